@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import update_wrapper
@@ -12,6 +13,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from discreet.core.requests.asked import AskedField, FieldKind, asked_fields
+from discreet.errors import InvalidInput
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -93,10 +95,6 @@ def _read(each: AskedField | None, value: Any) -> Any:
 
 def settings(written: list[str]) -> dict[str, Any]:
     """Return NAME=VALUE settings; numbers are read as numbers, all else stays text."""
-    import json
-
-    from discreet.errors import InvalidInput
-
     found: dict[str, Any] = {}
     for item in written:
         name, equals, value = item.partition("=")

@@ -11,6 +11,7 @@ import typer
 from discreet.cli.options import Json, Source
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.cli.waiting import counting, waiting
 from discreet.core.requests.anonymize import AnonymizeAsked
 
 Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
@@ -67,7 +68,6 @@ def _checked(
     from discreet.anonymize.check import measure
     from discreet.anonymize.source import open_source
     from discreet.anonymize.text import measured_words
-    from discreet.cli.waiting import waiting
 
     with waiting("Counting"), open_source(source, config=config, where=where) as opened:
         found = measure(opened, tuple(quasi), sensitive=_list(sensitive), population=population)
@@ -76,7 +76,6 @@ def _checked(
 
 def _made(source: str, **wanted: Any) -> tuple[dict[str, Any], list[str]]:
     """Return what was made, after recording the exposure and writing the copy, in that order."""
-    from discreet.cli.waiting import counting
     from discreet.tasks.anonymize import anonymize as make_copy
 
     with counting("Anonymizing") as progress:

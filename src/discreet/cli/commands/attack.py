@@ -14,6 +14,7 @@ from discreet.attack.attacks import MODULES, all_attacks, attack_named
 from discreet.attack.registry import Attack, Knob
 from discreet.cli.options import Json
 from discreet.cli.terminal import say
+from discreet.cli.waiting import counting
 
 
 def build(arguments: Sequence[str] = ()) -> typer.Typer:
@@ -96,7 +97,6 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _run(attack: Attack, settings: dict[str, Any], *, report: Path | None, as_json: bool) -> None:
     from discreet.attack.story import story, told
-    from discreet.cli.waiting import counting
     from discreet.report.save import check_suffix, write
 
     if report is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_text
 from typing import Annotated, Any
 
 import typer
@@ -26,8 +27,6 @@ def explain(
 
     found = explain_epsilon(epsilon, total=total)
     if json:
-        import json as json_text
-
         say(json_text.dumps(to_json(found)))
         return
     say(f"epsilon {found.epsilon}: {found.strength}\n")

@@ -31,6 +31,7 @@ from discreet.cli.public_word import declared_public
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
+from discreet.errors import InvalidInput
 
 app = typer.Typer(
     help="Train a private model, and use it.", rich_markup_mode=None, add_completion=False
@@ -183,7 +184,6 @@ def hide(
 
     Example: discreet learn hide adult.csv --target income --sensitive sex --public
     """
-    from discreet.errors import InvalidInput
     from discreet.learn.adversarial.hide import hidden
     from discreet.learn.adversarial.read_rows import task_rows
 
@@ -264,8 +264,6 @@ def recommend(
 
     Example: discreet learn recommend ratings --item film_id --epsilon 1 --for 12=5,40=1
     """
-    from discreet.errors import InvalidInput
-
     epsilon, delta = asked["epsilon"], asked["delta"]
     if model is None and (source is None or epsilon is None):
         raise InvalidInput("Say what to learn from and --epsilon, or give a kept --model.")

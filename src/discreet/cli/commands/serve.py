@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.extras import server_parts
+
 
 def serve(
     *,
@@ -51,8 +53,6 @@ def serve(
 
     Example: discreet serve --port 8765
     """
-    from discreet.cli.extras import server_parts
-
     parts = server_parts()
     settings = parts.Settings(
         config=config / "discreet.toml" if config.is_dir() else config,

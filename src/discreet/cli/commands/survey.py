@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli.options import Json
 from discreet.cli.terminal import say
+from discreet.cli.waiting import waiting
 from discreet.errors import InvalidInput
 
 app = typer.Typer(
@@ -84,7 +85,6 @@ def rehearse(
 
     Example: discreet survey rehearse smoking.toml --answers answers.csv
     """
-    from discreet.cli.waiting import waiting
     from discreet.survey.rehearse import rehearse_survey
 
     wanted = _wanted(candidates, consistent, cross, confidence)
@@ -110,7 +110,6 @@ def estimate(
 
     Example: discreet survey estimate smoking --json
     """
-    from discreet.cli.waiting import waiting
     from discreet.survey.collect.columns import attached
     from discreet.survey.command import estimate_survey
 

@@ -11,11 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.extras import server_parts
 from discreet.cli.options import Json
 from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
 from discreet.core.numbers import counted
 from discreet.core.visible import visible
+from discreet.errors import InvalidInput
 
 app = typer.Typer(
     help="Make, list and revoke the tokens of a server.",
@@ -131,8 +133,6 @@ def revoke(
 
     Example: discreet token revoke 1f0c7a2b9d3e4f56
     """
-    from discreet.errors import InvalidInput
-
     if bool(ids) is (class_name is not None):
         raise InvalidInput("Name either tokens by their ids, or a class by --class NAME.")
     with _opened(config) as (tokens, _):
@@ -149,8 +149,6 @@ def revoke(
 
 
 def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:
-    from discreet.errors import InvalidInput
-
     if size is None:
         return [] if analyst is None else [analyst]
     if analyst is not None:
@@ -167,7 +165,6 @@ def _declared(
     from discreet.api import add_analysts
     from discreet.api import open as open_curator
     from discreet.catalog.declare.analysts import share_notes
-    from discreet.errors import InvalidInput
 
     if not names:
         raise InvalidInput("An analyst's token needs --analyst NAME.")
@@ -192,8 +189,6 @@ def _declared(
 @contextmanager
 def _opened(config: Path) -> Iterator[tuple[Any, Any]]:
     """Lend the tokens of the server of `config`, and the class of roles."""
-    from discreet.cli.extras import server_parts
-
     parts = server_parts("Settings", "AccessDb", "Tokens", "Role")
     place = config / TOML.name if config.is_dir() else config
     access = parts.AccessDb(parts.Settings(config=place).state_folder)

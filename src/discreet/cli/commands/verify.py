@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json as json_text
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discreet.cli.options import Json
+from discreet.cli.terminal import say
 
 
 def verify(
@@ -25,14 +27,11 @@ def verify(
 
     Example: discreet verify RELEASE.zip --key KEY
     """
-    from discreet.cli.terminal import say
     from discreet.publish.recheck import verify_package
     from discreet.publish.verify import words
 
     said = verify_package(package, key=key)
     if json:
-        import json as json_text
-
         say(json_text.dumps(said))
     else:
         say("\n".join(words(said)))

@@ -9,6 +9,7 @@ import typer
 
 from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
+from discreet.cli.waiting import waiting
 from discreet.core.visible import visible
 
 
@@ -36,7 +37,6 @@ def bounds(
     from discreet.api import open as open_curator
     from discreet.api.bounding import price
     from discreet.cli.commands.query import price_words
-    from discreet.cli.waiting import waiting
 
     with open_curator(config) as curator:
         if explain:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json as json_text
+
 from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
 
@@ -22,8 +24,6 @@ def storage(
     catalog = load(found_config(config))
     places, asked = places_of(catalog), catalog.storage
     if json:
-        import json as json_text
-
         found = [
             {"what": p.what, "path": p.path, "at_rest": p.volume.rest.value, "how": p.volume.how}
             for p in places

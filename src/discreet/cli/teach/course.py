@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli.options import Json
 from discreet.cli.terminal import say
+from discreet.errors import InvalidInput
 
 
 def course(
@@ -31,8 +32,6 @@ def course(
 
     Example: discreet course randomized_response --question epsilon --answer "ln(3)"
     """
-    from discreet.errors import InvalidInput
-
     if lesson is None:
         if answer is not None or notebook is not None:
             raise InvalidInput("Name a lesson.", hint="'discreet course' lists them all.")
@@ -61,7 +60,6 @@ def _list(*, json: bool) -> None:
 def _write(name: str, path: Path) -> None:
     from discreet.course.lesson import lesson_named
     from discreet.course.notebook import notebook_text
-    from discreet.errors import InvalidInput
 
     lesson = lesson_named(name)
     try:
