@@ -10,7 +10,6 @@ import numpy as np
 from discreet.core.numbers import Number
 from discreet.errors import InvalidInput
 from discreet.learn.estimators.asked_rows import (
-    RowPlace,
     checked_features,
     class_setting,
     column_of,
@@ -72,7 +71,7 @@ class PrivateClassifier(PrivateEstimator):
         if not isinstance(X, str):
             labels, words = labels_of(y, X, self.classes, accept=self.accept)
             more, target = (TARGET, words, class_setting(labels)), TARGET
-        with table_of(self._holder, X, more) as (desk, table):
+        with table_of(self, X, more) as (desk, table):
             request = LearnRequest.of(
                 table, target=target, epsilon=self.epsilon, delta=self.delta, model=self.model
             )
@@ -113,7 +112,7 @@ class PrivateClassifier(PrivateEstimator):
         if not isinstance(rows, str):
             _, words = labels_of(target, rows, self.classes_.tolist(), accept=False)
             more = (TARGET, words, class_setting(self.classes_))
-        with table_of(self._holder, rows, more) as (desk, table):
+        with table_of(self, rows, more) as (desk, table):
             tested = paid_test(
                 TestRequest.of(table, epsilon=epsilon),
                 self._fitted,
@@ -121,10 +120,6 @@ class PrivateClassifier(PrivateEstimator):
             )
         self.test_ = dict(tested.facts["accuracy"])
         return float(self.test_["value"])
-
-    @property
-    def _holder(self) -> RowPlace:
-        return RowPlace(self.curator, self.budget, self.domains, self.accept)
 
     @property
     def _fitted(self) -> Any:

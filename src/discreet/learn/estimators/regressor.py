@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from discreet.core.numbers import Number
 from discreet.errors import InvalidInput
-from discreet.learn.estimators.asked_rows import RowPlace, checked_features, column_of, table_of
+from discreet.learn.estimators.asked_rows import checked_features, column_of, table_of
 from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.frames import declared
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
@@ -61,8 +61,7 @@ class PrivateRegressor(PrivateEstimator):
             # A target without a declared range is refused there, unless it was accepted.
             domain = declared(table, self.target_range, accept=self.accept)[TARGET]
             more, target = (TARGET, table.column(TARGET), domain), TARGET
-        holder = RowPlace(self.curator, self.budget, self.domains, self.accept)
-        with table_of(holder, X, more) as (desk, name):
+        with table_of(self, X, more) as (desk, name):
             found = regress(
                 LearnRequest.of(name, target=target, epsilon=self.epsilon, task="regress"),
                 desk,
