@@ -24,8 +24,8 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import SelectAsked
 from discreet.core.schema import IntegerDomain, NumberDomain
-from discreet.errors import InvalidInput, UnknownName
-from discreet.learn.measure.columns import fine_cells, plain_columns
+from discreet.errors import InvalidInput
+from discreet.learn.measure.columns import fine_cells, plain_column
 from discreet.learn.measure.rows import Integers
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
@@ -183,20 +183,13 @@ def select(request: SelectRequest, desk: Desk) -> Selected:
 
 
 def _candidates(scan: Scan, request: SelectRequest) -> Coded:
-    known = plain_columns(scan)
-    whole = known.get(request.column.lower())
-    if whole is None:
-        raise UnknownName(
-            f"Column '{request.column[:60]}' has no declared values to choose among.",
-            hint=f"Columns: {', '.join(each.name for each in known.values())}."
-            if known
-            else "Declare them in discreet.toml; of a bare file, --accept says that its values are public.",
-        )
+    whole = plain_column(scan, request.column, " to choose among")
     if request.kind == "price":
         domain = whole.domain
         if not isinstance(domain, IntegerDomain | NumberDomain) or domain.lower < 0:
             raise InvalidInput("Prices are chosen among declared numbers that are not negative.")
-        return whole if whole.positions <= MOST_CODES else _in_cells(whole)
+        cells = None if whole.positions <= MOST_CODES else fine_cells(whole)
+        return Coded(whole.name, domain, cells)
     if whole.size > MOST_CANDIDATES:
         raise InvalidInput(
             f"Column '{whole.name}' has {whole.size:,} declared values, more than the "
@@ -204,10 +197,6 @@ def _candidates(scan: Scan, request: SelectRequest) -> Coded:
             hint="Group them in the source, or declare fewer. Nothing was charged.",
         )
     return whole
-
-
-def _in_cells(column: Coded) -> Coded:
-    return Coded(column.name, column.domain, fine_cells(column))
 
 
 def prices(column: Coded) -> tuple[Integers, int]:
