@@ -59,9 +59,8 @@ def shares_of(epsilons: list[str], whole: Any) -> list[str]:
     >>> shares_of(["1", "3"], "2")
     ['1/2', '3/2']
     """
-    given = whole if isinstance(whole, Epsilon) else Epsilon.of(whole)
     each = [to_fraction(epsilon) for epsilon in epsilons]
-    return [str(part * given.value / sum(each)) for part in each]
+    return [str(part * Epsilon.of(whole).value / sum(each)) for part in each]
 
 
 def check_room(curator: Any, table: str, epsilons: list[str]) -> None:

@@ -20,3 +20,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Config = Annotated[
     Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
 ]
+
+
+def comma_list(written: str | None) -> list[str]:
+    """Return the words of a list with commas."""
+    return [word.strip() for word in (written or "").split(",") if word.strip()]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Json, Source
+from discreet.cli.options import Json, Source, comma_list
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
 from discreet.cli.waiting import counting, waiting
@@ -51,10 +51,6 @@ def anonymize(
     say(json_text.dumps(found) if json else "\n".join(words))
 
 
-def _list(written: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (written or "").split(",") if word.strip())
-
-
 def _checked(
     source: str,
     *,
@@ -70,7 +66,9 @@ def _checked(
     from discreet.anonymize.text import measured_words
 
     with waiting("Counting"), open_source(source, config=config, where=where) as opened:
-        found = measure(opened, tuple(quasi), sensitive=_list(sensitive), population=population)
+        found = measure(
+            opened, tuple(quasi), sensitive=tuple(comma_list(sensitive)), population=population
+        )
         return found.to_json(), measured_words(opened.label, found)
 
 

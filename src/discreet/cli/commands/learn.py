@@ -16,7 +16,6 @@ from discreet.cli.commands.learn_work import (
     check_places,
     check_public,
     check_training,
-    column_names,
     kept_recommender,
     recommender_and_kept,
     regressed_and_kept,
@@ -26,7 +25,7 @@ from discreet.cli.commands.learn_work import (
     trained_words,
     viewer_ratings,
 )
-from discreet.cli.options import Accept, Config, Json, Source, Unit
+from discreet.cli.options import Accept, Config, Json, Source, Unit, comma_list
 from discreet.cli.public_word import declared_public
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
@@ -152,7 +151,7 @@ def impact(
 
     check_places(test, out)
     check_suffix(out)
-    each = column_names(epsilons)
+    each = comma_list(epsilons)
     for epsilon in each:
         LearnRequest.of("", epsilon=epsilon, **asked)
     delta = asked["delta"]
@@ -192,7 +191,7 @@ def hide(
             "This training reads rows without any privacy, so it takes public ones only.",
             hint="If they are, say --public. For private rows: discreet learn classify.",
         )
-    rows = task_rows(file, target, sensitive, column_names(features))
+    rows = task_rows(file, target, sensitive, comma_list(features))
     found = hidden(rows, strength).to_json() | {"target": target, "sensitive": sensitive}
     if json:
         say(json_text.dumps(found))

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from discreet.cli.options import comma_list
 from discreet.cli.waiting import counting, waiting
 from discreet.core.numbers import Epsilon, to_fraction
 from discreet.errors import InvalidInput, UnknownName
@@ -14,7 +15,7 @@ from discreet.errors import InvalidInput, UnknownName
 def viewer_ratings(written: str | None) -> dict[str, float]:
     """Return ITEM=RATING,... as ratings."""
     found: dict[str, float] = {}
-    for part in column_names(written):
+    for part in comma_list(written):
         name, equals, value = part.partition("=")
         try:
             found[name.strip()] = float(value)
@@ -48,11 +49,6 @@ def recommender_and_kept(
     target = out or Path(f"{table.rpartition('.')[2]}-recommender.zip")
     write_model(found.model, target)
     return found.model, found.to_json() | {"out": str(target)}
-
-
-def column_names(written: str | None) -> list[str]:
-    """Return the names in a list with commas."""
-    return [] if written is None else [name.strip() for name in written.split(",") if name.strip()]
 
 
 def sum_of(amounts: list[str]) -> str:
@@ -153,8 +149,7 @@ def privately_tested(model: Any, path: Path, asked: dict[str, Any]) -> Any:
     from discreet.api import open as open_curator
     from discreet.tasks.bare_synth import ready_file
 
-    given = asked["epsilon"]
-    epsilon = given if isinstance(given, Epsilon) else Epsilon.of(given)
+    epsilon = Epsilon.of(asked["epsilon"])
     ready = ready_file(
         path, config=None, epsilon=epsilon, delta=None, unit="row", accept=False, pure=True
     )

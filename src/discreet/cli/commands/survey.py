@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Json
+from discreet.cli.options import Json, comma_list
 from discreet.cli.terminal import say
 from discreet.cli.waiting import waiting
 from discreet.errors import InvalidInput
@@ -144,7 +144,7 @@ def _wanted(
         if not separator or not file:
             raise InvalidInput("Write --candidates as QUESTION=FILE, such as emoji=emoji.csv.")
         words[question] = read_candidates(Path(file), question)
-    pair = tuple(name.strip() for name in (cross or "").split(",") if name.strip())
+    pair = comma_list(cross)
     if cross and (len(pair) != 2 or pair[0] == pair[1]):
         raise InvalidInput("Write --cross as two questions, such as smokes,grade.")
     return SurveyWanted(words, consistent, confidence, (pair[0], pair[1]) if pair else None)
