@@ -49,7 +49,8 @@ def with_options(
 
         update_wrapper(run, command)
         del run.__wrapped__  # type: ignore[attr-defined]  # its signature is not the command's
-        return signed(run, command, [_parameter(each) for each in shown.values()])
+        more = [_parameter(each) for each in shown.values()]
+        return signed(run, command, more)  # type: ignore[no-any-return]  # called by typer alone
 
     return around
 
