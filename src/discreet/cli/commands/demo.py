@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.extras import server_parts
 from discreet.cli.terminal import say
 from discreet.cli.waiting import waiting
 from discreet.errors import InvalidInput
@@ -37,6 +36,7 @@ def demo(
 
     Example: discreet demo --no-browser --port 8765
     """
+    from discreet.cli.extras import server_parts
     from discreet.cli.state_folder import state_folder
     from discreet.examples import town
 

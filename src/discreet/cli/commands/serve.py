@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.extras import server_parts
-
 
 def serve(
     *,
@@ -53,6 +51,8 @@ def serve(
 
     Example: discreet serve --port 8765
     """
+    from discreet.cli.extras import server_parts
+
     parts = server_parts()
     settings = parts.Settings(
         config=config / "discreet.toml" if config.is_dir() else config,

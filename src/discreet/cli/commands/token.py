@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.extras import server_parts
 from discreet.cli.options import Json
 from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
@@ -189,6 +188,8 @@ def _declared(
 @contextmanager
 def _opened(config: Path) -> Iterator[tuple[Any, Any]]:
     """Lend the tokens of the server of `config`, and the class of roles."""
+    from discreet.cli.extras import server_parts
+
     parts = server_parts("Settings", "AccessDb", "Tokens", "Role")
     place = config / TOML.name if config.is_dir() else config
     access = parts.AccessDb(parts.Settings(config=place).state_folder)

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from discreet.cli.extras import server_parts
 from discreet.errors import InvalidInput
 
 Row = tuple[str, str, str]
@@ -19,6 +18,8 @@ Row = tuple[str, str, str]
 
 def classes() -> ModuleType:
     """Return the server's module of classes; only where its extra is installed."""
+    from discreet.cli.extras import server_parts
+
     server_parts("Tokens")
     from discreet.server.access import classes as found
 
