@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,15 +32,11 @@ def budget(
 
     if renew is not None:
         from discreet.api import renew_budget
+        from discreet.catalog.read.policy_file import meant_file
 
-        done = renew_budget(_file(config), renew)
+        done = renew_budget(meant_file(config), renew)
         said = f"{done['budget']}: the budget of {done['period']} is in force, epsilon {done['epsilon']:g} in all. It {done['words']}"
         say(json.dumps(done) if as_json else said)
         return
     with open_curator(config) as curator:
         say(json.dumps(curator.budget_report()) if as_json else curator.budget_words(last=last))
-
-
-def _file(config: Path | None) -> Path:
-    path = Path("discreet.toml") if config is None else config
-    return path / "discreet.toml" if path.is_dir() else path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_text
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -35,10 +34,10 @@ def review(
 
     Example: discreet review --accept --hide note
     """
+    from discreet.catalog.read.policy_file import meant_file
     from discreet.tasks.review import ReviewRequest, decide, look
 
-    place = Path("discreet.toml") if config is None else config
-    place = place / "discreet.toml" if place.is_dir() else place
+    place = meant_file(config)
     names, hidden = tuple(column or ()), tuple(hide or ())
     tables = look(place, progress=reading())
     asks = not (json or accept or names or hidden) and sys.stdin.isatty() and sys.stdout.isatty()

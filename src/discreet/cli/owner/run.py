@@ -27,13 +27,11 @@ def run(
 
     Example: discreet run SCHEDULE.toml
     """
-    from discreet.catalog.read.policy_file import FILE_NAME
+    from discreet.catalog.read.policy_file import meant_file
     from discreet.tasks.schedule import run_schedule
 
-    place = Path() if config is None else config
-    file = place / FILE_NAME if place.is_dir() else place
     failed = 0
-    for done in run_schedule(schedule, file):
+    for done in run_schedule(schedule, meant_file(config)):
         failed += done.outcome == "failed"
         if json:
             say(json_text.dumps(done.to_json()))
