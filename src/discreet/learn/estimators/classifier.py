@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from discreet.release.desk import Desk
 TARGET = "target"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateClassifier(PrivateEstimator):
     """Predicts classes; every `fit` is charged before a row is read.
 
@@ -40,30 +42,16 @@ class PrivateClassifier(PrivateEstimator):
 
     _kind = "classifier"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        delta: Number | None = None,
-        model: str = "auto",
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        classes: Sequence[Any] | None = None,
-        accept: bool = False,
-        test_public: bool = False,
-        test_epsilon: Number | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.model = model
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.classes = classes
-        self.accept = accept
-        self.test_public = test_public
-        self.test_epsilon = test_epsilon
+    epsilon: Number
+    delta: Number | None = None
+    model: str = "auto"
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    classes: Sequence[Any] | None = None
+    accept: bool = False
+    test_public: bool = False
+    test_epsilon: Number | None = None
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803  # scikit-learn's names
         """Return the estimator, fitted; charged first."""

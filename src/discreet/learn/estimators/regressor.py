@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from discreet.release.desk import Desk
 TARGET = "target"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateRegressor(PrivateEstimator):
     """Predicts a number; every `fit` is charged before a row is read.
 
@@ -33,24 +35,13 @@ class PrivateRegressor(PrivateEstimator):
 
     _kind = "regressor"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        target_range: tuple[float, float] | None = None,
-        accept: bool = False,
-        test_public: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.target_range = target_range
-        self.accept = accept
-        self.test_public = test_public
+    epsilon: Number
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    target_range: tuple[float, float] | None = None
+    accept: bool = False
+    test_public: bool = False
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803  # scikit-learn's names
         """Return the estimator, fitted; charged first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,27 +18,18 @@ from discreet.learn.unsupervised.moments import Moments, MomentsRequest, main_di
 from discreet.release.desk import Desk
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateScaler(PrivateEstimator):
     """Brings columns to mean 0 and deviation 1, from noisy sums; gaps lie at the mean."""
 
     _kind = "transformer"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        columns: Sequence[str] = (),
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        accept: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.columns = columns
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.accept = accept
+    epsilon: Number
+    columns: Sequence[str] = ()
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    accept: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803  # scikit-learn's names
         """Return the estimator, fitted; charged first."""
@@ -58,29 +50,19 @@ class PrivateScaler(PrivateEstimator):
         return self.fit(X, y).transform(X)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivatePCA(PrivateEstimator):
     """The directions in which rows differ most, from a noisy covariance of declared columns."""
 
     _kind = "transformer"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        n_components: int = 2,
-        columns: Sequence[str] = (),
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        accept: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.n_components = n_components
-        self.columns = columns
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.accept = accept
+    epsilon: Number
+    n_components: int = 2
+    columns: Sequence[str] = ()
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    accept: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
         """Return the estimator, fitted; charged first."""
@@ -106,31 +88,20 @@ class PrivatePCA(PrivateEstimator):
         return self.fit(X, y).transform(X)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateKMeans(PrivateEstimator):
     """Centres of clusters, from a few rounds of noisy counts and sums."""
 
     _kind = "clusterer"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        n_clusters: int = 8,
-        delta: Number | None = None,
-        columns: Sequence[str] = (),
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        accept: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.n_clusters = n_clusters
-        self.delta = delta
-        self.columns = columns
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.accept = accept
+    epsilon: Number
+    n_clusters: int = 8
+    delta: Number | None = None
+    columns: Sequence[str] = ()
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    accept: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
         """Return the estimator, fitted; charged first. There are no `labels_`: see `predict`."""
