@@ -19,7 +19,7 @@ from discreet.learn.prepare import find_private
 from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import limit_of, spent_of, spent_so_far
 from discreet.release.desk import Desk
 from discreet.synth.measure.learned_bounds import is_unbounded
 
@@ -90,9 +90,9 @@ def regress(request: LearnRequest, desk: Desk) -> Regressed:
     return Regressed(
         model=model,
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=Spent(receipt.before.epsilon, receipt.before.delta),
-        after=Spent(receipt.after.epsilon, receipt.after.delta),
-        limit=Spent(receipt.after.limit_epsilon, receipt.after.limit_delta),
+        before=spent_so_far(receipt.before),
+        after=spent_so_far(receipt.after),
+        limit=limit_of(receipt.after),
         free=receipt.repeated,
         request_id=request.request_id,
         seconds=time.monotonic() - started,

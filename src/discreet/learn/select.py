@@ -31,7 +31,7 @@ from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import spent_of, spent_so_far
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals
@@ -188,8 +188,7 @@ def _candidates(scan: Scan, request: SelectRequest) -> Coded:
         domain = whole.domain
         if not isinstance(domain, IntegerDomain | NumberDomain) or domain.lower < 0:
             raise InvalidInput("Prices are chosen among declared numbers that are not negative.")
-        cells = None if whole.positions <= MOST_CODES else fine_cells(whole)
-        return Coded(whole.name, domain, cells)
+        return whole if whole.positions <= MOST_CODES else _in_cells(whole)
     if whole.size > MOST_CANDIDATES:
         raise InvalidInput(
             f"Column '{whole.name}' has {whole.size:,} declared values, more than the "
@@ -197,6 +196,10 @@ def _candidates(scan: Scan, request: SelectRequest) -> Coded:
             hint="Group them in the source, or declare fewer. Nothing was charged.",
         )
     return whole
+
+
+def _in_cells(column: Coded) -> Coded:
+    return Coded(column.name, column.domain, fine_cells(column))
 
 
 def prices(column: Coded) -> tuple[Integers, int]:
@@ -258,7 +261,7 @@ def _finished(plan: ChoicePlan, receipt: Receipt, index: int) -> Selected:
         candidates=plan.column.values,
         loss95=plan.loss95,
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        after=Spent(receipt.after.epsilon, receipt.after.delta),
+        after=spent_so_far(receipt.after),
         free=receipt.repeated,
         request_id=plan.request.request_id,
     )

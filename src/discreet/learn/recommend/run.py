@@ -36,7 +36,7 @@ from discreet.learn.recommend.sums import Payment, item_means, leaning_products
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import spent_of, spent_so_far
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 
@@ -148,7 +148,7 @@ def recommend(request: RecommendRequest, desk: Desk) -> Recommending:
     return Recommending(
         model=recommender_from(json.loads(zlib.decompress(stored))),
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        after=Spent(receipt.after.epsilon, receipt.after.delta),
+        after=spent_so_far(receipt.after),
         free=receipt.repeated,
         request_id=request.request_id,
         seconds=time.monotonic() - started,
