@@ -18,7 +18,7 @@ def impact_written(
     """Return accuracy by subgroup at each epsilon, after writing the report."""
     from discreet.api import open as open_curator
     from discreet.learn.scored.impact import ImpactPoint, impact_report
-    from discreet.learn.scored.public_test import publicly_tested
+    from discreet.learn.scored.score import publicly_tested
     from discreet.report import write
 
     path, public = test

@@ -158,7 +158,11 @@ def _declaration(
         if field.name == unit:
             continue
         settings = columns.get(field.name)
-        shown = widest(_storage(field.type)) if settings is None else _settings(settings)
+        shown = (
+            widest(_storage(field.type))
+            if settings is None
+            else {k: _setting(v) for k, v in settings.items()}
+        )
         lines.append(f"{toml.key(field.name)} = {toml.inline_table(shown)}")
     return "\n".join(lines) + "\n"
 
@@ -179,10 +183,6 @@ _STORED: tuple[tuple[Callable[[pa.DataType], bool], Storage], ...] = (
 
 def _storage(kind: pa.DataType) -> Storage:
     return next((stored for test, stored in _STORED if test(kind)), Storage.OTHER)
-
-
-def _settings(written: Mapping[str, Any]) -> dict[str, Setting]:
-    return {name: _setting(value) for name, value in written.items()}
 
 
 def _setting(value: Any) -> Setting:

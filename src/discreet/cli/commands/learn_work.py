@@ -107,7 +107,7 @@ def trained_and_kept(
     """Return what was learned, after writing it."""
     from discreet.api import open as open_curator
     from discreet.learn.kept.model_zip import write_model
-    from discreet.learn.scored.public_test import publicly_tested
+    from discreet.learn.scored.score import publicly_tested
 
     path, public = test
     target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")

@@ -14,7 +14,7 @@ from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
 from discreet.learn.unsupervised.clusters import ClusterRequest, cluster
-from discreet.learn.unsupervised.moments import Moments, MomentsRequest, main_directions, moments
+from discreet.learn.unsupervised.moments import Moments, main_directions, moments
 from discreet.release.desk import Desk
 
 
@@ -130,8 +130,7 @@ class PrivateKMeans(PrivateEstimator):
 
 def _moments(who: PrivateScaler | PrivatePCA, rows: Any) -> Moments:
     with table_of(who, rows) as (desk, table):
-        request = MomentsRequest(table, tuple(who.columns), Epsilon.of(who.epsilon))
-        return moments(request, desk)
+        return moments(table, who.columns, Epsilon.of(who.epsilon), desk)
 
 
 def _matrix(who: PrivateScaler | PrivatePCA | PrivateKMeans, rows: Any) -> Reals:
