@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer, Spent
+from discreet.core.answer import NOTHING_SPENT, Answer
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, plain
 from discreet.core.output import OutputType
@@ -147,10 +147,9 @@ def answered_value(answer: Answer) -> list[Any]:
 
 def summed(outer: Answer, inner: list[Answer], request: Request) -> Answer:
     """Return the outer answer with the price of all."""
-    costs = [answer.cost for answer in (*inner, outer)]
     return replace(
         outer,
-        cost=_total(costs),
+        cost=sum((answer.cost for answer in (*inner, outer)), NOTHING_SPENT),
         before=inner[0].before,
         free=outer.free and all(answer.free for answer in inner),
         request_id=request.request_id,
@@ -160,18 +159,13 @@ def summed(outer: Answer, inner: list[Answer], request: Request) -> Answer:
 def explained(outer: Explanation, inner: list[Explanation]) -> Explanation:
     """Return the explanation of a statement and its inner questions as one."""
     every = [*inner, outer]
-    paid = [(part.after.epsilon - part.before.epsilon) for part in every]
-    lost = [(part.after.delta - part.before.delta) for part in every]
-    after = Spent(
-        outer.before.epsilon + sum(paid, Fraction(0)), outer.before.delta + sum(lost, Fraction(0))
-    )
     note = "The inner answer becomes a constant of the outer question; here 1 stands for it."
     return replace(
         outer,
         sql="\n".join(part.sql for part in every),
         mechanisms=tuple(said for part in every for said in part.mechanisms),
-        cost=_total([part.cost for part in every]),
-        after=after,
+        cost=sum((part.cost for part in every), NOTHING_SPENT),
+        after=sum((part.after - part.before for part in every), outer.before),
         free=all(part.free for part in every),
         notes=tuple(dict.fromkeys((note, *(n for part in every for n in part.notes)))),
     )
@@ -204,10 +198,3 @@ def told_of_inner() -> Iterator[None]:
         raise BudgetExceeded(
             said, hint=error.hint, asked=error.asked, left=error.left, limit=error.limit
         ) from None
-
-
-def _total(costs: list[Spent]) -> Spent:
-    return Spent(
-        sum((cost.epsilon for cost in costs), Fraction(0)),
-        sum((cost.delta for cost in costs), Fraction(0)),
-    )

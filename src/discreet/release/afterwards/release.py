@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.answer import NOTHING_SPENT, Answer, Provenance
 from discreet.core.numbers import Epsilon
 from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
@@ -128,10 +128,10 @@ def _answer(
         columns=program.columns,
         rows=tuple(values),
         error95=tuple(tuple(half for half, _ in row) for row in ends),
-        cost=_total([answer.cost for answer in answers]),
-        before=answers[0].before if answers else _NOTHING,
-        after=answers[-1].after if answers else _NOTHING,
-        limit=answers[0].limit if answers else _NOTHING,
+        cost=sum((answer.cost for answer in answers), NOTHING_SPENT),
+        before=answers[0].before if answers else NOTHING_SPENT,
+        after=answers[-1].after if answers else NOTHING_SPENT,
+        limit=answers[0].limit if answers else NOTHING_SPENT,
         free=all(answer.free for answer in answers),
         request_id=request.request_id,
         provenance=_provenance(program, answers),
@@ -139,14 +139,6 @@ def _answer(
         intervals=tuple(tuple(interval for _, interval in row) for row in ends),
         noisy=noisy,
     )
-
-
-_NOTHING = Spent(Fraction(0), Fraction(0))
-
-
-def _total(costs: list[Spent]) -> Spent:
-    epsilon = sum((cost.epsilon for cost in costs), Fraction(0))
-    return Spent(epsilon, sum((cost.delta for cost in costs), Fraction(0)))
 
 
 def _ends(
