@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from discreet.core.answer import REHEARSAL, Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
@@ -41,21 +42,18 @@ class PreparedQuestion:
 
 def again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) -> Answer:
     """Return an answer that was paid for before, as it is told for nothing now."""
-    now = balance_of(ledger, ready.payer)
     unpaid = bounding_notes(ready.question.statement)
     now_known = bounding_notes(ready.question.statement, ready.paid)
     known = (*(n for n in answer.provenance.notes if n not in (*unpaid, *now_known)), *now_known)
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
     provenance = replace(answer.provenance, notes=(*known, *later, note))
-    return replace(
-        answer,
-        cost=spent_of(FREE),
-        before=spent_so_far(now),
-        after=spent_so_far(now),
-        limit=limit_of(now),
-        free=True,
-        provenance=provenance,
-    )
+    return replace(answer, **_free_bill(balance_of(ledger, ready.payer)), provenance=provenance)
+
+
+def _free_bill(now: Balance) -> dict[str, Any]:
+    spent = spent_so_far(now)
+    bill = {"cost": spent_of(FREE), "before": spent, "after": spent, "limit": limit_of(now)}
+    return {**bill, "free": True}
 
 
 def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -> Answer:
@@ -67,11 +65,7 @@ def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -
     return _assembled(
         ready,
         table,
-        cost=spent_of(FREE),
-        before=spent_so_far(balance),
-        after=spent_so_far(balance),
-        limit=limit_of(balance),
-        free=True,
+        **_free_bill(balance),
         notes=(
             note,
             *bounding_notes(ready.question.statement, ready.paid),

@@ -22,7 +22,6 @@ from discreet.release.afterwards.tables import public_tables, typed, written
 from discreet.release.desk import Desk
 from discreet.release.request import Request
 from discreet.sql.afterwards.inner import MOST_LISTED, Inner, inner_questions, with_constants
-from discreet.sql.afterwards.program import Program
 from discreet.sql.parse import Written
 from discreet.sql.refuse import refusal
 
@@ -50,7 +49,10 @@ class Nested:
 
     def sampled(self, catalog: Catalog) -> exp.Expr:
         """Return the statement with any value in place of each inner question; reads no row."""
-        values = [[1] if i.program is None else [_sample(i.program)] for i in self.inner]
+        values = [
+            [1 if each.program is None else _SAMPLES[typed(each.program, [])[0].type]]
+            for each in self.inner
+        ]
         return with_constants(self.tree, catalog, values)
 
     def share(self, request: Request) -> Request:
@@ -118,10 +120,6 @@ def _asked_about(tables: list[exp.Table], catalog: Catalog) -> set[str]:
     return {catalog.dataset_of(table).name for table in found if not table.public}
 
 
-def _sample(program: Program) -> Any:
-    return _SAMPLES[typed(program, [])[0].type]
-
-
 def public_values(inner: Inner, request: Request, desk: Desk) -> list[Any]:
     """Return what a subquery over public tables gives."""
     program = inner.program
@@ -138,11 +136,6 @@ def public_values(inner: Inner, request: Request, desk: Desk) -> list[Any]:
             construct="subquery",
         )
     return [row[0] for row in rows]
-
-
-def answered_value(answer: Answer) -> list[Any]:
-    """Return the one noisy number of an inner question."""
-    return [row[0] for row in answer.rows]
 
 
 def summed(outer: Answer, inner: list[Answer], request: Request) -> Answer:

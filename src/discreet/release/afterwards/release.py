@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +13,6 @@ from discreet.core.numbers import Epsilon
 from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.ledger.entry import Payer
-from discreet.release.afterwards.cells import shown_value
 from discreet.release.afterwards.tables import (
     answered,
     part_shapes,
@@ -22,6 +23,7 @@ from discreet.release.afterwards.tables import (
 )
 from discreet.release.assembled import balance_of, limit_of, spent_so_far
 from discreet.release.desk import Desk
+from discreet.release.finish import plain_value
 from discreet.release.pipeline import release_together
 from discreet.release.request import Request
 from discreet.release.stored import pack
@@ -57,11 +59,14 @@ def release_steps(program: Program, request: Request, desk: Desk) -> Answer:
     if not answers:
         found = _without_cost(found, payer, desk)
     if request.named:
-        packed = pack(found, (), request.epsilon or ONE)
-        desk.ledger.stored.keep_free(
-            payer, packed, request_id=request.request_id, body=request.body
-        )
+        keep_outcome(found, payer, request, desk)
     return found
+
+
+def keep_outcome(found: Answer, payer: Payer, request: Request, desk: Desk) -> None:
+    """Let the id that the caller chose stand for an outcome."""
+    packed = pack(found, (), request.epsilon or ONE)
+    desk.ledger.stored.keep_free(payer, packed, request_id=request.request_id, body=request.body)
 
 
 def part_request(program: Program, part: int, request: Request) -> Request:
@@ -119,7 +124,7 @@ def _answer(
     ends = [_ends(program, answers, row) for row in rows]
     moments = [column.type is OutputType.TIMESTAMP for column in columns]
     values = [
-        tuple(shown_value(v, moment=m) for v, m in zip(row[:width], moments, strict=True))
+        tuple(_shown(v, moment=m) for v, m in zip(row[:width], moments, strict=True))
         for row in rows
     ]
     noisy = tuple(i for i, column in enumerate(columns) if column.noisy)
@@ -139,6 +144,15 @@ def _answer(
         intervals=tuple(tuple(interval for _, interval in row) for row in ends),
         noisy=noisy,
     )
+
+
+def _shown(value: Any, *, moment: bool) -> Any:
+    """Return a value of a step's outcome in the form that answers have; `moment`: with its time."""
+    if isinstance(value, Decimal):
+        value = int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dt.datetime) and value.time() == dt.time() and not moment:
+        value = value.date()
+    return plain_value(value)
 
 
 def _ends(
