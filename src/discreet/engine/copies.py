@@ -15,41 +15,32 @@ from discreet.engine.base import Recipe
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """How the rows of a source become canonical: a SELECT, and whether its result may be stored.
+    """How the rows of a source become canonical, where a copy of them may be stored.
 
     `select` reads the engine's own relation of the source. `version` is the owner's word for the
     content, where there is one; `owner` names the ledger that a stored copy belongs to.
     """
 
     select: str
-    copy: bool = False
     version: str | None = None
     owner: str = ""
 
 
 def canonical_of(
-    recipe: Recipe,
-    name: str,
-    relation: str,
-    dialect: str,
-    columns: Callable[[str], list[tuple[str, str]]],
+    recipe: Recipe, name: str, relation: str, dialect: str, schema: Callable[[str], dict[str, str]]
 ) -> Canonical | None:
     """Return the copy to make of a table, None where the owner did not allow one.
 
     Refuses, in either case, what a source of these columns cannot give.
     """
-    known = {column.lower(): kind for column, kind in columns(name)}
+    known = schema(name)
     recipe.check(known)
     if not recipe.copy:
         return None
-    others = {
-        other: {column.lower(): kind for column, kind in columns(other)}
-        for other in recipe.people
-        if other != name
-    }
+    others = {other: schema(other) for other in recipe.people if other != name}
     whole = recipe.whole({name: known, **others} if recipe.people else {})
     select = recipe.copied(known, relation, dialect, whole=whole)
-    return Canonical(select, copy=True, version=recipe.version, owner=recipe.owner)
+    return Canonical(select, version=recipe.version, owner=recipe.owner)
 
 
 def state_key(folder: Path) -> bytes:

@@ -85,7 +85,7 @@ class PostgresEngine:
         """Return the tables as they are now: one transaction, or stored copies that never change."""
         return self._holder.hold(
             {
-                name: canonical_of(recipe, name, self.relation(name), "postgres", self.columns)
+                name: canonical_of(recipe, name, self.relation(name), "postgres", self.schema)
                 for name, recipe in tables.items()
             }
         )

@@ -26,7 +26,7 @@ from discreet.engine.postgres.session import Connection, PostgresSession
 from discreet.engine.postgres.sources import PostgresRows, PostgresSources
 
 Wanted = Mapping[str, Canonical | None]
-"""For each table of a question its canonical form, where that is known."""
+"""For each table of a question its canonical form, where a copy of it is stored."""
 
 
 class Holder:
@@ -61,11 +61,7 @@ class Holder:
                 if wanted is None:
                     continue
                 form = replace(wanted, select=placed(wanted.select, "postgres", behind))
-                if form.copy:
-                    found = self._copy(session, now[name], form, counters[name])
-                    places[name], labels[name] = found
-                else:
-                    places[name] = f"({form.select})"
+                places[name], labels[name] = self._copy(session, now[name], form, counters[name])
         except BaseException:
             self._pool.give_back(session)
             raise
@@ -85,7 +81,7 @@ class Holder:
             return {
                 name: _counter(wire, self._sources.tables(name).values())
                 for name, wanted in tables.items()
-                if wanted is not None and wanted.copy
+                if wanted is not None
             }
 
     def _label(self, session: PostgresSession, source: PostgresRows) -> str:

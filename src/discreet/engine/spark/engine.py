@@ -174,7 +174,7 @@ class SparkEngine:
         pins, places, labels = {}, {}, {}
         for name, recipe in tables.items():
             pins[name] = self._refreshed(name)
-            wanted = canonical_of(recipe, name, self.relation(name), "spark", self.columns)
+            wanted = canonical_of(recipe, name, self.relation(name), "spark", self.schema)
             if wanted is not None:
                 places[name], labels[name] = self._copy(name, wanted)
                 del pins[name]
