@@ -171,10 +171,8 @@ class Held(Protocol):
         closed at the end (also as a context manager).
     """
 
-    @property
-    def fingerprints(self) -> Mapping[str, str]:
-        """Return the fingerprint of each held table: for the ledger and the owner only."""
-        ...
+    fingerprints: Mapping[str, str]
+    """The fingerprint of each held table: for the ledger and the owner only."""
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state."""
@@ -191,9 +189,11 @@ class Held(Protocol):
         """Let the state go."""
         ...
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class Engine(Protocol):

@@ -178,7 +178,7 @@ class SparkEngine:
             if wanted is not None:
                 places[name], labels[name] = self._copy(name, wanted)
                 del pins[name]
-        return SparkHeld(self, pins, places, labels, self.fingerprint)
+        return SparkHeld(self, pins, places, labels)
 
     def facts(self, name: str) -> Facts:
         """Return what tells one state of a source's files from the next."""
