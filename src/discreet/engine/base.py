@@ -203,10 +203,8 @@ class Engine(Protocol):
     lock-down the third. Every failure while rows are read is `engine_failed()`.
     """
 
-    @property
-    def capabilities(self) -> Capabilities:
-        """Return what this engine can and cannot do."""
-        ...
+    capabilities: Capabilities
+    """What this engine can and cannot do."""
 
     def relation(self, name: str) -> str:
         """Return the quoted SQL name of an attached, uploaded or materialised table."""
@@ -237,11 +235,11 @@ class Engine(Protocol):
 
     def names(self, name: str) -> list[str]:
         """Return the names of a source's columns as it spells them; no row is read for it."""
-        ...
+        return [column for column, _ in self.columns(name)]
 
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters, that no row can change."""
-        ...
+        return {column.lower(): kind for column, kind in self.columns(name)}
 
     def fingerprint(self, name: str) -> str:
         """Return a text that changes when the content of a table changes.
@@ -258,12 +256,12 @@ class Engine(Protocol):
         """
         ...
 
-    def tree(self, sql: str) -> str | None:
+    def tree(self, sql: str) -> str | None:  # noqa: ARG002 for those that show one
         """Return the engine's own parse of a statement (DuckDB's `json_serialize_sql`); reads nothing.
 
         None where an engine does not show one.
         """
-        ...
+        return None
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now; it fails as if its time were over.

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.core.path import FollowedPath
-from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
+from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.copies import combined
 from discreet.engine.declared import DeclaredCell
@@ -48,7 +48,7 @@ from discreet.errors import CatalogError, InvalidInput, UnknownName
 _SHARE_OF_MEMORY = 0.7
 
 
-class DuckDBEngine:
+class DuckDBEngine(Engine):
     """Runs SQL in locked-down child processes, up to `limits.workers` of them.
 
     `hold` gives canonical snapshots, for questions; `run` reads the sources as they are, for the
@@ -257,9 +257,7 @@ class DuckDBEngine:
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a table's columns that no row can change: text files hold texts."""
         known = self._sources.types(name)
-        if known is not None:
-            return known
-        return {column.lower(): kind for column, kind in self.columns(name)}
+        return super().schema(name) if known is None else known
 
     def _lend(
         self, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]

@@ -16,7 +16,15 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe, engine_failed
+from discreet.engine.base import (
+    Capabilities,
+    Engine,
+    EngineLimits,
+    Exact,
+    Held,
+    Recipe,
+    engine_failed,
+)
 from discreet.engine.copies import (
     Canonical,
     CopyName,
@@ -44,7 +52,7 @@ _GRACE = 0.5
 """Seconds between the cancelling of a job and the end of the Java process."""
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """Runs SQL on the Spark of this process.
 
     Guarantee: when a query's time is over its jobs are cancelled, and if it still does not end the
@@ -238,14 +246,6 @@ class SparkEngine:
     def names(self, name: str) -> list[str]:
         """Return the names of a source's columns."""
         return [column for column, _ in self.columns(name) if not is_filled_name(column)]
-
-    def schema(self, name: str) -> dict[str, str]:
-        """Return the types of a source's columns, in small letters."""
-        return {column.lower(): kind for column, kind in self.columns(name)}
-
-    def tree(self, sql: str) -> str | None:  # noqa: ARG002 the protocol's
-        """Return None: this engine does not show its parse."""
-        return None
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""
