@@ -42,7 +42,7 @@ from discreet.engine.files import (
     FileSource,
 )
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, is_name, name_taken, quoted
+from discreet.engine.names import checked_name, is_name, quoted, require_free
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
@@ -148,7 +148,7 @@ class DuckDBEngine(Engine):
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table, uploaded now."""
-        self._free_name(name)
+        require_free(name, self._sources)
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
@@ -157,7 +157,7 @@ class DuckDBEngine(Engine):
 
     def materialise(self, name: str, sql: str) -> str:
         """Return the relation of the stored result of `sql`, computed unless it is there."""
-        self._free_name(name)
+        require_free(name, self._sources)
         only_select(sql, self.capabilities.dialect)
         target = self._stored_file(name)
         if not target.is_file():
@@ -350,10 +350,6 @@ class DuckDBEngine(Engine):
 
     def _stored_file(self, name: str) -> Path:
         return self._stored / f"{checked_name(name)}.parquet"
-
-    def _free_name(self, name: str) -> None:
-        if checked_name(name) in self._sources:
-            raise name_taken(name)
 
 
 def _state_folder(state: Path | None) -> tuple[Path, Path | None]:

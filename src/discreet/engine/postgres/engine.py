@@ -15,7 +15,7 @@ from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Held, Recipe
 from discreet.engine.copies import canonical_of, plain_name, state_key
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, is_name, name_taken, quoted
+from discreet.engine.names import is_name, quoted, require_free
 from discreet.engine.places import placed
 from discreet.errors import CatalogError, UnknownName
 
@@ -92,8 +92,7 @@ class PostgresEngine(Engine):
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table: a temporary one of each session."""
-        if checked_name(name) in self._sources:
-            raise name_taken(name)
+        require_free(name, self._sources)
         before = self._pool.uploads.get(name, (0, table))[0]
         self._pool.uploads[name] = (before + 1, table)
         with self._pool.lend(self._limits.seconds):
@@ -105,8 +104,7 @@ class PostgresEngine(Engine):
         It is kept in the schema `discreet_state` if the role may write there, otherwise in a
         temporary table that every session computes for itself.
         """
-        if checked_name(name) in self._sources:
-            raise name_taken(name)
+        require_free(name, self._sources)
         if self.has(name):
             return self.relation(name)
         seconds = self._limits.store_seconds

@@ -36,7 +36,7 @@ from discreet.engine.copies import (
 from discreet.engine.declared import is_filled_name
 from discreet.engine.files import ContentHashes
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, is_name, name_taken
+from discreet.engine.names import checked_name, is_name, require_free
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
 from discreet.engine.spark.origins import SparkOrigins
@@ -116,8 +116,7 @@ class SparkEngine(Engine):
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table, uploaded now."""
-        if checked_name(name) in self._origins:
-            raise name_taken(name)
+        require_free(name, self._origins)
         with self._within(self._limits.seconds) as session:
             upload(session, name, table)
         self._uploads[name] = table
@@ -129,8 +128,7 @@ class SparkEngine(Engine):
         With a cluster the state folder must be one that all its machines see.
         """
         only_select(sql, self.capabilities.dialect)
-        if checked_name(name) in self._origins:
-            raise name_taken(name)
+        require_free(name, self._origins)
         if not self._stored_folder(name).is_dir():
             self._store(name, sql, still=lambda: True)
         return self.relation(name)
