@@ -147,10 +147,7 @@ def _declared_rows(connection: duckdb.DuckDBPyConnection, read: dict[str, Any]) 
     Guarantee: columns and their types are the declared ones, whatever files there are; each row is a
         function of its own file.
     """
-    cells = [
-        DeclaredCell(column, kind, tuple(map(tuple, texts)), tuple(map(tuple, filled)))
-        for column, kind, texts, filled in read["cells"]
-    ]
+    cells = [DeclaredCell(*cell) for cell in read["cells"]]
     found = []
     for part in read["parts"]:
         rows = _rows(connection, part)
@@ -167,7 +164,7 @@ def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
 def _has_unit(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> bool:
     """Return whether a table has the column already that its path would add."""
     types = _types(connection, _rows(connection, join["base"]))
-    return folded(str(join["unit"]["column"])) in types
+    return folded(PathCell(*join["unit"]).column) in types
 
 
 def _joined_rows(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> str:
@@ -176,14 +173,10 @@ def _joined_rows(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) ->
     steps = []
     for step in join["steps"]:
         rows = _rows(connection, step["place"])
-        here, key = _path_cell(step["here"]), _path_cell(step["key"])
+        here, key = PathCell(*step["here"]), PathCell(*step["key"])
         steps.append(Reached(f"({rows})", _types(connection, rows), here, key))
-    unit = _path_cell(join["unit"])
+    unit = PathCell(*join["unit"])
     return joined_rows(f"({base})", _types(connection, base), steps, unit, quoted)
-
-
-def _path_cell(read: dict[str, Any]) -> PathCell:
-    return PathCell(str(read["column"]), tuple(read["by_storage"].items()))
 
 
 def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
