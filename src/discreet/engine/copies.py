@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.core.machine.whole_file import write_first
+from discreet.core.machine.whole_file import write_first, write_whole
 from discreet.engine.base import Recipe
 
 
@@ -44,12 +46,34 @@ def canonical_of(
 
 
 def state_key(folder: Path) -> bytes:
-    """Return the secret of a state folder, made now if it has none."""
+    """Return the secret of a state folder, drawn now if it has none; two processes get the same one."""
     path = folder / "key"
-    if not path.is_file():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return write_first(path, os.urandom(32))
-    return path.read_bytes()
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_bytes()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return write_first(path, os.urandom(32))
+
+
+class Remembered:
+    """What was found at the last known state of each thing, over processes where there is a file."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._known: dict[str, list[str]] = {}
+        if file is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._known = dict(json.loads(file.read_text()))
+
+    def at(self, name: str, state: str) -> str | None:
+        """Return what was found when the thing was in this state."""
+        then, found = self._known.get(name, ["", ""])
+        return found if then == state else None
+
+    def remember(self, name: str, state: str, found: str) -> None:
+        """Keep what was found in this state, in the place of an earlier one."""
+        self._known[name] = [state, found]
+        if self._file is not None:
+            write_whole(self._file, json.dumps(self._known).encode())
 
 
 def combined(contents: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ import pyarrow as pa
 from discreet.core.path import FollowedPath
 from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
-from discreet.engine.copies import combined
+from discreet.engine.copies import combined, state_key
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.duckdb.canonical import (
     Maker,
@@ -34,7 +34,7 @@ from discreet.engine.duckdb.canonical import (
 from discreet.engine.duckdb.held import DuckDBHeld, exact_of
 from discreet.engine.duckdb.origins import Listed, SourceOrigins
 from discreet.engine.duckdb.pool import ChildPool
-from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore, secret_key
+from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore
 from discreet.engine.duckdb.text_copies import TextCopies
 from discreet.engine.files import (
     ContentHashes,
@@ -86,7 +86,7 @@ class DuckDBEngine(Engine):
         self._kept: dict[str, Path | bytes] = {}
         self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._trees: dict[str, str | None] = {}
-        store = SnapshotStore(self._state / "canon", secret_key(self._state / "key"))
+        store = SnapshotStore(self._state / "canon", state_key(self._state))
         self._maker = Maker(store, self._hashes, self._common(), limits.store_seconds, self.schema)
         self._texts = TextCopies(
             self._stored,

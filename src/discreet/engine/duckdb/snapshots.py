@@ -20,8 +20,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from discreet.core.machine.whole_file import write_first
-
 _ROWS = "rows.duckdb"
 _ABOUT = "about.json"
 _NEW = ".new-"
@@ -188,13 +186,6 @@ class SnapshotStore:
 
     def _hash(self, purpose: str, text: str) -> str:
         return hmac.new(self._key, f"{purpose}\n{text}".encode(), hashlib.sha256).hexdigest()
-
-
-def secret_key(path: Path) -> bytes:
-    """Return the key in `path`, drawn now if there is none; two processes get the same one."""
-    with contextlib.suppress(FileNotFoundError):
-        return path.read_bytes()
-    return write_first(path, os.urandom(32))
 
 
 def _locked(path: Path, how: int) -> int | None:

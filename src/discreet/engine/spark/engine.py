@@ -39,8 +39,7 @@ from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, require_free
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
-from discreet.engine.spark.origins import SparkOrigins
-from discreet.engine.spark.pins import Facts
+from discreet.engine.spark.origins import Facts, SparkOrigins
 from discreet.engine.spark.sources import kept, listing, show_stored, ticked, upload
 from discreet.errors import DiscreetError, UnknownName
 

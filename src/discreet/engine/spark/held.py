@@ -9,7 +9,7 @@ from typing import Protocol
 from discreet.engine.base import Exact, Held, engine_failed
 from discreet.engine.copies import Labels
 from discreet.engine.places import placed
-from discreet.engine.spark.pins import Facts
+from discreet.engine.spark.origins import Facts
 
 
 class _Engine(Protocol):
@@ -28,7 +28,7 @@ class SparkHeld(Held):
     """Reads files whose every change is noticed, and copies that nobody changes.
 
     Guarantee: a result is given only if the files behind it are, after the reading, what they were
-        when the state was taken (see `facts_of`); otherwise the question fails. So what is read is
+        when the state was taken (see `SparkOrigins.facts`); otherwise the question fails. So what is read is
         what was fingerprinted, and a change meanwhile costs the question, never its label.
     """
 
