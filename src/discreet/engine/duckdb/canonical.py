@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -89,11 +90,9 @@ class Maker:
             found = self.store.find(self._name(origin, recipe, content))
             if found is not None:
                 return found, content
-            child = Child("discreet.engine.duckdb.worker", self._setup(origin, copies, room))
-            try:
+            setup = self._setup(origin, copies, room)
+            with closing(Child("discreet.engine.duckdb.worker", setup)) as child:
                 return self._made(origin, recipe, content, child, room), content
-            finally:
-                child.close()
 
     def _copied(self, origin: SourceOrigin, folder: Path) -> tuple[list[FileSource], str]:
         """Return private copies of everything that is read, and the fingerprint of exactly those."""
