@@ -30,6 +30,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def quoted(name: str) -> str:
-    """Return `name` as a standard SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
+def quoted(name: str, dialect: str = "duckdb") -> str:
+    """Return `name` as an identifier; for Spark a word in double quotes would be a text."""
+    mark = "`" if dialect == "spark" else '"'
+    return mark + name.replace(mark, mark * 2) + mark

@@ -55,9 +55,7 @@ class FakeEngine(Engine):
         """Return the quoted SQL name of a table."""
         if not self.has(name):
             raise UnknownName(f"The engine has no table '{name}'.")
-        if self.capabilities.dialect == "spark":
-            return "`" + name.replace("`", "``") + "`"
-        return quoted(name)
+        return quoted(name, self.capabilities.dialect)
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:  # noqa: ARG002 the protocol's
         """Return the table that was given for `sql`, or fail like every engine."""
