@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
+from discreet.catalog.declare.columns import accepted
 from discreet.catalog.declare.proposal import ColumnProposal, Proposal, Setting, TableProposal
 from discreet.catalog.propose.guess import guess_column
 from discreet.catalog.propose.guess_spelled import bare_texts
@@ -180,8 +181,5 @@ def _constant(column: ColumnProposal) -> ColumnProposal:
 
 
 def _accepted(table: TableProposal) -> TableProposal:
-    def without_mark(column: ColumnProposal) -> ColumnProposal:
-        kept = {name: value for name, value in column.settings.items() if name != "review"}
-        return replace(column, settings=kept)
-
-    return replace(table, columns=tuple(without_mark(column) for column in table.columns))
+    columns = tuple(replace(c, settings=accepted(c.settings)) for c in table.columns)
+    return replace(table, columns=columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -201,9 +202,11 @@ def _check_twins(file: str, cells: Iterable[str]) -> None:
 def _new_name(wanted: str, taken: Iterable[str]) -> str:
     """Return a name that needs no quotes in SQL and is not taken yet."""
     word = re.sub(r"[^0-9a-z]+", "_", wanted.lower()).strip("_") or "table"
-    word = f"t_{word}" if word[0].isdigit() else word
-    name, number = word, 1
-    while name in taken:
-        number += 1
-        name = f"{word}_{number}"
-    return name
+    return numbered(f"t_{word}" if word[0].isdigit() else word, taken)
+
+
+def numbered(word: str, taken: Iterable[str]) -> str:
+    """Return a word, or it with a number, that nothing is called yet; case does not count."""
+    used = {name.lower() for name in taken}
+    more = (f"{word}_{number}" for number in itertools.count(2))
+    return next(name for name in itertools.chain([word], more) if name.lower() not in used)
