@@ -50,7 +50,8 @@ def guess_column(profile: Profile) -> ColumnProposal:
         return hidden_text(profile, (f"It seems to hold {what}, so it is hidden.",))
     for fits, guess in _KINDS:
         if fits(profile.values.type):
-            return guess(profile, ())
+            empty = not profile.distinct and guess is not boolean
+            return hidden_text(profile, ("It is empty.",)) if empty else guess(profile, ())
     return hidden_text(profile, ("Its type is not one that can be asked about.",))
 
 

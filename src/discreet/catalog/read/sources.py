@@ -31,7 +31,7 @@ _YEAR = re.compile(r"\s*(19|20)[0-9]{2}\s*")  # wide tables have one column a ye
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """An engine, and the source of each table by its name; paths are relative to `base`.
+    """An engine, and the source of each table by its name.
 
     `encodings` are those of text files that are not UTF-8 as far as can be told, `notes` what their
     owner should check.
@@ -39,13 +39,12 @@ class Sources:
 
     engine_url: str
     tables: dict[str, str]
-    base: Path
     encodings: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
 
 def find_sources(words: Sequence[str], *, base: Path) -> Sources:
-    """Return the tables that `words` name, checked as far as their headings go."""
+    """Return the tables that `words` name, relative to `base`, checked as far as their headings go."""
     if not words:
         raise InvalidInput("Name at least one file or table.")
     urls = [word for word in words if re.match(r"(postgres(ql)?://|duckdb:)", word)]
@@ -60,11 +59,11 @@ def find_sources(words: Sequence[str], *, base: Path) -> Sources:
     tables: dict[str, str] = {}
     for _, table in found:
         tables[_new_name(table.rpartition(".")[2], tables)] = table
-    return Sources(found[0][0], tables, base)
+    return Sources(found[0][0], tables)
 
 
 def _files(words: Sequence[str], base: Path) -> Sources:
-    found = Sources("duckdb:", {}, base)
+    found = Sources("duckdb:", {})
     for word in words:
         path, part = split_part(word, Path())
         paths = _meant(word, path)
