@@ -47,13 +47,18 @@ def again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) ->
     known = (*(n for n in answer.provenance.notes if n not in (*unpaid, *now_known)), *now_known)
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
     provenance = replace(answer.provenance, notes=(*known, *later, note))
-    return replace(answer, **_free_bill(balance_of(ledger, ready.payer)), provenance=provenance)
+    now = balance_of(ledger, ready.payer)
+    return replace(answer, **_bill(FREE, now, now), provenance=provenance)
 
 
-def _free_bill(now: Balance) -> dict[str, Any]:
-    spent = spent_so_far(now)
-    bill = {"cost": spent_of(FREE), "before": spent, "after": spent, "limit": limit_of(now)}
-    return {**bill, "free": True}
+def _bill(cost: Cost, before: Balance, after: Balance) -> dict[str, Any]:
+    return {
+        "cost": spent_of(cost),
+        "before": spent_so_far(before),
+        "after": spent_so_far(after),
+        "limit": limit_of(after),
+        "free": cost == FREE,
+    }
 
 
 def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -> Answer:
@@ -65,7 +70,7 @@ def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -
     return _assembled(
         ready,
         table,
-        **_free_bill(balance),
+        _bill(FREE, balance, balance),
         notes=(
             note,
             *bounding_notes(ready.question.statement, ready.paid),
@@ -80,11 +85,7 @@ def paid_answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, r
     return _assembled(
         ready,
         table,
-        cost=spent_of(receipt.cost),
-        before=spent_so_far(receipt.before),
-        after=spent_so_far(receipt.after),
-        limit=limit_of(receipt.after),
-        free=receipt.cost == FREE,
+        _bill(receipt.cost, receipt.before, receipt.after),
         notes=notes_of(ready),
         private=getattr(rng, "private", True),
     )
@@ -93,12 +94,8 @@ def paid_answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, r
 def _assembled(
     ready: PreparedQuestion,
     table: ResultTable,
+    bill: Mapping[str, Any],
     *,
-    cost: Spent,
-    before: Spent,
-    after: Spent,
-    limit: Spent,
-    free: bool,
     notes: tuple[str, ...],
     private: bool,
 ) -> Answer:
@@ -116,20 +113,11 @@ def _assembled(
         watermark=REHEARSAL if rehearsed else "",
     )
     return Answer(
-        columns=table.columns,
-        rows=table.rows,
-        error95=table.error95,
-        cost=cost,
-        before=before,
-        after=after,
-        limit=limit,
-        free=free,
+        **table.parts(),
+        **bill,
         request_id=ready.request.request_id,
         provenance=provenance,
         keys=len(question.statement.keys),
-        intervals=table.intervals,
-        covariance=table.covariance,
-        noisy=table.noisy,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +29,10 @@ class ResultTable:
     intervals: tuple[tuple[tuple[float, float] | None, ...], ...]
     covariance: tuple[tuple[tuple[float, ...], ...], ...] | None
     noisy: tuple[int, ...]
+
+    def parts(self) -> dict[str, Any]:
+        """Return what it is made of, under the names that an answer has for them."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
 
 def finish(noisy: Noisy, question: Question, laws: Mapping[str, Law]) -> ResultTable:

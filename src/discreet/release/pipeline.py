@@ -297,16 +297,7 @@ def _in_form(found: KeptAnswer, question: Question) -> Answer | None:
     if kept is None:
         return None
     table = finish(kept[0], question, kept[1])
-    return replace(
-        found.answer,
-        columns=table.columns,
-        rows=table.rows,
-        error95=table.error95,
-        keys=len(question.statement.keys),
-        intervals=table.intervals,
-        covariance=table.covariance,
-        noisy=table.noisy,
-    )
+    return replace(found.answer, **table.parts(), keys=len(question.statement.keys))
 
 
 def explain(request: Request, desk: Desk, *, group_size: int | None = None) -> Explanation:

@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.core.path import FollowedPath
+from discreet.engine.arrow import table_bytes
 from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.copies import combined, state_key
@@ -149,10 +150,7 @@ class DuckDBEngine(Engine):
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table, uploaded now."""
         require_free(name, self._sources)
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        self._kept[name] = sink.getvalue().to_pybytes()
+        self._kept[name] = table_bytes(table)
         return f"kept.{quoted(name)}"
 
     def materialise(self, name: str, sql: str) -> str:

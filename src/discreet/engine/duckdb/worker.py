@@ -22,6 +22,7 @@ import duckdb
 import pyarrow as pa
 
 from discreet.core.path import PathCell
+from discreet.engine.arrow import table_bytes
 from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
 from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.follow import Reached, joined_rows
@@ -257,11 +258,7 @@ class Worker:
         statements = self._database.extract_statements(sql)
         if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
             return b"E"
-        table = self._database.sql(sql).to_arrow_table()
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        return b"T" + bytes(sink.getvalue())
+        return b"T" + table_bytes(self._database.sql(sql).to_arrow_table())
 
     def _tree(self, body: bytes) -> bytes:
         # All of the result: an open one would block the next request.
