@@ -48,10 +48,11 @@ def again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) ->
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
     provenance = replace(answer.provenance, notes=(*known, *later, note))
     now = balance_of(ledger, ready.payer)
-    return replace(answer, **_bill(FREE, now, now), provenance=provenance)
+    return replace(answer, **bill_of(FREE, now, now), provenance=provenance)
 
 
-def _bill(cost: Cost, before: Balance, after: Balance) -> dict[str, Any]:
+def bill_of(cost: Cost, before: Balance, after: Balance) -> dict[str, Any]:
+    """Return what an answer says about its price."""
     return {
         "cost": spent_of(cost),
         "before": spent_so_far(before),
@@ -70,7 +71,7 @@ def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -
     return _assembled(
         ready,
         table,
-        _bill(FREE, balance, balance),
+        bill_of(FREE, balance, balance),
         notes=(
             note,
             *bounding_notes(ready.question.statement, ready.paid),
@@ -85,7 +86,7 @@ def paid_answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, r
     return _assembled(
         ready,
         table,
-        _bill(receipt.cost, receipt.before, receipt.after),
+        bill_of(receipt.cost, receipt.before, receipt.after),
         notes=notes_of(ready),
         private=getattr(rng, "private", True),
     )

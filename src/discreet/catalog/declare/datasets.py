@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.catalog.declare import toml_text as toml
-from discreet.catalog.declare.renewals import as_settings
+from discreet.catalog.declare.columns import as_settings
 from discreet.catalog.declare.sections import checked, inside, parsed, sections_of, with_line
 from discreet.errors import CatalogError, UnknownName
 
@@ -76,6 +76,4 @@ def _renamed_lines(lines: list[str], old: str, new: str, *, budget: bool) -> lis
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return toml.inline_table(as_settings(value))
-    return toml.text(value) if isinstance(value, str) else toml.value(value)
+    return toml.inline_table(as_settings(value)) if isinstance(value, dict) else toml.value(value)

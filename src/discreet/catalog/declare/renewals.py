@@ -7,7 +7,7 @@ import datetime as dt
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.amounts import with_amounts, with_share
-from discreet.catalog.declare.proposal import Setting
+from discreet.catalog.declare.columns import as_settings
 from discreet.catalog.declare.sections import inside, parsed, with_line
 from discreet.catalog.renewal import Renewal
 from discreet.errors import CatalogError
@@ -49,11 +49,3 @@ def _noted(text: str, place: tuple[str, ...], policy: Renewal, period: str) -> s
     settings = inside(wanted, place)["renew"]
     settings["granted"] = [*policy.granted, period]
     return with_line(text, place, "renew", toml.inline_table(as_settings(settings)), wanted)
-
-
-def as_settings(renew: dict[str, object]) -> dict[str, Setting]:
-    """Return the parsed `renew` in the kinds that are written to a file."""
-    return {
-        name: tuple(value) if isinstance(value, list) else value  # type: ignore[misc]
-        for name, value in renew.items()
-    }

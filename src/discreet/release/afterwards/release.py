@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.answer import NOTHING_SPENT, Answer, Provenance
+from discreet.core.cost import FREE
 from discreet.core.numbers import Epsilon
 from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
@@ -21,7 +22,7 @@ from discreet.release.afterwards.tables import (
     typed,
     written,
 )
-from discreet.release.assembled import balance_of, limit_of, spent_so_far
+from discreet.release.assembled import balance_of, bill_of
 from discreet.release.desk import Desk
 from discreet.release.finish import plain_value
 from discreet.release.pipeline import release_together
@@ -57,7 +58,8 @@ def release_steps(program: Program, request: Request, desk: Desk) -> Answer:
     rows = outcome(written(program), tables | public_tables(program, desk))
     found = _answer(program, request, answers, columns, rows)
     if not answers:
-        found = _without_cost(found, payer, desk)
+        now = balance_of(desk.ledger, payer)
+        found = replace(found, **bill_of(FREE, now, now))
     if request.named:
         keep_outcome(found, payer, request, desk)
     return found
@@ -185,9 +187,3 @@ def _provenance(program: Program, answers: list[Answer]) -> Provenance:
         notes=(*notes, step),
         private=all(answer.provenance.private for answer in answers),
     )
-
-
-def _without_cost(found: Answer, payer: Payer, desk: Desk) -> Answer:
-    now = balance_of(desk.ledger, payer)
-    spent, limit = spent_so_far(now), limit_of(now)
-    return replace(found, before=spent, after=spent, limit=limit, free=True)
