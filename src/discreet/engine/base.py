@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, Self, final
+from typing import NoReturn, Protocol, Self, final
 
 import pyarrow as pa
 
@@ -48,6 +48,10 @@ class EngineLimits:
     scratch: Path | None = None
 
 
+def _refuse(*_: object) -> NoReturn:
+    raise TypeError("An exact result cannot be shown, compared, copied or stored.")
+
+
 @final
 class Exact:
     """The exact result of a query over private rows.
@@ -69,27 +73,8 @@ class Exact:
     def __format__(self, _spec: str, /) -> str:
         return repr(self)
 
-    def __eq__(self, other: object) -> NoReturn:
-        _refuse()
-
-    def __bool__(self) -> NoReturn:  # noqa: PLE0304 it must not answer
-        _refuse()
-
-    def __reduce_ex__(self, _protocol: object, /) -> NoReturn:
-        _refuse()
-
-    def __getstate__(self) -> NoReturn:
-        _refuse()
-
-    def __copy__(self) -> NoReturn:
-        _refuse()
-
-    def __deepcopy__(self, _memo: Any, /) -> NoReturn:
-        _refuse()
-
-
-def _refuse() -> NoReturn:
-    raise TypeError("An exact result cannot be shown, compared, copied or stored.")
+    # Compared, asked for its truth, copied or stored, it would be known to somebody.
+    __eq__ = __bool__ = __reduce_ex__ = __getstate__ = __copy__ = __deepcopy__ = _refuse
 
 
 def open_exact(exact: Exact) -> pa.Table:

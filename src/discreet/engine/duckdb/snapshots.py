@@ -194,17 +194,12 @@ def _locked(path: Path, how: int) -> int | None:
         lock = os.open(path, os.O_RDONLY)
     except OSError:
         return None
-    try:
+    with contextlib.suppress(OSError):
         fcntl.flock(lock, how)
-        there = path.stat()
-        mine = os.fstat(lock)
-    except OSError:
-        os.close(lock)
-        return None
-    if (there.st_ino, there.st_dev) != (mine.st_ino, mine.st_dev):
-        os.close(lock)
-        return None
-    return lock
+        if os.path.samestat(path.stat(), os.fstat(lock)):
+            return lock
+    os.close(lock)
+    return None
 
 
 def _table(folder: Path) -> str | None:

@@ -6,22 +6,16 @@ import uuid
 from collections.abc import Mapping
 from typing import Protocol
 
-from discreet.engine.base import Exact, Held, engine_failed
+from discreet.engine.base import Engine, Exact, Held, engine_failed
 from discreet.engine.copies import Labels
 from discreet.engine.places import placed
 from discreet.engine.spark.origins import Facts
 
 
-class _Engine(Protocol):
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact: ...
-
-    def materialise(self, name: str, sql: str) -> str: ...
-
+class _Engine(Engine, Protocol):
     def forget(self, name: str) -> None: ...
 
     def facts(self, name: str) -> Facts: ...
-
-    def fingerprint(self, name: str) -> str: ...
 
 
 class SparkHeld(Held):
