@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, Protocol, Self, final
 
 import pyarrow as pa
 
-from discreet.errors import EngineFailed
+from discreet.errors import DiscreetError, EngineFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,17 @@ def engine_failed() -> EngineFailed:
         "The database could not answer.",
         hint="Ask the data owner to check the source and the limits of the engine.",
     )
+
+
+@contextmanager
+def failing_alike() -> Iterator[None]:
+    """Turn every failure but our own refusals into `engine_failed()`: a driver's text may hold a cell."""
+    try:
+        yield
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001 whatever it was
+        raise engine_failed() from None
 
 
 class Recipe(Protocol):

@@ -82,7 +82,8 @@ class HostSystem:
 
     def volume_of(self, path: Path, layers: int = 0) -> Volume:
         """Return what the place of `path`, or the nearest folder above it that there is, lies on."""
-        place = _existing(path.absolute())
+        whole = path.absolute()
+        place = next(each for each in (whole, *whole.parents) if each.exists())
         mount = _mount_of(place.resolve(), self._mounts()) if layers <= _DEEP else None
         if mount is None:
             return Volume(AtRest.UNKNOWN, "this system does not say")
@@ -168,12 +169,6 @@ def _worst(found: Sequence[Volume]) -> Volume:
     """Return the weakest of several devices: rows are spread over all of them."""
     order = (AtRest.PLAIN, AtRest.UNKNOWN, AtRest.MEMORY, AtRest.ENCRYPTED)
     return min(found, key=lambda volume: order.index(volume.rest))
-
-
-def _existing(path: Path) -> Path:
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return path
 
 
 def _mount_of(place: Path, mounts: list[_Mount]) -> _Mount | None:

@@ -64,7 +64,7 @@ def number(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     decimals = _decimals(profile.values)
     if not decimals and profile.complete and max(abs(low), abs(high)) < 2**53:
         ints = pa.array([int(value) for value in profile.values.to_pylist()], type=pa.int64())
-        return whole(with_values(profile, ints), notes)
+        return whole(replace(profile, values=ints), notes)
     step = step_for(decimals, low, high)
     low, high = _outwards(low, high, Fraction(step))
     lower, upper = _outwards(*nice_bounds(low, high), Fraction(step))
@@ -96,7 +96,7 @@ def date(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
 def timestamp(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     """Return the proposal for a column of times."""
     if pc.all(pc.equal(profile.values, pc.floor_temporal(profile.values, unit="day"))).as_py():
-        return date(with_values(profile, profile.values.cast(pa.date32())), notes)
+        return date(replace(profile, values=profile.values.cast(pa.date32())), notes)
     low, high = (bound.replace(microsecond=0) for bound in _extremes(profile))
     first, last = nice_days(low.date(), high.date())
     settings: dict[str, Setting] = {
@@ -117,11 +117,6 @@ def names_things(profile: Profile, *, dense: bool) -> bool:
         return True
     unique = profile.distinct >= NEARLY_UNIQUE * profile.present
     return unique and dense and profile.present > MOST_CATEGORIES
-
-
-def with_values(profile: Profile, values: pa.Array) -> Profile:
-    """Return the profile with the same values in another type."""
-    return replace(profile, values=values)
 
 
 def proposed(

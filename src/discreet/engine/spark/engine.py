@@ -24,6 +24,7 @@ from discreet.engine.base import (
     Held,
     Recipe,
     engine_failed,
+    failing_alike,
 )
 from discreet.engine.copies import (
     Canonical,
@@ -41,7 +42,7 @@ from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
 from discreet.engine.spark.origins import Facts, SparkOrigins
 from discreet.engine.spark.sources import kept, listing, show_stored, ticked, upload
-from discreet.errors import DiscreetError, UnknownName
+from discreet.errors import UnknownName
 
 _TRIES = 3
 """How often a source that changes while it is copied is tried again."""
@@ -94,7 +95,7 @@ class SparkEngine(Engine):
         if name in self._uploads:
             return ticked(kept(name))
         if self.has(name):
-            with self._lock, _sealed():
+            with self._lock, failing_alike():
                 session = self._live()
                 if name not in self._views:
                     show_stored(session, name, self._stored_folder(name))
@@ -266,7 +267,7 @@ class SparkEngine(Engine):
             self._running.add(watch)
         failed = True
         try:
-            with _sealed():
+            with failing_alike():
                 session.sparkContext.setJobGroup(watch.group, "query", interruptOnCancel=True)
                 yield session
             failed = False
@@ -294,16 +295,6 @@ class SparkEngine(Engine):
 
     def _stored_folder(self, name: str) -> Path:
         return self._stored / f"{checked_name(name)}.parquet"
-
-
-@contextlib.contextmanager
-def _sealed() -> Iterator[None]:
-    try:
-        yield
-    except DiscreetError:
-        raise
-    except Exception:  # noqa: BLE001 Spark's text may hold a cell
-        raise engine_failed() from None
 
 
 class _Watch:

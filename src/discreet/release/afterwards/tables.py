@@ -43,8 +43,7 @@ def part_shapes(program: Program, desk: Desk) -> list[tuple[OutputColumn, ...]]:
 
 def columns_of(program: Program, desk: Desk) -> tuple[OutputColumn, ...]:
     """Return the columns of the outcome, as types of empty tables tell them; refuses what cannot be."""
-    shapes = part_shapes(program, desk)
-    return typed(program, shapes)
+    return typed(program, part_shapes(program, desk))
 
 
 def typed(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> tuple[OutputColumn, ...]:
