@@ -23,7 +23,7 @@ from discreet.engine.formats.packed import (
     GZIP,
     ZIP,
     ZSTD,
-    Joined,
+    HeadAndRest,
     broken,
     is_workbook,
     start_of,
@@ -139,7 +139,7 @@ def _copy_text(path: Path, out: IO[str], encoding: str) -> None:
 
 
 def _text_of(head: bytes, rest: IO[bytes], codec: str, newline: str | None) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BufferedReader(Joined(head, rest)), codec, newline=newline)
+    return io.TextIOWrapper(io.BufferedReader(HeadAndRest(head, rest)), codec, newline=newline)
 
 
 def _write_rows(rows: Rows, out: IO[str]) -> None:

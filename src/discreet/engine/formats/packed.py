@@ -48,7 +48,7 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
                 yield packed  # type: ignore[misc]  # it reads as any binary file
         elif start == ZSTD:
             with pa.input_stream(str(path), compression="zstd") as stream:
-                yield io.BufferedReader(Joined(b"", stream), 1 << 20)
+                yield io.BufferedReader(HeadAndRest(b"", stream), 1 << 20)
         elif start == ZIP:
             with zipfile.ZipFile(path) as archive, archive.open(_member(archive, path)) as inside:
                 yield inside
@@ -81,7 +81,7 @@ def _member(archive: zipfile.ZipFile, path: Path) -> str:
     return names[0]
 
 
-class Joined(io.RawIOBase):
+class HeadAndRest(io.RawIOBase):
     """Bytes that were read already, then the rest of their file, or of a stream of pyarrow."""
 
     def __init__(self, head: bytes, rest: IO[bytes] | pa.NativeFile) -> None:
