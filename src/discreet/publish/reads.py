@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.region import EVERYONE, Region
-from discreet.core.schema import Column, Dataset, Domain, Table
+from discreet.core.schema import Dataset, Domain, Table
 from discreet.engine.base import Engine
 from discreet.errors import InternalError
 from discreet.kernel.derive.scans import dataset_of, region_of
@@ -35,7 +35,7 @@ from discreet.plan.regions import domains_of, narrowed_domains, reach_of
 from discreet.plan.stability import rows_to_keep
 from discreet.publish.families.bound import clock_names
 from discreet.publish.families.find import Dimension, Family, Member
-from discreet.release.sealing import declared_scans
+from discreet.release.sealing import axes_of, declared_scans
 from discreet.sql.write.statement import render
 
 MOST_LISTED = 10_000
@@ -214,11 +214,8 @@ def _sealed(
     if dataset_of(read.facts, scans.tables).name != dataset.name:
         raise Unfit("a read of other people than are charged")
 
-    def axis(owner: Dataset, of: Table, place: int) -> str | None:
-        column: Column = of.columns[place].by_day()
-        return catalog.axis(owner, of, column, snapshots.get(of.name, ""))
-
-    return read, region_of(read.facts, scans.tables, axis, catalog.home)
+    axes = axes_of(catalog, snapshots)
+    return read, region_of(read.facts, scans.tables, axes, catalog.home)
 
 
 def hull(regions: Sequence[Region]) -> Region:
