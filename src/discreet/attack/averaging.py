@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, bits_of_file
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.numbers import to_fraction
 from discreet.noise.rng import SystemRng
 from discreet.report.document import Figure, Grid
@@ -45,9 +43,8 @@ Leanings = npt.NDArray[np.float64]
 """How far the reports of each person speak for the answer, on average: above a half, or below."""
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often the majority of a person's reports is the true answer, by kind of device."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     people, answers = chosen.whole("people"), chosen.whole("answers")
     epsilon = to_fraction(repr(chosen.number("epsilon")))
     rng = np.random.default_rng(chosen.whole("seed"))
@@ -122,8 +119,6 @@ def _outcome(chosen: AttackSettings, truth: Bits, found: Mapping[str, Score]) ->
     epsilon, answers = chosen.number("epsilon"), chosen.whole("answers")
     ceiling = 1 / (1 + np.exp(-epsilon))
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="The collector sees which reports come from the same device, and nothing else.",
         released=f"{answers:,} reports of the same answer from each of {truth.size:,} people, each "
         f"report randomised at epsilon {epsilon:g}.",
@@ -135,7 +130,6 @@ def _outcome(chosen: AttackSettings, truth: Bits, found: Mapping[str, Score]) ->
         private_words=f"A device that remembers says the same thing {answers:,} times; in the long run "
         f"nobody can be right more than {ceiling:.1%} of the time. RAPPOR blurs what it remembers anew "
         "each time: averaging takes the blur away, and ends at the coins that were tossed once.",
-        settings=dict(chosen.values),
         details={
             "ceiling": float(ceiling),
             "by_device": {name: score.to_json() for name, score in found.items()},

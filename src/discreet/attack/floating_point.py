@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
@@ -39,9 +37,8 @@ _LATTICE = 1 << 20
 """Our noise is whole steps of the greatest value over this: answers lie on one lattice for everybody."""
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often somebody's presence is read off one answer: naive noise beside exact noise."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     rest, value = _sums(chosen)
     progress(0, 2, "asking twice")
@@ -117,8 +114,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Score]) -> Outcome:
     epsilon = chosen.number("epsilon")
     naive, exact = found.values()
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="Everybody's value but one person's presence: a fair coin.",
         released=f"One noisy sum at epsilon {epsilon:g}, as a floating-point number: once the true sum plus "
         "the textbook's Laplace noise, once whole steps plus exact noise.",
@@ -130,7 +125,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Score]) -> Outcome:
         private=exact,
         private_words=f"Discreet adds exact integer noise in whole steps; nobody can be right more than "
         f"{ceiling(epsilon):.1%} of the time.",
-        settings=dict(chosen.values),
         details={
             "ceiling": ceiling(epsilon),
             "by_noise": {n: s.to_json() for n, s in found.items()},

@@ -55,16 +55,17 @@ def score_bars(
     return bars(list(scores), [each.success for each in found], low=low, high=high, title=title)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """One attack, run: the story in four sentences, the score, and the same against private answers.
 
     `knew`, `released`, `did` and `lesson` are plain sentences. `private` is None only where no private
-    version of the release exists. `settings` are the knobs it ran with, `details` further figures.
+    version of the release exists. `settings` are the knobs it ran with, `details` further figures;
+    `Attack.run` fills in name, title and settings.
     """
 
-    attack: str
-    title: str
+    attack: str = ""
+    title: str = ""
     knew: str
     released: str
     did: str

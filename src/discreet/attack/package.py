@@ -208,7 +208,6 @@ def attack_package(kind: str, package: str, config: str) -> Outcome:
         )
     score = found.package
     return Outcome(
-        attack=kind,
         title=f"{kind.capitalize()} against a package",
         knew=f"The attacker knows {known}.",
         released=f"The package {Path(package).name}; its finest table is {name}.",

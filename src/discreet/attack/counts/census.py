@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,10 +27,9 @@ from discreet.attack.counts.census_tables import (
     tabulated,
 )
 from discreet.attack.curator import Exhibit, curator_over, part_of
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
@@ -60,9 +58,8 @@ ATTACK = Attack(
 )
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return the share of residents found, record for record, from exact and private tables."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("package"):
         return attack_package(ATTACK.name, chosen.text("package"), chosen.text("config"))
     rng = np.random.default_rng(chosen.whole("seed"))
@@ -194,8 +191,6 @@ def _outcome(
     }
     private, unique = by_tables["private tables"], sum(each.unique for each in found)
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="The attacker knows the published tables of the block, and nobody in it.",
         released=f"For each of {len(blocks)} blocks of {chosen.whole('places')}: "
         + "; ".join(table.words for table in PUBLISHED)
@@ -210,7 +205,6 @@ def _outcome(
         private_words=f"From the curator's answers to the same counts at epsilon "
         f"{chosen.number('epsilon'):g} a block, weighed with what is known of the town, "
         f"{private.success:.1%} of the residents are right.",
-        settings=dict(chosen.values),
         details={
             "residents": people,
             "certain": by_tables["certain from exact tables"].success,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,8 @@ from discreet.attack.counts.differencing_answers import (
 )
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import MOST_KEYS, curator_over
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.report.document import Figure, Grid
 
 ATTACK = Attack(
@@ -45,9 +43,8 @@ ATTACK = Attack(
 _HALF = 0.5
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often the gap between two counts gives a person away, by kind of answer."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 4, "making the town")
     bits = secret_bits(chosen, people=chosen.whole("people"), town="smoker")
@@ -118,8 +115,6 @@ def _outcome(chosen: AttackSettings, game: Blocks, found: Mapping[str, Score]) -
     strongest = found["private, rest known"]
     rows = [(name, s.success, s.low, s.high, s.baseline) for name, s in found.items()]
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="The attacker knows that the person lives in the block, and nothing of the answer.",
         released=f"How many smoke in each of {game.blocks:,} blocks of {game.places}, and how many "
         "without the person: exact, rounded, with small counts suppressed, or private.",
@@ -130,7 +125,6 @@ def _outcome(chosen: AttackSettings, game: Blocks, found: Mapping[str, Score]) -
         private=strongest,
         private_words=f"At epsilon {epsilon:g} even an attacker who knows everyone else was right "
         f"{strongest.success:.1%} of the time; in the long run none can be right more than {bound:.1%}.",
-        settings=dict(chosen.values),
         details={
             "ceiling": bound,
             "targets": game.blocks,

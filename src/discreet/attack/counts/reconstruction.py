@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,10 +23,9 @@ from discreet.attack.counts.reconstruction_solve import (
 )
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import MOST_KEYS
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.report.document import Block, Figure, Grid, Words
 
 ATTACK = Attack(
@@ -52,9 +50,8 @@ LEVELS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
 _HALF = 0.5
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return the share of bits given back: by noise, by solver, and against a curator."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("package"):
         return attack_package(ATTACK.name, chosen.text("package"), chosen.text("config"))
     rng = np.random.default_rng(chosen.whole("seed"))
@@ -144,8 +141,6 @@ def _outcome(
     people, queries = chosen.whole("people"), chosen.whole("queries") * chosen.whole("people")
     epsilon = chosen.number("epsilon")
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="The attacker knows who is in the table, and nothing of anybody's bit.",
         released=f"{queries:,} counts over random groups of the {people:,} people, each within "
         f"{noise:.3g} of the truth.",
@@ -159,7 +154,6 @@ def _outcome(
         f"all ({against.words}). The same solver then gets {against.subsets.success:.1%} right. "
         "Asked for each person alone, at the same price, it gives "
         f"{against.one_by_one.success:.1%}: the guarantee itself allows {ceiling(epsilon):.1%}.",
-        settings=dict(chosen.values),
         details={
             "noise": noise,
             "n_over_401": people / 401,

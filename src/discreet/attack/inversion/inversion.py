@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,8 @@ from discreet.attack.inversion.dose_model import DoseModel, plain_model, private
 from discreet.attack.inversion.guess import Common, inverted, without_model
 from discreet.attack.inversion.patients import ROOT, Clinic, Floats, clinic
 from discreet.attack.inversion.story import outcome_of
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.errors import InvalidInput
 
 ATTACK = Attack(
@@ -52,9 +50,8 @@ class Inverted:
     acceptable: float
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often the genotype is guessed from a plain dose model and from private ones."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     prices = tuple(sorted({*CURVE, chosen.number("epsilon")}))
     models = chosen.whole("models")
     found: dict[float | None, list[Inverted]] = {price: [] for price in (None, *prices)}

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.attack.files import named
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.own_file import OwnPeople, own_people
+from discreet.attack.registry import AttackSettings
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

@@ -11,11 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.attack.files import common, named, read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import MISSING, KeyColumn, coded, uniqueness
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Progress
+from discreet.attack.registry import AttackSettings, Progress
 from discreet.errors import InvalidInput
 from discreet.report import Block, Figure, Grid, Words, bars
 
@@ -72,7 +71,6 @@ def between_files(
     )
     progress(3, 3, "done")
     return Outcome(
-        attack="linkage",
         title="Who is in this file?",
         knew=f"A file of {auxiliary.num_rows:,} people with {', '.join(pair.columns)}.",
         released=f"A file of {pair.released.num_rows:,} records with the same columns.",
@@ -83,7 +81,6 @@ def between_files(
         private_words="The same join with the private copy, in which no row is anybody's."
         if private
         else NOTHING_PRIVATE,
-        settings=chosen.values,
         details={
             **found.to_json(),
             "unique_share_by_columns": {" + ".join(key): share for key, share in unique.items()},

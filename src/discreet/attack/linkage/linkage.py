@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.linkage.files import between_files
 from discreet.attack.linkage.join import PersonLinks, Slack, link
 from discreet.attack.linkage.keys import coded, narrowed, uniqueness
 from discreet.attack.linkage.story import LinkageFindings, outcome_of
 from discreet.attack.linkage.town import Floats, Hospital, Roll, asked, learned, prior_of, shuffled
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import asking, curated, staged
 from discreet.errors import InvalidInput
 from discreet.examples import Town
@@ -51,9 +47,8 @@ MORE_COLUMNS = ("region", "education", "job", "married", "household_size")
 """Further columns of the hospital's patients, for the table of who is unique."""
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how many people are found again, on the town or between two files."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     given = [name for name in ("released", "auxiliary") if chosen.text(name)]
     if len(given) == 1:
         raise InvalidInput(

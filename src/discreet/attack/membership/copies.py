@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.attack.files import common, named, read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.learners import Bits, Floats, Victim, purse_of
 from discreet.attack.membership.nearness import membership_scores
 from discreet.attack.membership.played import (
@@ -22,7 +21,7 @@ from discreet.attack.membership.played import (
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.own_file import OwnPeople, people_of
-from discreet.attack.registry import Progress
+from discreet.attack.registry import AttackSettings, Progress
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
 from discreet.learn.scored.read_file import codes_of_table
@@ -197,7 +196,6 @@ def _own_outcome(
     ]
     private = found.get("private")
     return Outcome(
-        attack="membership",
         title="Who is behind these rows?",
         knew=f"All common columns of one person, and {many:,} other people who are in no release.",
         released=f"The file {chosen.text('released')}.",
@@ -207,7 +205,6 @@ def _own_outcome(
         score=found["released"]["nearest row"],
         private=None if private is None else private["nearest row"],
         private_words="" if private is None else f"The file {chosen.text('private')}.",
-        settings=chosen.values,
         details={
             name: {score: each.to_json() for score, each in scores.items()}
             for name, scores in found.items()

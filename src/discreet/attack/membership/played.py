@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.clustered import LowRates, clustered_auc, low_rates
 from discreet.attack.membership.game import ADVERSARIES, Bits, Played, coins, threshold_for
 from discreet.attack.membership.learners import Victim
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Progress
+from discreet.attack.registry import AttackSettings, Progress
 from discreet.report import Block, Figure, Grid, bars
 
 DELTA = 1e-6
@@ -132,7 +131,6 @@ def game_outcome(
     rates = ours.rates[method]
     true, false = rates.true[0], rates.false[0]
     return Outcome(
-        attack="membership",
         title=story.title,
         knew=story.knew,
         released=story.released,
@@ -143,7 +141,6 @@ def game_outcome(
         private_words=f"{story.private_words} No adversary can have more than "
         f"{auc_ceiling(*(ours.allowed or (math.inf, 1.0))):.3f}. At the threshold for few false claims "
         f"{true:.1%} of the members are claimed, and {false:.1%} of the others.",
-        settings=chosen.values,
         details={name: verdict.to_json() for name, verdict in verdicts.items()}
         | {"shadows": chosen.whole("models"), "victims": chosen.whole("victims")},
         blocks=_blocks(chosen, verdicts),

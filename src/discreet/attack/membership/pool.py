@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.own_file import OwnPeople, own_people, people_of
+from discreet.attack.registry import AttackSettings
 from discreet.attack.town import staged
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p

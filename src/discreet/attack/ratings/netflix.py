@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import (
     CLASSIC,
@@ -25,7 +22,7 @@ from discreet.attack.ratings.known import PUBLISHED, RatingKnowledge, Witness
 from discreet.attack.ratings.private import MOST_FILMS, noisy_counts, presence
 from discreet.attack.ratings.small_club import small_club
 from discreet.attack.ratings.story import outcome_of
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
@@ -73,9 +70,8 @@ class RatingsScene:
     absent: Integers
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often a record is found, and how often one is claimed for somebody absent."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     known = _knowledge(chosen)
     steps = 3 + len(PUBLISHED)
     progress(0, steps, "reading ratings")

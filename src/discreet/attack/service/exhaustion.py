@@ -8,17 +8,14 @@ than the whole.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import part_of
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.service.curators import (
     OTHER_TOKEN,
     TOKEN,
@@ -68,9 +65,8 @@ class Siege:
         return Score(made.success, 0.0, made.low, made.high, MEASURE)
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how many questions of another analyst are refused: one pot beside shares."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("server"):
         return _outcome(chosen, None, _on_server(chosen, progress))
     whole = chosen.number("epsilon")
@@ -144,8 +140,6 @@ def _outcome(chosen: AttackSettings, pot: Siege | None, shares: Siege) -> Outcom
     scores = {name: siege.score() for name, siege in held.items()}
     where = chosen.text("server") or "one table"
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="Nothing but the address: an analyst with a right to ask.",
         released=f"Private answers about {where}; {shares.asked:,} questions were planned by somebody else.",
         did=f"Asked first, {chosen.whole('at_once')} questions at once, large ones and then small ones, until "
@@ -156,7 +150,6 @@ def _outcome(chosen: AttackSettings, pot: Siege | None, shares: Siege) -> Outcom
         private=shares.score(),
         private_words="With shares the attacker was refused when their own was spent "
         f"({shares.attacker:,} of {shares.tried:,} questions were answered).",
-        settings=dict(chosen.values),
         details={
             name: {"attacker_answered": s.attacker, "attacker_asked": s.tried, "refused": s.refused}
             for name, s in held.items()

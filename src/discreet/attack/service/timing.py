@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import duckdb
 import numpy as np
@@ -21,9 +21,8 @@ import pyarrow as pa
 
 from discreet.attack.counts.blocks import Bits
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.service.curators import (
     TOKEN,
     AnsweringService,
@@ -111,9 +110,8 @@ def taught(seconds: Seconds, truth: Bits) -> tuple[float, bool]:
     return float(limit), slower
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often a secret is read off the clock: of a naive desk, and of a curator."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     if chosen.text("server"):
         return _outcome(chosen, {ANSWER: _on_server(chosen, rng, progress)})
@@ -232,8 +230,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Timed]) -> Outcome:
         for name, timed in found.items()
     ]
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="Which row is whose, but not the secret; and a clock.",
         released=f"Answers, refusals and errors about {where}, each with the time that it took.",
         did="Asked about one person at a time, learnt on half of the people from how many milliseconds on they have it, "
@@ -245,7 +241,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Timed]) -> Outcome:
         private_words="Answers, refusals and errors of the curator together."
         if NAIVE in found
         else "This is the server that was named.",
-        settings=dict(chosen.values),
         details={
             "by_kind": {name: score.to_json() for name, score in scores.items()},
             "milliseconds": {name: [has, has_not] for name, has, has_not, *_ in rows},

@@ -21,9 +21,8 @@ from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import estimates
 from discreet.attack.curator import Exhibit, synthetic_copy
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.attack.uniqueness.copula import chances_of_uniqueness
 from discreet.errors import InvalidInput
@@ -73,9 +72,8 @@ class Crowd:
         return key[: self.size], key[self.size :]
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often a claim of uniqueness is right: from a raw sample, and from a private copy."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 4, "the population")
     crowd = _crowd(chosen)
@@ -191,8 +189,6 @@ def _outcome(
     beyond = _beyond(chosen, crowd)
     named_columns = ", ".join(crowd.columns)
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew=f"Of everybody: {named_columns}. Not who was sampled.",
         released=f"A sample of {len(taken):,} of {crowd.size:,} people, without names.",
         did=f"Fitted a Gaussian copula to the sample and claimed the {int(claims[0].made.sum()):,} rows "
@@ -201,7 +197,6 @@ def _outcome(
         score=scores[0],
         private=scores[1],
         private_words="The same claims on a private copy of the sample: its rows are nobody's.",
-        settings=dict(chosen.values),
         details={
             "columns": list(crowd.columns),
             "sample": len(taken),
