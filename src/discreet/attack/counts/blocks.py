@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.attack.curator import Exhibit
+from discreet.attack.curator import BOOLEAN, Exhibit, whole_numbers
 from discreet.errors import InvalidInput
 
 Bits = npt.NDArray[np.bool_]
@@ -44,9 +44,9 @@ class Blocks:
         return Exhibit(
             rows,
             {
-                "block": f'type = "integer", lower = 0, upper = {self.blocks - 1}',
-                "place": f'type = "integer", lower = 0, upper = {self.places - 1}',
-                "secret": 'type = "boolean"',
+                "block": whole_numbers(0, self.blocks - 1),
+                "place": whole_numbers(0, self.places - 1),
+                "secret": BOOLEAN,
             },
         )
 

@@ -26,7 +26,7 @@ from discreet.attack.counts.census_tables import (
     count_rows,
     tabulated,
 )
-from discreet.attack.curator import Exhibit, curator_over, part_of
+from discreet.attack.curator import BOOLEAN, Exhibit, curator_over, part_of, whole_numbers
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
@@ -148,11 +148,9 @@ def _exhibit(blocks: Sequence[Integers]) -> Exhibit:
     return Exhibit(
         pa.table(rows),
         {
-            "block": f'type = "integer", lower = 0, upper = {len(blocks) - 1}',
-            "age": f'type = "integer", lower = 0, upper = {OLDEST}',
-            "male": 'type = "boolean"',
-            "married": 'type = "boolean"',
-            "smoker": 'type = "boolean"',
+            "block": whole_numbers(0, len(blocks) - 1),
+            "age": whole_numbers(0, OLDEST),
+            **dict.fromkeys(("male", "married", "smoker"), BOOLEAN),
         },
     )
 

@@ -22,7 +22,7 @@ from discreet.attack.counts.refusals_auditor import (
 )
 from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measured
 from discreet.attack.counts.secret_bits import OWN_FILE
-from discreet.attack.curator import Exhibit, curator_over
+from discreet.attack.curator import Exhibit, curator_over, whole_numbers
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.report.charts import lines
@@ -106,8 +106,8 @@ def against_curator(blocks: Blocks, *, epsilon: float) -> int:
     members = Exhibit(
         pa.table({"place": pa.array(place), "subset": pa.array(subset)}),
         {
-            "place": f'type = "integer", lower = 0, upper = {blocks.places - 1}',
-            "subset": f'type = "integer", lower = 0, upper = {len(asked) - 1}',
+            "place": whole_numbers(0, blocks.places - 1),
+            "subset": whole_numbers(0, len(asked) - 1),
         },
         public_copies=copies,
     )

@@ -11,7 +11,7 @@ from discreet.attack.linkage.story import LinkageFindings, outcome_of
 from discreet.attack.linkage.town import Floats, Hospital, Roll, asked, learned, prior_of, shuffled
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
-from discreet.attack.town import asking, curated, staged
+from discreet.attack.town import curated, staged
 from discreet.errors import InvalidInput
 from discreet.examples import Town
 
@@ -142,7 +142,7 @@ def _asked(
     epsilon = chosen.number("epsilon")
     with curated(made.toml, epsilon=epsilon) as curator:
         right, trials = asked(
-            asking(curator, max_rows=1),
+            lambda sql, price: curator.query(sql, epsilon=price, max_rows=1),
             hospital,
             roll,
             prior,

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.attack.curator import Ask
 from discreet.attack.linkage.join import PersonLinks
 from discreet.attack.linkage.keys import Integers
-from discreet.attack.town import Ask
 from discreet.errors import InvalidInput
 from discreet.examples import Town
 from discreet.examples import parameters as p

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 
+from discreet.attack.curator import BOOLEAN, categories, whole_numbers
 from discreet.attack.own_file import OwnPeople, own_people, people_of
 from discreet.attack.registry import AttackSettings
 from discreet.attack.town import staged
@@ -34,24 +33,16 @@ def people_to_attack(chosen: AttackSettings) -> OwnPeople:
     return OwnPeople(found.rows.take(pa.array(order)), found.domains)
 
 
-def _among(values: Sequence[str], more: str = "") -> str:
-    return f'type = "category", values = [{", ".join(chr(34) + v + chr(34) for v in values)}]{more}'
-
-
-def _from(low: int, high: int, more: str = "") -> str:
-    return f'type = "integer", lower = {low}, upper = {high}{more}'
-
-
 DECLARED: dict[str, str] = {
-    "age": _from(0, 120),
-    "sex": _among(SEXES),
-    "region": _among(REGIONS),
-    "education": _among(p.EDUCATIONS, ", missing = true"),
-    "job": _among(JOBS),
-    "income": _from(0, p.INCOME_UPPER, ", missing = true"),
-    "married": 'type = "boolean"',
-    "household_size": _from(1, 8),
-    "smoker": 'type = "boolean"',
-    "height": _from(30, 230),
+    "age": whole_numbers(0, 120),
+    "sex": categories(SEXES),
+    "region": categories(REGIONS),
+    "education": f"{categories(p.EDUCATIONS)}, missing = true",
+    "job": categories(JOBS),
+    "income": f"{whole_numbers(0, p.INCOME_UPPER)}, missing = true",
+    "married": BOOLEAN,
+    "household_size": whole_numbers(1, 8),
+    "smoker": BOOLEAN,
+    "height": whole_numbers(30, 230),
 }
 """The columns of people that are copied, with their domains: public, from the published recipe."""

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
-from discreet.attack.curator import part_of
+from discreet.attack.curator import curator_of, part_of, people_exhibit
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.service.curators import (
     OTHER_TOKEN,
     TOKEN,
     AnsweringService,
-    curator_with,
-    people_exhibit,
     running,
 )
 from discreet.errors import BudgetExceeded, InvalidInput
@@ -70,13 +68,14 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     if chosen.text("server"):
         return _outcome(chosen, None, _on_server(chosen, progress))
     whole = chosen.number("epsilon")
-    exhibit = people_exhibit(secret_bits(chosen, people=chosen.whole("people"), town="smoker"))
+    bits = secret_bits(chosen, people=chosen.whole("people"), town="smoker")
+    tables = {"people": people_exhibit(bits, "place")}
     half = part_of(whole, 2)
     each = part_of(float(half), chosen.whole("questions"))
     found = []
     for step, shares in enumerate(({}, {ATTACKER: float(half), OTHER: float(half)})):
         progress(step, 2, "shares for each" if shares else "one pot for all")
-        with curator_with(exhibit, epsilon=whole, shares=shares) as curator:
+        with curator_of(tables, epsilon=whole, shares=shares) as curator:
             parties = (ATTACKER, OTHER) if shares else (None, None)
             found.append(_besieged(chosen, (curator, curator), SQL, each, parties))
     return _outcome(chosen, found[0], found[1])

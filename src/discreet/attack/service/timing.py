@@ -21,15 +21,10 @@ import pyarrow as pa
 
 from discreet.attack.counts.blocks import Bits
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
+from discreet.attack.curator import curator_of, people_exhibit
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
-from discreet.attack.service.curators import (
-    TOKEN,
-    AnsweringService,
-    curator_with,
-    people_exhibit,
-    running,
-)
+from discreet.attack.service.curators import TOKEN, AnsweringService, running
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
 from discreet.report.document import Figure, Grid
 
@@ -131,7 +126,7 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         )
     # Different people are asked about, so the ledger lets each cost the whole budget.
     whole = chosen.number("epsilon") * chosen.whole("times") * 1.01
-    with curator_with(people_exhibit(bits), epsilon=whole) as curator:
+    with curator_of({"people": people_exhibit(bits, "place")}, epsilon=whole) as curator:
         for name, question in _questions(curator, chosen).items():
             found[name] = _timed(
                 question,

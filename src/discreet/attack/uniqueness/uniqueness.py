@@ -19,7 +19,7 @@ import pyarrow as pa
 from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import estimates
-from discreet.attack.curator import Exhibit, synthetic_copy
+from discreet.attack.curator import Exhibit, synthetic_copy, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
@@ -146,8 +146,7 @@ def _private(crowd: Crowd, sample: Integers, epsilon: float) -> Integers:
     rows = pa.table(dict(zip(names, sample, strict=True)))
     tops = crowd.codes.max(axis=1)
     declared = {
-        name: f'type = "integer", lower = 0, upper = {max(1, int(top))}'
-        for name, top in zip(names, tops, strict=True)
+        name: whole_numbers(0, max(1, int(top))) for name, top in zip(names, tops, strict=True)
     }
     made = synthetic_copy(Exhibit(rows, declared), epsilon=epsilon, delta=1e-9)
     return np.stack([np.asarray(made[name].to_pylist(), dtype=np.int64) for name in names])
