@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, bits_of_file
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.noise.rng import SystemRng
 from discreet.report.document import Figure, Grid
@@ -38,8 +38,7 @@ _HALF = 0.5
 _YES, _NO = 0x80, 0x40  # the two bits of a RAPPOR report
 _FRESH, _KEPT = "coins tossed anew", "memoised coins"
 _FRESH_RAPPOR, _KEPT_RAPPOR = "RAPPOR, permanent coins tossed anew", "RAPPOR, permanent coins kept"
-Bits = npt.NDArray[np.bool_]
-Leanings = npt.NDArray[np.float64]
+Leanings = Floats
 """How far the reports of each person speak for the answer, on average: above a half, or below."""
 
 

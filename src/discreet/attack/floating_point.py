@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
@@ -31,7 +31,6 @@ ATTACK = Attack(
         Knob("seed", 0, "the coins of the game", 0, 1_000_000, 1),
     ),
 )
-Floats = npt.NDArray[np.float64]
 _TRIED = 8
 _LATTICE = 1 << 20
 """Our noise is whole steps of the greatest value over this: answers lie on one lattice for everybody."""
@@ -86,9 +85,7 @@ def _exact(truth: Floats, scale: float) -> Floats:
     return np.asarray((steps + noise) / _LATTICE)
 
 
-def _read(
-    answers: Floats, inside: npt.NDArray[np.bool_], sums: tuple[float, float], scale: float
-) -> Score:
+def _read(answers: Floats, inside: Bits, sums: tuple[float, float], scale: float) -> Score:
     """Return how often presence is guessed right: by what can be reached, else by the nearer sum."""
     without, with_it = (reachable(answers, each, scale) for each in sums)
     nearer = np.abs(answers - sums[1]) < np.abs(answers - sums[0])
@@ -96,7 +93,7 @@ def _read(
     return Score.of_guesses(int((guess == inside).sum()), len(answers), baseline=0.5)
 
 
-def reachable(answers: Floats, total: float, scale: float) -> npt.NDArray[np.bool_]:
+def reachable(answers: Floats, total: float, scale: float) -> Bits:
     """Return which answers the textbook's noise can make of this sum, bit for bit.
 
     The coin is a multiple of 2^-53, so each answer has a few candidates: they are tried.

@@ -8,3 +8,5 @@ import numpy as np
 import numpy.typing as npt
 
 Bits: TypeAlias = npt.NDArray[np.bool_]
+Integers: TypeAlias = npt.NDArray[np.int64]
+Floats: TypeAlias = npt.NDArray[np.float64]

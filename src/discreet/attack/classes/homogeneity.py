@@ -17,8 +17,6 @@ from discreet.attack.classes.homogeneity_town import (
 from discreet.attack.classes.release_classes import (
     ClassKnowledge,
     ClassRelease,
-    Floats,
-    Integers,
     read_release,
     release_of,
     without,
@@ -26,6 +24,7 @@ from discreet.attack.classes.release_classes import (
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.examples.visits import DIAGNOSES
 from discreet.report import Figure, Grid, lines

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.classes.release_classes import Floats, Integers
 from discreet.attack.curator import Ask, Exhibit, categories, curator_over, whole_numbers
 from discreet.attack.linkage.town import Hospital, prior_of
 from discreet.attack.town import staged
+from discreet.core.arrays import Floats, Integers
 from discreet.examples.people import REGIONS, SEXES
 from discreet.examples.visits import DIAGNOSES
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.counts.blocks import Integers
 from discreet.attack.counts.census_guess import expected_residents, likeliest_block, weighed
 from discreet.attack.counts.census_residents import own_residents
 from discreet.attack.counts.census_solve import SolvedBlock, consistent_block, least_overlap
@@ -20,7 +19,6 @@ from discreet.attack.counts.census_tables import (
     PUBLISHED,
     RESIDENTS,
     SMOKER,
-    Floats,
     ResidentRows,
     age_rows,
     count_rows,
@@ -31,6 +29,7 @@ from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
 from discreet.report.document import Block, Figure, Grid, Words

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.counts.blocks import Bits
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.counts.reconstruction_curator import private_bits, private_sums
 from discreet.attack.counts.reconstruction_picture import noise_sweep
@@ -26,6 +25,7 @@ from discreet.attack.curator import MOST_KEYS
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Bits
 from discreet.report.document import Block, Figure, Grid, Words
 
 ATTACK = Attack(

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.counts.blocks import Bits
-from discreet.attack.counts.reconstruction_solve import Floats
 from discreet.attack.curator import Exhibit, curator_over, people_exhibit, whole_numbers
 from discreet.core.answer import Answer
+from discreet.core.arrays import Bits, Floats
 
 SUBSET_SUMS = (
     "SELECT s.subset, COUNT(*) AS n FROM people AS p JOIN subsets AS s ON p.person = s.person "

@@ -6,13 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.attack.counts.blocks import Bits
+from discreet.core.arrays import Bits, Floats
 from discreet.core.machine.extras import needs
 from discreet.errors import InternalError, InvalidInput
-
-Floats = npt.NDArray[np.float64]
 
 
 def subset_queries(people: int, queries: int, rng: np.random.Generator) -> Bits:

@@ -9,10 +9,11 @@ import numpy as np
 
 from discreet.attack.inversion.dose_model import DoseModel, plain_model, private_models
 from discreet.attack.inversion.guess import Common, inverted, without_model
-from discreet.attack.inversion.patients import ROOT, Clinic, Floats, clinic
+from discreet.attack.inversion.patients import ROOT, Clinic, clinic
 from discreet.attack.inversion.story import outcome_of
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 
 ATTACK = Attack(

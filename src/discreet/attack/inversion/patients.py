@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,7 +27,6 @@ from discreet.examples.dosing import CYP2C9, RACES, dosing_batch
 ROOT = "dose_root"
 """The column that is predicted: the square root of the weekly dose, as in the published formula."""
 FEWEST = 60
-Floats = npt.NDArray[np.float64]
 
 DOMAINS: dict[str, FiniteDomain] = {
     "age": IntegerDomain(p.DOSING_AGE_LOWER, p.DOSING_AGE_UPPER),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.attack.inversion.patients import Floats
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import AttackSettings
 from discreet.attack.student import mean_interval
+from discreet.core.arrays import Floats
 from discreet.report import Block, Figure, Grid, Words, lines
 
 Figures = Mapping[float | None, Mapping[str, Floats]]

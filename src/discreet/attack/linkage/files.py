@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.attack.files import common, named, read_rows
@@ -15,6 +14,7 @@ from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import MISSING, KeyColumn, coded, uniqueness
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import AttackSettings, Progress
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 from discreet.report import Block, Figure, Grid, Words, bars
 
@@ -147,9 +147,7 @@ def _wrong(found: FileLinks) -> str:
     return "" if found.right is None else f", {found.claims - found.right:,} of them wrong"
 
 
-def _same(
-    who: KeyColumn, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
+def _same(who: KeyColumn, first: Integers, second: Integers) -> Bits:
     known = who.first[first] != MISSING
     return np.asarray(known & (who.first[first] == who.second[second]))
 

@@ -8,10 +8,11 @@ from discreet.attack.linkage.files import between_files
 from discreet.attack.linkage.join import PersonLinks, Slack, link
 from discreet.attack.linkage.keys import coded, narrowed, uniqueness
 from discreet.attack.linkage.story import LinkageFindings, outcome_of
-from discreet.attack.linkage.town import Floats, Hospital, Roll, asked, learned, prior_of, shuffled
+from discreet.attack.linkage.town import Hospital, Roll, asked, learned, prior_of, shuffled
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import curated, staged
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.examples import Town
 

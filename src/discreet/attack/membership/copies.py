@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.attack.files import common, named, read_rows
-from discreet.attack.membership.learners import Bits, Floats, Victim, purse_of
+from discreet.attack.membership.learners import Victim, purse_of
 from discreet.attack.membership.nearness import membership_scores
 from discreet.attack.membership.played import (
     DELTA,
@@ -22,6 +22,7 @@ from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.own_file import OwnPeople, people_of
 from discreet.attack.registry import AttackSettings, Progress
+from discreet.core.arrays import Bits, Floats
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
 from discreet.learn.scored.read_file import codes_of_table

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from discreet.attack.membership.auc import auc_score
 from discreet.attack.outcome import Score
+from discreet.core.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 WIDTH = 0.25
 """Width of the kernel, in columns that differ: rows farther away than a few of them hardly count."""
 _ROWS_A_CHUNK = 64

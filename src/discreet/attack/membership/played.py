@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.membership.clustered import LowRates, clustered_auc, low_rates
-from discreet.attack.membership.game import ADVERSARIES, Bits, Played, coins, threshold_for
+from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
 from discreet.attack.membership.learners import Victim
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import AttackSettings, Progress
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.report import Block, Figure, Grid, bars
 
 DELTA = 1e-6
@@ -60,7 +61,7 @@ def auc_ceiling(epsilon: float, delta: float) -> float:
 
 def play(
     opponent: Opponent,
-    classes: np.ndarray[Any, np.dtype[np.int64]],
+    classes: Integers,
     chosen: AttackSettings,
     dice: np.random.Generator,
     heard: Callable[[int], None],
@@ -79,9 +80,7 @@ def play(
     return GameVerdict(areas, rates, opponent.allowed)
 
 
-def _trained(
-    train: Victim, inside: Bits, heard: Callable[[int], None]
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _trained(train: Victim, inside: Bits, heard: Callable[[int], None]) -> Floats:
     found = []
     for i, row in enumerate(inside):
         heard(i)
@@ -92,7 +91,7 @@ def _trained(
 def played_out(
     chosen: AttackSettings,
     opponents: list[Opponent],
-    classes: np.ndarray[Any, np.dtype[np.int64]],
+    classes: Integers,
     progress: Progress,
 ) -> dict[str, GameVerdict]:
     """Return the verdict on every opponent by its name."""

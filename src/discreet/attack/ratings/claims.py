@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.ratings.index import Floats, Index, Integers
+from discreet.attack.ratings.index import Index
 from discreet.attack.ratings.known import Glimpse, RatingKnowledge, Witness
 from discreet.attack.ratings.scores import Match, likelihoods, most_eccentric, most_likely, weighted
+from discreet.core.arrays import Floats, Integers
 
 ECCENTRICITY = 1.5
 """The threshold of the 2008 paper."""

@@ -17,13 +17,14 @@ from discreet.attack.ratings.claims import (
     calibrated,
     claims,
 )
-from discreet.attack.ratings.index import GRADES, Index, Integers, Ratings
+from discreet.attack.ratings.index import GRADES, Index, Ratings
 from discreet.attack.ratings.known import PUBLISHED, RatingKnowledge, Witness
 from discreet.attack.ratings.private import MOST_FILMS, noisy_counts, presence
 from discreet.attack.ratings.small_club import small_club
 from discreet.attack.ratings.story import outcome_of
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from discreet.attack.curator import Exhibit, curator_over, whole_numbers
 from discreet.attack.outcome import Score
-from discreet.attack.ratings.index import Floats, Index, Integers
+from discreet.attack.ratings.index import Index
 from discreet.attack.ratings.known import Glimpse
+from discreet.core.arrays import Floats, Integers
 
 MOST_RATINGS = 200
 """Ratings of one person that count, as the owner of the made-up film club declares."""

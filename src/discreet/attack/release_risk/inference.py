@@ -8,8 +8,9 @@ from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.release_risk.cells import CellLabels, Numbers
 from discreet.attack.release_risk.controls import AddedRisk, difference
-from discreet.attack.release_risk.parties import Integers, Parties
+from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played, targets
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput, UnknownName
 
 KNOWN = "age,sex,region,education,married,household_size,height"

@@ -9,8 +9,9 @@ import numpy as np
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.release_risk.controls import AddedRisk, difference
-from discreet.attack.release_risk.parties import Integers, Parties
+from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played, targets
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 
 FIRST = "age,sex,region,education,job"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from discreet.attack.outcome import Outcome
@@ -11,6 +9,7 @@ from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.release_risk.controls import AddedRisk, split_of_hits
 from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played
+from discreet.core.arrays import Bits
 
 ATTACK = Attack(
     name="singling-out",
@@ -62,9 +61,7 @@ def singling_out(parties: Parties, *, guesses: int, rng: np.random.Generator) ->
     return split_of_hits(len(ours), len(strangers), asked)
 
 
-def question_from(
-    parties: Parties, row: int, rng: np.random.Generator
-) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+def question_from(parties: Parties, row: int, rng: np.random.Generator) -> Bits | None:
     """Return whom a question fits that only this row of the release fits; None if there is none."""
     names = list(parties.columns)
     alike = np.ones(parties.rows, dtype=bool)

@@ -19,8 +19,9 @@ from discreet.attack.membership.pool import DECLARED
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import AttackSettings, Knob, Progress
 from discreet.attack.release_risk.controls import AddedRisk
-from discreet.attack.release_risk.parties import Integers, Parties, parties_of
+from discreet.attack.release_risk.parties import Parties, parties_of
 from discreet.attack.town import staged
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid, Words

@@ -16,15 +16,14 @@ from typing import TypeAlias
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.attack.counts.blocks import Bits
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import curator_of, people_exhibit
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.service.curators import TOKEN, AnsweringService, running
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
 from discreet.report.document import Figure, Grid
 
@@ -45,7 +44,6 @@ ATTACK = Attack(
         Knob("seed", 0, "which people, and in which order", 0, 1_000_000, 1),
     ),
 )
-Seconds = npt.NDArray[np.float64]
 Question: TypeAlias = Callable[[int], None]
 """Asks about the person at a place; whatever comes back is thrown away."""
 _TIMED = "SELECT COUNT(*) AS n FROM people WHERE place = {place} AND secret"
@@ -61,7 +59,7 @@ NAIVE, ANSWER, REFUSAL, ERROR = "a naive desk", "an answer", "a refusal", "an er
 class Timed:
     """How long each target's question took, and what the truth is."""
 
-    seconds: Seconds
+    seconds: Floats
     truth: Bits
 
     def right(self) -> tuple[int, int]:
@@ -80,7 +78,7 @@ class Timed:
         return Score.of_guesses(*self.right(), baseline=0.5)
 
 
-def halved(bits: Bits, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def halved(bits: Bits, rng: np.random.Generator) -> Integers:
     """Return places in two halves, each with as many people who have it as people who have not."""
     yes, no = (rng.permutation(np.flatnonzero(side)) for side in (bits, ~bits))
     each = min(len(yes), len(no)) // 2
@@ -91,7 +89,7 @@ def halved(bits: Bits, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     return np.concatenate(halves)
 
 
-def taught(seconds: Seconds, truth: Bits) -> tuple[float, bool]:
+def taught(seconds: Floats, truth: Bits) -> tuple[float, bool]:
     """Return the limit that tells most of these apart, and whether those who have it are slower."""
     order = np.argsort(seconds)
     has = truth[order]
@@ -167,7 +165,7 @@ def _ask(who: AnsweringService, sql: str, epsilon: str) -> None:
 
 def _timed(
     question: Question,
-    places: npt.NDArray[np.int64],
+    places: Integers,
     bits: Bits,
     chosen: AttackSettings,
     *,

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.anonymize.groups import packed
@@ -25,6 +24,7 @@ from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.attack.uniqueness.copula import chances_of_uniqueness
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid
@@ -48,8 +48,6 @@ ATTACK = Attack(
 TOWN_COLUMNS = ("age", "sex", "region", "education", "job", "married")
 MEASURE = "share of claimed rows whose person is the only one like it, and was in the sample"
 _FEWEST = 50
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,8 +123,8 @@ def _place(value: Any) -> tuple[int, float, str]:
 class UniquenessClaims:
     """The model's word on rows: the chance of each, and which are claimed."""
 
-    chances: npt.NDArray[np.float64]
-    made: Mask
+    chances: Floats
+    made: Bits
 
 
 def _claimed(
