@@ -9,13 +9,13 @@ import numpy as np
 
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
-from discreet.attack.outcome import Outcome, Score, score_bars
+from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
-from discreet.report.document import Figure, Grid
+from discreet.report.document import Figure
 
 ATTACK = Attack(
     name="floating-point",
@@ -90,7 +90,7 @@ def _read(answers: Floats, inside: Bits, sums: tuple[float, float], scale: float
     without, with_it = (reachable(answers, each, scale) for each in sums)
     nearer = np.abs(answers - sums[1]) < np.abs(answers - sums[0])
     guess = np.where(without == with_it, nearer, with_it)
-    return Score.of_guesses(int((guess == inside).sum()), len(answers), baseline=0.5)
+    return Score.of_bits(guess, inside)
 
 
 def reachable(answers: Floats, total: float, scale: float) -> Bits:
@@ -132,11 +132,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Score]) -> Outcome:
                 score_bars(found),
                 f"Epsilon {epsilon:g} allows {ceiling(epsilon):.1%}.",
             ),
-            Grid.of(
-                ("noise", "right", "95% from", "to"),
-                [(name, s.success, s.low, s.high) for name, s in found.items()],
-                "Clopper-Pearson limits.",
-                shares=(1, 2, 3),
-            ),
+            score_grid(("noise", "right", "95% from", "to"), found, "Clopper-Pearson limits."),
         ),
     )

@@ -25,13 +25,12 @@ from discreet.attack.counts.census_tables import (
     tabulated,
 )
 from discreet.attack.curator import BOOLEAN, Exhibit, curator_over, part_of, whole_numbers
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.package import attack_package
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
-from discreet.report.charts import bars
 from discreet.report.document import Block, Figure, Grid, Words
 
 ATTACK = Attack(
@@ -215,17 +214,11 @@ def _outcome(
 def _blocks(
     by_tables: Mapping[str, Score], tallies: Sequence[BlockScore], baseline: float, unique: int
 ) -> tuple[Block, ...]:
-    scores = by_tables.values()
+    guessing = Score(baseline, baseline, baseline, baseline)
     return (
         Figure(
             "Residents found, record for record",
-            bars(
-                [*by_tables, "guessing"],
-                [*(score.success for score in scores), baseline],
-                low=[*(score.low for score in scores), baseline],
-                high=[*(score.high for score in scores), baseline],
-                title="share of residents",
-            ),
+            score_bars({**by_tables, "guessing": guessing}, "share of residents"),
             "A record is right when age in years, sex, marriage and smoking all agree. Certain "
             "records are in every block that satisfies the tables.",
         ),

@@ -14,7 +14,6 @@ from discreet.attack.counts.reconstruction_picture import noise_sweep
 from discreet.attack.counts.reconstruction_solve import (
     least_squares,
     linear_programme,
-    right_bits,
     spread_of_uniform,
     subset_queries,
     sums,
@@ -47,7 +46,6 @@ ATTACK = Attack(
 )
 LEVELS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
 """The sweep of the picture, in square roots of the number of people."""
-_HALF = 0.5
 
 
 def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
@@ -98,8 +96,7 @@ def sweep(
             estimate = least_squares(queries, answers, spread=spread_of_uniform(most))
         else:
             estimate = linear_programme(queries, answers)
-        right = right_bits(estimate, secret)
-        found.append(Score.of_guesses(right, secret.size, baseline=_HALF))
+        found.append(Score.of_bits(estimate > 0.5, secret))
     return found
 
 
@@ -125,8 +122,8 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNo
     estimate = least_squares(asked, answered.values, spread=answered.spread)
     bits = private_bits(secret, epsilon=price)
     return AgainstNoise(
-        Score.of_guesses(right_bits(estimate, secret), secret.size, baseline=_HALF),
-        Score.of_guesses(right_bits(bits.values, secret), secret.size, baseline=_HALF),
+        Score.of_bits(estimate > 0.5, secret),
+        Score.of_bits(bits.values > 0.5, secret),
         answered.spread,
         answered.words,
     )

@@ -70,11 +70,6 @@ def linear_programme(queries: Bits, answers: Floats) -> Floats:
     return np.asarray(found.x[:people], dtype=np.float64)
 
 
-def right_bits(estimate: Floats, secret: Bits) -> int:
-    """Return how many bits are right after rounding."""
-    return int(((estimate > 0.5) == secret).sum())
-
-
 def optimizer() -> Any:
     """Return scipy's solvers; they are an extra, so they are imported when needed."""
     with needs("scipy", extra="lab"):

@@ -128,9 +128,9 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> FileLi
         slack,
     )
     if not pair.key:
-        score = Score.of_guesses(len(links.first), many, baseline=len(fake.first) / many)
-        said = Score(score.success, score.baseline, score.low, score.high, CLAIMED)
-        return FileLinks(said, len(links.first), None)
+        baseline = len(fake.first) / many
+        score = Score.of_guesses(len(links.first), many, baseline=baseline, measure=CLAIMED)
+        return FileLinks(score, len(links.first), None)
     who = pair.who()
     there = np.isin(who.first, who.second[who.second != MISSING])
     if not there.any():
@@ -138,9 +138,8 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> FileLi
     targets = int(there.sum())
     right = int((_same(who, links.first, links.second)).sum())
     chance = int((_same(who, fake.first, fake.second)).sum())
-    score = Score.of_guesses(right, targets, baseline=chance / targets)
-    said = Score(score.success, score.baseline, score.low, score.high, RIGHT)
-    return FileLinks(said, len(links.first), right)
+    score = Score.of_guesses(right, targets, baseline=chance / targets, measure=RIGHT)
+    return FileLinks(score, len(links.first), right)
 
 
 def _wrong(found: FileLinks) -> str:

@@ -19,7 +19,7 @@ from discreet.attack.membership.played import (
     played_out,
 )
 from discreet.attack.membership.pool import people_to_attack
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.own_file import OwnPeople, people_of
 from discreet.attack.registry import AttackSettings, Progress
 from discreet.core.arrays import Bits, Floats
@@ -27,7 +27,7 @@ from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
 from discreet.learn.scored.read_file import codes_of_table
 from discreet.noise.rng import SystemRng
-from discreet.report import Figure, Grid, bars
+from discreet.report import Figure, Grid
 from discreet.synth.encoding.columns import Coded, Encoding, equal_edges
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.memory import MemoryCounter
@@ -190,11 +190,7 @@ def _texts(table: pa.Table, shared: tuple[str, ...]) -> pa.Table:
 def _own_outcome(
     chosen: AttackSettings, found: Mapping[str, Mapping[str, Score]], many: int
 ) -> Outcome:
-    rows = [
-        (name, score, each.success, each.low, each.high)
-        for name, scores in found.items()
-        for score, each in scores.items()
-    ]
+    areas = {(name, score): each for name in found for score, each in found[name].items()}
     private = found.get("private")
     return Outcome(
         title="Who is behind these rows?",
@@ -213,18 +209,12 @@ def _own_outcome(
         blocks=(
             Figure(
                 "Members told from outsiders",
-                bars(
-                    [f"{name}, {score}" for name, score, *_ in rows],
-                    [row[2] for row in rows],
-                    low=[row[3] for row in rows],
-                    high=[row[4] for row in rows],
-                    title="AUC",
-                ),
+                score_bars({", ".join(key): each for key, each in areas.items()}, "AUC"),
                 "Half means that members and outsiders look the same; the rules are 95% intervals.",
             ),
             Grid.of(
                 ("copy", "score", "AUC", "low", "high"),
-                rows,
+                [(*key, each.success, each.low, each.high) for key, each in areas.items()],
                 f"{many:,} members and {many:,} outsiders, 95% intervals (DeLong).",
             ),
         ),

@@ -15,10 +15,10 @@ import numpy as np
 from discreet.attack.membership.clustered import LowRates, clustered_auc, low_rates
 from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
 from discreet.attack.membership.learners import Victim
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import AttackSettings, Progress
 from discreet.core.arrays import Bits, Floats, Integers
-from discreet.report import Block, Figure, Grid, bars
+from discreet.report import Block, Figure, Grid
 
 DELTA = 1e-6
 
@@ -148,7 +148,6 @@ def game_outcome(
 
 def _blocks(chosen: AttackSettings, verdicts: Mapping[str, GameVerdict]) -> tuple[Block, ...]:
     method = chosen.text("method")
-    chosen_areas = [verdict.areas[method] for verdict in verdicts.values()]
     areas = [
         (name, adversary, s.success, s.low, s.high)
         for name, verdict in verdicts.items()
@@ -163,13 +162,7 @@ def _blocks(chosen: AttackSettings, verdicts: Mapping[str, GameVerdict]) -> tupl
     return (
         Figure(
             "Members told from outsiders",
-            bars(
-                list(verdicts),
-                [score.success for score in chosen_areas],
-                low=[score.low for score in chosen_areas],
-                high=[score.high for score in chosen_areas],
-                title="AUC",
-            ),
+            score_bars({name: each.areas[method] for name, each in verdicts.items()}, "AUC"),
             f"Half means that members and outsiders look the same. Adversary: {method}; {over}",
         ),
         Grid.of(

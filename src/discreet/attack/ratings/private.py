@@ -52,14 +52,8 @@ def presence(
     # Whoever guesses without looking says what holds for more of the targets.
     trials = len(said) + len(denied)
     blind = max(len(said), len(denied)) / max(trials, 1)
-    score = Score.of_guesses(sum(said) + sum(denied), trials, baseline=blind)
-    return Score(
-        score.success,
-        blind,
-        score.low,
-        score.high,
-        "share of right answers to whether the person is there",
-    )
+    measure = "share of right answers to whether the person is there"
+    return Score.of_guesses(sum(said) + sum(denied), trials, baseline=blind, measure=measure)
 
 
 def _excess(noisy: Floats, index: Index, seen: Glimpse, *, present: bool) -> float:

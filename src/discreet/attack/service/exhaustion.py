@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import curator_of, part_of, people_exhibit
-from discreet.attack.outcome import Outcome, Score, score_bars
+from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.service.curators import (
     OTHER_TOKEN,
@@ -23,7 +23,7 @@ from discreet.attack.service.curators import (
     running,
 )
 from discreet.errors import BudgetExceeded, InvalidInput
-from discreet.report.document import Figure, Grid
+from discreet.report.document import Figure
 
 ATTACK = Attack(
     name="exhaustion",
@@ -59,8 +59,7 @@ class Siege:
 
     def score(self) -> Score:
         """Return the share of refusals; without an attacker there are none."""
-        made = Score.of_guesses(self.refused, self.asked, baseline=0.0)
-        return Score(made.success, 0.0, made.low, made.high, MEASURE)
+        return Score.of_guesses(self.refused, self.asked, baseline=0.0, measure=MEASURE)
 
 
 def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
@@ -159,11 +158,6 @@ def _outcome(chosen: AttackSettings, pot: Siege | None, shares: Siege) -> Outcom
                 score_bars(scores, "share of the other's questions"),
                 "Without an attacker none is refused.",
             ),
-            Grid.of(
-                ("budget", "refused", "95% from", "to"),
-                [(name, s.success, s.low, s.high) for name, s in scores.items()],
-                "Clopper-Pearson limits.",
-                shares=(1, 2, 3),
-            ),
+            score_grid(("budget", "refused", "95% from", "to"), scores, "Clopper-Pearson limits."),
         ),
     )

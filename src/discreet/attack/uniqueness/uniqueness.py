@@ -20,7 +20,7 @@ from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import estimates
 from discreet.attack.curator import Exhibit, synthetic_copy, whole_numbers
 from discreet.attack.files import named, read_rows
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import Outcome, Score, score_grid
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.attack.uniqueness.copula import chances_of_uniqueness
@@ -176,7 +176,7 @@ def _outcome(
     sizes = ClassSizes.of(np.unique(keys[taken], return_counts=True)[1])
     baseline = float(unique.mean()) * len(taken) / crowd.size
     scores = [
-        _score(_right(crowd, taken, each, claim), baseline)
+        Score.of_guesses(*_right(crowd, taken, each, claim), baseline=baseline, measure=MEASURE)
         for each, claim in zip(rows, claims, strict=True)
     ]
     found = {"copula (Rocher)": float(claims[0].chances.mean())} | {
@@ -207,11 +207,6 @@ def _outcome(
             found, truth, sizes.share_unique, scores, beyond=beyond, copied=rows[1].shape[1]
         ),
     )
-
-
-def _score(right: tuple[int, int], baseline: float) -> Score:
-    made = Score.of_guesses(*right, baseline=baseline)
-    return Score(made.success, baseline, made.low, made.high, MEASURE)
 
 
 def _beyond(chosen: AttackSettings, crowd: Crowd) -> dict[str, float | None]:
@@ -245,16 +240,10 @@ def _blocks(
             f"{alone:.1%} of the sample's rows are unique in the sample. The estimates assume different "
             "things about what the sample does not show.",
         ),
-        Grid.of(
+        score_grid(
             ("claims on", "right", "95% from", "to", "guessing"),
-            [
-                (name, score.success, score.low, score.high, score.baseline)
-                for name, score in zip(
-                    ("the sample", f"a private copy ({copied:,} rows)"), scores, strict=True
-                )
-            ],
+            {"the sample": scores[0], f"a private copy ({copied:,} rows)": scores[1]},
             "Guessing: somebody drawn from everybody is unique and was sampled.",
-            shares=(1, 2, 3, 4),
         ),
     ]
     if beyond:
