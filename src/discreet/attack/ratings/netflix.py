@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from discreet.attack.ratings.claims import (
     ECCENTRICITY,
     LIKELIHOOD,
     Claims,
+    RatingsScene,
     calibrated,
     claims,
 )
@@ -61,16 +62,6 @@ HELD_OUT = 10
 """One in so many people is kept out of the release: those who are looked for in vain."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RatingsScene:
-    """A release, people in it and people who are not, and a witness who knows a little of each."""
-
-    index: Index
-    witness: Witness
-    present: Integers
-    absent: Integers
-
-
 def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often a record is found, and how often one is claimed for somebody absent."""
     known = _knowledge(chosen)
@@ -79,11 +70,12 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     scene = scene_of(_ratings(chosen), targets=chosen.whole("targets"), seed=chosen.whole("seed"))
     progress(1, steps, "looking for people")
     rate = chosen.number("false_claims")
-    ours, theirs = play(scene, known, rate=rate), _classic(scene, known)
+    ours, theirs = play(scene, known, rate=rate), claims(CLASSIC, ECCENTRICITY, scene, known)
     table = {}
     for step, (name, published) in enumerate(PUBLISHED.items(), start=2):
         progress(step, steps, name)
-        table[name] = (play(scene, published, rate=rate), _classic(scene, published))
+        better = play(scene, published, rate=rate)
+        table[name] = (better, claims(CLASSIC, ECCENTRICITY, scene, published))
     curve = _curve(scene, known, rate)
     progress(steps - 1, steps, "asking a curator instead")
     private = _private(scene, known, epsilon=chosen.number("epsilon"))
@@ -122,30 +114,15 @@ def scene_of(ratings: Ratings, *, targets: int, seed: int) -> RatingsScene:
 def play(scene: RatingsScene, known: RatingKnowledge, *, rate: float) -> Claims:
     """Return what an adversary claims who allows a share `rate` of false claims."""
     trials = max(300, round(CALIBRATION / rate))
-    threshold = calibrated(scene.index, scene.witness, known, trials=trials, rate=rate)
-    return claims(
-        LIKELIHOOD,
-        threshold,
-        scene.index,
-        scene.witness,
-        known,
-        present=scene.present,
-        absent=scene.absent,
-    )
-
-
-def _classic(scene: RatingsScene, known: RatingKnowledge) -> Claims:
-    index, witness = scene.index, scene.witness
-    return claims(
-        CLASSIC, ECCENTRICITY, index, witness, known, present=scene.present, absent=scene.absent
-    )
+    threshold = calibrated(scene, known, trials=trials, rate=rate)
+    return claims(LIKELIHOOD, threshold, scene, known)
 
 
 def _curve(
     scene: RatingsScene, known: RatingKnowledge, rate: float
 ) -> dict[str, list[tuple[float, float]]]:
     """Return how often the record is found, by how many ratings are known."""
-    few = RatingsScene(scene.index, scene.witness, scene.present[:150], scene.absent[:1])
+    few = replace(scene, present=scene.present[:150], absent=scene.absent[:1])
     found: dict[str, list[tuple[float, float]]] = {}
     dated = 14 if known.days is None else known.days
     for name, days in ((f"dates to {dated} days", dated), ("no dates", None)):
