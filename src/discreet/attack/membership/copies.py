@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.attack.files import common, named, read_rows
+from discreet.attack.files import as_texts, common, read_rows
 from discreet.attack.membership.learners import Victim, purse_of
 from discreet.attack.membership.nearness import membership_scores
 from discreet.attack.membership.played import (
@@ -170,21 +170,11 @@ def _scores(
     copy: pa.Table, original: pa.Table, control: pa.Table, many: int, columns: tuple[str, ...]
 ) -> dict[str, Score]:
     shared = columns or common(copy, original)
-    tables = [
-        people_of(table.select(list(named(table, shared, label="The file"))).rename_columns(shared))
-        for table in (pa.concat_tables([_texts(t, shared) for t in (copy, original, control)]),)
-    ]
-    rows, split = tables[0].rows, (copy.num_rows, original.num_rows)
+    rows = people_of(as_texts((copy, original, control), shared)).rows
+    split = (copy.num_rows, original.num_rows)
     members = rows.slice(split[0], many)
     others, panel = (rows.slice(sum(split) + i * many, many) for i in range(2))
     return membership_scores(rows.slice(0, split[0]), members, others, panel)
-
-
-def _texts(table: pa.Table, shared: tuple[str, ...]) -> pa.Table:
-    names = named(table, shared, label="The file")
-    return pa.table(
-        {to: table[name].cast(pa.string()) for to, name in zip(shared, names, strict=True)}
-    )
 
 
 def _own_outcome(
