@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.attack.linkage.files import between_files
-from discreet.attack.linkage.join import PersonLinks, Slack, link
+from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import coded, narrowed, uniqueness
 from discreet.attack.linkage.story import LinkageFindings, outcome_of
 from discreet.attack.linkage.town import Hospital, Roll, asked, learned, prior_of, shuffled
@@ -87,7 +87,8 @@ def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         roll = Roll.of(made, errors=chosen.number("errors"), dice=dice)
         hospital = Hospital.of(made, made.truth["diagnoses"])
         progress(1, 4, "joining the files")
-        links = _linked(roll, hospital, columns, slack_of(chosen))
+        both = [coded(name, roll.voters[name], hospital.patients[name]) for name in columns]
+        links = link(both, slack_of(chosen))
         prior = prior_of(made, roll.voters)
         found, named, blind = learned(hospital, roll, links, prior)
         control = shuffled(roll, dice)
@@ -121,13 +122,6 @@ def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         example=tuple(zip(NARROWING, example, strict=False)),
     )
     return outcome_of(chosen, facts, private)
-
-
-def _linked(
-    roll: Roll, hospital: Hospital, columns: tuple[str, ...], slack: Slack | None
-) -> PersonLinks:
-    both = [coded(name, roll.voters[name], hospital.patients[name]) for name in columns]
-    return link(both, slack)
 
 
 def _asked(
