@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.attack.curator import BOOLEAN, categories, whole_numbers
-from discreet.attack.files import named, read_rows
+from discreet.attack.files import named
 from discreet.catalog.declare import toml_text as toml
 from discreet.core.schema import (
     BooleanDomain,
@@ -41,11 +41,6 @@ class OwnPeople:
     def declared(self) -> dict[str, str]:
         """Return the columns as discreet.toml declares them."""
         return {name: declaration(domain) for name, domain in self.domains.items()}
-
-
-def own_people(path: str, columns: Sequence[str] = ()) -> OwnPeople:
-    """Return the people of a file; all usable columns unless some are named."""
-    return people_of(read_rows(path), columns)
 
 
 def people_of(table: pa.Table, columns: Sequence[str] = ()) -> OwnPeople:

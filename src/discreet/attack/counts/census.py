@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -153,16 +152,6 @@ def _exhibit(blocks: Sequence[Integers]) -> Exhibit:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BlockScore:
-    """One block: its residents, those found, those that every solution has, those found privately."""
-
-    residents: int
-    right: int
-    certain: int
-    private: int
-
-
 def _outcome(
     chosen: AttackSettings,
     blocks: Sequence[Integers],
@@ -171,19 +160,14 @@ def _outcome(
     baseline: float,
 ) -> Outcome:
     tallies = [
-        BlockScore(
-            int(block.sum()), overlap(each.block, block), each.certain, overlap(after, block)
-        )
+        (int(block.sum()), overlap(each.block, block), each.certain, overlap(after, block))
         for block, each, after in zip(blocks, found, noisy, strict=True)
     ]
-    people = sum(tally.residents for tally in tallies)
-    scores = {
-        "exact tables": sum(tally.right for tally in tallies),
-        "certain from exact tables": sum(tally.certain for tally in tallies),
-        "private tables": sum(tally.private for tally in tallies),
-    }
+    people, *rights = (sum(column) for column in zip(*tallies, strict=True))
+    names = ("exact tables", "certain from exact tables", "private tables")
     by_tables = {
-        name: Score.of_guesses(right, people, baseline=baseline) for name, right in scores.items()
+        name: Score.of_guesses(right, people, baseline=baseline)
+        for name, right in zip(names, rights, strict=True)
     }
     private, unique = by_tables["private tables"], sum(each.unique for each in found)
     return Outcome(
@@ -212,7 +196,10 @@ def _outcome(
 
 
 def _blocks(
-    by_tables: Mapping[str, Score], tallies: Sequence[BlockScore], baseline: float, unique: int
+    by_tables: Mapping[str, Score],
+    tallies: Sequence[tuple[int, int, int, int]],
+    baseline: float,
+    unique: int,
 ) -> tuple[Block, ...]:
     guessing = Score(baseline, baseline, baseline, baseline)
     return (
@@ -224,10 +211,7 @@ def _blocks(
         ),
         Grid.of(
             ("block", "residents", "right", "certain", "right when private"),
-            [
-                (str(i), tally.residents, tally.right, tally.certain, tally.private)
-                for i, tally in enumerate(tallies, 1)
-            ],
+            [(str(i), *tally) for i, tally in enumerate(tallies, 1)],
             f"Where all residents are certain the tables have one solution: {unique} of "
             f"{len(tallies)} blocks.",
         ),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.counts.reconstruction_curator import private_bits, private_sums
-from discreet.attack.counts.reconstruction_picture import noise_sweep
 from discreet.attack.counts.reconstruction_solve import (
     least_squares,
     linear_programme,
@@ -25,7 +25,9 @@ from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
 from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Bits
+from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid, Words
+from discreet.report.look import LIGHT
 
 ATTACK = Attack(
     name="reconstruction",
@@ -195,3 +197,44 @@ def _blocks(
             "town (who is married), drawn so that half are ones."
         ),
     )
+
+
+def noise_sweep(
+    people: int, swept: Mapping[float, tuple[Score, Score]], private: Score
+) -> dict[str, Any]:
+    """Return lines of success by noise on a logarithmic axis, and both thresholds."""
+    shown = {most: pair for most, pair in swept.items() if most > 0}
+    spec = lines(
+        {
+            "least squares": [(most, pair[0].success) for most, pair in shown.items()],
+            "linear programme": [(most, pair[1].success) for most, pair in shown.items()],
+        },
+        threshold=private.success,
+        mark="against the curator",
+        title="share of bits right",
+        across="noise of each answer, at most",
+        scale="log",
+    )
+    for layer in spec["layer"][:2]:
+        layer["encoding"]["x"]["scale"]["nice"] = False
+    spec["layer"] += _upright(people / 401, "n/401", "all 2^n queries")
+    spec["layer"] += _upright(math.sqrt(people), "√n", "few queries")
+    return spec
+
+
+def _upright(at: float, name: str, words: str) -> list[dict[str, Any]]:
+    """A rule at one place of the axis, with its name: thresholds of noise, not of success."""
+    once: dict[str, Any] = {"values": [{}]}
+    text = {"type": "text", "align": "left", "dx": 4, "text": f"{name}: {words}"}
+    return [
+        {
+            "data": once,
+            "mark": {"type": "rule", "color": LIGHT["quiet"], "strokeDash": [2, 2]},
+            "encoding": {"x": {"datum": at}},
+        },
+        {
+            "data": once,
+            "mark": {**text, "color": LIGHT["ink"]},
+            "encoding": {"x": {"datum": at}, "y": {"value": 186}},
+        },
+    ]

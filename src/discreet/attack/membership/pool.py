@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.curator import BOOLEAN, categories, whole_numbers
-from discreet.attack.own_file import OwnPeople, own_people, people_of
+from discreet.attack.files import read_rows
+from discreet.attack.own_file import OwnPeople, people_of
 from discreet.attack.registry import AttackSettings
 from discreet.attack.town import staged
 from discreet.errors import InvalidInput
@@ -20,7 +21,7 @@ def people_to_attack(chosen: AttackSettings) -> OwnPeople:
     """Return `people` people drawn from the file that was named, or from the town."""
     wanted = chosen.whole("people")
     if chosen.text("original"):
-        found = own_people(chosen.text("original"), chosen.words("columns"))
+        found = people_of(read_rows(chosen.text("original")), chosen.words("columns"))
     else:
         with staged(wanted, tables=("people",), seed=chosen.whole("seed")) as made:
             found = people_of(made.load("people").select(list(DECLARED)))
