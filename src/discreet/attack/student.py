@@ -40,6 +40,7 @@ def _within(t: float, freedom: int) -> float:
 def mean_interval(values: Floats, *, confidence: float = 0.95) -> tuple[float, float, float]:
     """Return the mean and Student's interval for it.
 
+    >>> import numpy as np
     >>> tuple(round(x, 3) for x in mean_interval(np.array([1.0, 2, 3, 4])))
     (2.5, 0.446, 4.554)
     """
