@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.csv as pa_csv
 
 from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.attack.outcome import Outcome, Score
+from discreet.core.arrays import Floats, Integers
 from discreet.core.numbers import counted
 from discreet.errors import InvalidInput
 from discreet.publish.assemble.rows import Layout
@@ -32,8 +32,6 @@ from discreet.publish.reconcile.problem import GridProblem, Sums
 from discreet.publish.reconcile.tree import TreeEstimate
 from discreet.publish.spec import parse_spec
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 SMALL = 3
 """People in groups of at most so many: there a table would give a bit away."""
 
@@ -165,7 +163,7 @@ def secret_bits(target: PackageTarget) -> PackageScores:
     small = (truth.sum(axis=0) > 0) & (truth.sum(axis=0) <= SMALL)
     people = int(truth[:, small].sum())
 
-    def right(says: npt.NDArray[np.float64]) -> int:
+    def right(says: Floats) -> int:
         moved = np.moveaxis(says, axis, 0)
         choice = np.where(moved[1] > moved[0], 1, 0)
         return int(np.where(choice == 1, truth[1], truth[0])[small].sum())
@@ -208,7 +206,6 @@ def attack_package(kind: str, package: str, config: str) -> Outcome:
         )
     score = found.package
     return Outcome(
-        attack=kind,
         title=f"{kind.capitalize()} against a package",
         knew=f"The attacker knows {known}.",
         released=f"The package {Path(package).name}; its finest table is {name}.",
