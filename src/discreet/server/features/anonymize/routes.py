@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.anonymize.body import AnonymizeBody
 from discreet.server.features.anonymize.releases import FILES, Releases
 from discreet.server.features.anonymize.source import source_of
@@ -21,16 +21,7 @@ router = api_router("anonymize")
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the store of copies that they share."""
-    app.state.releases = Releases(app.state.context.settings.state_folder)
-
-
-def releases_of(request: Request) -> Releases:
-    """Return the store of this server."""
-    found: Releases = request.app.state.releases
-    return found
+releases_of = kept_once(lambda settings: Releases(settings.state_folder))
 
 
 def check_asked(request: Request, asked: AnonymizeBody) -> None:

@@ -20,7 +20,7 @@ from discreet.server.features.data.manage import (
     rename,
 )
 from discreet.server.features.data.review.declared import declared_json
-from discreet.server.features.data.upload.store import UploadStore
+from discreet.server.features.data.upload.store import uploads_of
 
 router = api_router("data")
 Name = Annotated[str, Path(min_length=1, max_length=200)]
@@ -34,17 +34,12 @@ class NewFile(BaseModel):
     upload: StrictStr = Field(min_length=1, max_length=64)
 
 
-def _store(request: Request) -> UploadStore:
-    found: UploadStore = request.app.state.uploads
-    return found
-
-
 @router.get("/data/datasets/{dataset}/columns")
 @allow(Role.OWNER)
 def columns(request: Request, dataset: Name) -> dict[str, Any]:
     """Return the declarations of a dataset's table, as the review shows them."""
     with context_of(request).workspace.curator() as curator:
-        return declared_json(curator.catalog, _store(request), dataset)
+        return declared_json(curator.catalog, uploads_of(request), dataset)
 
 
 @router.put("/data/datasets/{dataset}/columns")
@@ -69,7 +64,7 @@ def name(request: Request, dataset: Name, wanted: NewName) -> dict[str, Any]:
 @allow(Role.OWNER)
 def file(request: Request, dataset: Name, wanted: NewFile) -> dict[str, Any]:
     """Let a dataset read a new upload: a new snapshot, with everybody at the highest bill so far."""
-    store = _store(request)
+    store = uploads_of(request)
     upload = store.find(wanted.upload)
     found = refresh(context_of(request).workspace, store, dataset, upload)
     _tell(request, Deed.DATASET_REFRESHED, dataset=dataset, upload=upload.id)
@@ -80,7 +75,7 @@ def file(request: Request, dataset: Name, wanted: NewFile) -> dict[str, Any]:
 @allow(Role.OWNER)
 def gone(request: Request, dataset: Name) -> dict[str, Any]:
     """Remove a dataset, its shares and its uploaded file; the ledger keeps what was spent."""
-    found = remove(context_of(request).workspace, _store(request), dataset)
+    found = remove(context_of(request).workspace, uploads_of(request), dataset)
     _tell(request, Deed.DATASET_REMOVED, dataset=dataset)
     return found
 

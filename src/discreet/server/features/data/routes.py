@@ -28,7 +28,7 @@ from discreet.server.features.data.shares import (
 from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.expire import expire
 from discreet.server.features.data.upload.receive import FIELD, OVERHEAD
-from discreet.server.features.data.upload.store import UploadStore
+from discreet.server.features.data.upload.store import UploadStore, uploads_of
 from discreet.server.features.data.upload.upload import take_in
 
 router = api_router("data")
@@ -70,16 +70,11 @@ def _expire(context: Context, store: UploadStore) -> None:
     expire(settings.config, store, hours=settings.upload_hours, tell=tell)
 
 
-def _store(request: Request) -> UploadStore:
-    found: UploadStore = request.app.state.uploads
-    return found
-
-
 @router.post("/data/uploads", status_code=201, openapi_extra=_BODY)
 @allow(Role.OWNER)
 async def upload(request: Request) -> dict[str, Any]:
     """Take a CSV or Parquet file, as the part `file` of a multipart form; nobody can ask it yet."""
-    store = _store(request)
+    store = uploads_of(request)
     bounds = store.bounds
     declared = request.headers.get("content-length", "0")
     if declared.isdigit() and int(declared[:20]) > bounds.size + OVERHEAD:
@@ -95,7 +90,7 @@ async def upload(request: Request) -> dict[str, Any]:
 @allow(Role.OWNER)
 def uploads(request: Request) -> dict[str, Any]:
     """List what was uploaded, and as which dataset it was confirmed."""
-    store = _store(request)
+    store = uploads_of(request)
     with context_of(request).workspace.curator() as curator:
         catalog = curator.catalog
     return {
@@ -118,7 +113,7 @@ def draft(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
 
 
 def _proposed(request: Request, upload_id: str, review: Review) -> dict[str, Any]:
-    store = _store(request)
+    store = uploads_of(request)
     found = store.find(upload_id)
     lacking = still_open(review, found.columns)
     unit = review.unit if review.unit == "row" or review.unit in found.columns else None
@@ -138,7 +133,7 @@ def _proposed(request: Request, upload_id: str, review: Review) -> dict[str, Any
 @allow(Role.OWNER)
 def losses(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
     """Say how many cells each declaration of a draft would drop, with examples. Reads private rows."""
-    store = _store(request)
+    store = uploads_of(request)
     found = store.find(upload_id)
     return draft_losses(store.table(found), review, bounds=store.bounds)
 
@@ -147,7 +142,7 @@ def losses(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
 @allow(Role.OWNER)
 def confirm(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
     """Declare the reviewed table in discreet.toml; from now on it can be asked."""
-    store = _store(request)
+    store = uploads_of(request)
     found = confirm_review(context_of(request).workspace, store, store.find(upload_id), review)
     facts = {"dataset": found["dataset"], "table": found["table"], "epsilon": review.epsilon}
     _tell(request, Deed.UPLOAD_CONFIRMED, upload=upload_id, **facts)
@@ -158,7 +153,7 @@ def confirm(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
 @allow(Role.OWNER)
 def remove(request: Request, upload_id: Id) -> dict[str, Any]:
     """Delete an upload that no dataset reads."""
-    store = _store(request)
+    store = uploads_of(request)
     found = store.find(upload_id)
     with context_of(request).workspace.curator() as curator:
         taken = dataset_of(curator.catalog, store, found)

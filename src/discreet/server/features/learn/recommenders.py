@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
 from fastapi import Path as InPath
+from fastapi import Request
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,7 +16,7 @@ from discreet.learn.recommend.model import Recommender
 from discreet.learn.recommend.run import RecommendRequest, planned_recommender
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.recommender_shelf import FILE, KeptRecommender, Recommenders
 from discreet.server.features.learn.wanted import SAID, PaidAsk, foreseen
 from discreet.server.features.query.asked_body import body_of
@@ -28,6 +28,7 @@ router = api_router("recommenders")
 
 Id = Annotated[str, InPath(min_length=1, max_length=64)]
 
+recommenders_of = kept_once(lambda settings: Recommenders(settings.state_folder))
 
 _Fields: Any = body_of(RecommendAsked)
 
@@ -44,17 +45,6 @@ class ViewerBody(BaseModel):
     ratings: dict[Annotated[str, Field(max_length=400)], float] = Field(
         min_length=1, max_length=1000
     )
-
-
-def set_up(app: FastAPI) -> None:
-    """Open the shelf of recommenders that the routes share."""
-    app.state.recommenders = Recommenders(app.state.context.settings.state_folder)
-
-
-def recommenders_of(request: Request) -> Recommenders:
-    """Return the shelf of this server."""
-    found: Recommenders = request.app.state.recommenders
-    return found
 
 
 def recommenders_seen(request: Request) -> list[KeptRecommender]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.body import TrainBody, WantedModel
 from discreet.server.features.learn.shelf import FILE, KeptModel, Models
 from discreet.server.features.learn.work import submit_training
@@ -20,16 +20,7 @@ router = api_router("models")
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the shelf of models that the routes share."""
-    app.state.models = Models(app.state.context.settings.state_folder)
-
-
-def models_of(request: Request) -> Models:
-    """Return the shelf of this server."""
-    found: Models = request.app.state.models
-    return found
+models_of = kept_once(lambda settings: Models(settings.state_folder))
 
 
 def find_model(request: Request, name: str) -> KeptModel:

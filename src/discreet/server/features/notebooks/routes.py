@@ -7,13 +7,13 @@ import uuid
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import Response
 
 from discreet.errors import InvalidInput, NotAllowed, UnknownName
 from discreet.server.access.auth import Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.notebooks.body import MOST_CELLS, CellBody, NotebookBody
 from discreet.server.features.notebooks.reading import read_cells
 from discreet.server.features.notebooks.shelf import Notebook, Notebooks
@@ -23,16 +23,7 @@ router = api_router("notebooks")
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the shelf that they share."""
-    app.state.notebooks = Notebooks(app.state.context.settings.state_folder)
-
-
-def notebooks_of(request: Request) -> Notebooks:
-    """Return the shelf of this server."""
-    found: Notebooks = request.app.state.notebooks
-    return found
+notebooks_of = kept_once(lambda settings: Notebooks(settings.state_folder))
 
 
 def open_to(request: Request) -> list[Notebook]:

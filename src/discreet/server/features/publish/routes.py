@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.errors import UnknownName
 from discreet.server.access.auth import allow, api_router, caller, everybody
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.publish import work
 from discreet.server.features.publish.body import ApprovalBody, ReasonBody, SpecBody
 from discreet.server.features.publish.drafts import Drafts
@@ -22,23 +22,8 @@ router = api_router("publish")
 Name = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=200)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the folder of drafts that the routes share."""
-    app.state.drafts = Drafts(app.state.context.settings.state_folder)
-    app.state.standings = Standings()
-
-
-def drafts_of(request: Request) -> Drafts:
-    """Return the drafts of this server."""
-    found: Drafts = request.app.state.drafts
-    return found
-
-
-def standings_of(request: Request) -> Standings:
-    """Return what anybody may know of this server's releases."""
-    found: Standings = request.app.state.standings
-    return found
+drafts_of = kept_once(lambda settings: Drafts(settings.state_folder))
+standings_of = kept_once(lambda _settings: Standings())
 
 
 @router.get("/publish")

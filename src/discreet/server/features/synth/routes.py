@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.errors import NotAllowed
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.query.body import IdempotencyKey
 from discreet.server.features.synth.body import SynthBody, SynthSettings, explained, methods_json
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies, Copy
@@ -23,16 +23,7 @@ router = api_router("synth")
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the store of copies that they share."""
-    app.state.copies = Copies(app.state.context.settings.state_folder)
-
-
-def copies_of(request: Request) -> Copies:
-    """Return the store of this server."""
-    found: Copies = request.app.state.copies
-    return found
+copies_of = kept_once(lambda settings: Copies(settings.state_folder))
 
 
 def find_copy(request: Request, name: str) -> Copy:
