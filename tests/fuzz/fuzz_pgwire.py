@@ -27,12 +27,13 @@ with instrumented("discreet.server.pgwire"):
     from discreet.server.pgwire.protocol.signin import arrive, sign_in
     from discreet.server.pgwire.session import commands
     from discreet.server.pgwire.session.dispatch import Dispatcher
-    from discreet.server.pgwire.session.question import Asker, Caller
+    from discreet.server.pgwire.session.question import Asker
     from discreet.server.pgwire.session.session import WireSession
 
 from discreet.api import Planner
 from discreet.errors import DiscreetError
 from discreet.server.access.access_db import AccessDb
+from discreet.server.access.auth import Principal
 from discreet.server.access.limits import Buckets
 from discreet.server.access.tokens import Role, Tokens
 from discreet.server.jobs.queue import Runner
@@ -130,7 +131,9 @@ class Endpoint:
     async def after(self, channel: Channel) -> None:
         """Answer a signed-in client."""
         options = Options(default_epsilon=None)
-        asker = Asker(self.workspace, self.runner, self.planner, Caller(Role.ANALYST, "alice", "t"))
+        asker = Asker(
+            self.workspace, self.runner, self.planner, Principal(Role.ANALYST, "alice", "t")
+        )
         dispatcher = Dispatcher(self.workspace, self.browsers, asker, options, "alice")
         await WireSession(channel, dispatcher, options, lambda: None).run()
 
