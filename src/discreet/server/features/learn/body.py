@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.api import Curator
+from discreet.api import Curator, promise
 from discreet.core.requests.learn import LearnAsked
 from discreet.learn.methods import chosen
 from discreet.learn.prepare import planned_training
 from discreet.learn.request import LearnRequest
 from discreet.server.access.auth import Principal
-from discreet.server.features.learn.wanted import SAID, PaidAsk, price_of
+from discreet.server.features.learn.wanted import SAID
 from discreet.server.features.query.asked_body import body_of
+from discreet.server.features.query.paid import PaidAsk, price_of
 
 _Fields: Any = body_of(LearnAsked)
 
@@ -47,6 +48,7 @@ class WantedModel:
         with planned_training(request, curator) as (plan, _):
             pass
         return price_of(curator, plan, request.epsilon) | {
+            "words": promise(request.epsilon),
             "table": plan.outline.table.name,
             "model": chosen(request.model, plan.funds.purse),
             "features": [item.name for item in plan.outline.items[:-1]],

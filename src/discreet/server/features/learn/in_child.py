@@ -17,7 +17,7 @@ from discreet.server.plain_json import finite
 
 
 def train(
-    bench: Workbench, *, state: Path, model_id: str, table: str, asked: dict[str, Any]
+    bench: Workbench, *, state: Path, kept_id: str, table: str, asked: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what a model is, after it was trained and put on its shelf."""
     payer = asked["analyst"]
@@ -25,7 +25,7 @@ def train(
         table, progress=bench.advance, **asked | {"analyst": payer or OWNER}
     )
     kept = Models(state).keep(
-        _facts(model_id, trained, asked),
+        _facts(kept_id, trained, asked),
         lambda place: fill_with(trained.model, place),
         inside=bench.folder,
     )
@@ -56,7 +56,7 @@ def recommend(
     bench: Workbench,
     *,
     state: Path,
-    recommender_id: str,
+    kept_id: str,
     payer: str | None,
     asked: dict[str, Any],
 ) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def recommend(
     found = bench.curator(payer).recommend(**asked, analyst=payer or OWNER)
     model = found.model
     kept = KeptRecommender(
-        id=recommender_id,
+        id=kept_id,
         table=asked["table"],
         item=asked["item"],
         rating=asked["rating"],

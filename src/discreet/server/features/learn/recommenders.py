@@ -18,10 +18,10 @@ from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.recommender_shelf import FILE, KeptRecommender, Recommenders
-from discreet.server.features.learn.wanted import SAID, PaidAsk, foreseen
+from discreet.server.features.learn.wanted import SAID, foreseen
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.jobs.long import LongTask, submit_long
+from discreet.server.features.query.paid import PaidAsk, submit_paid
 from discreet.server.plain_json import finite
 
 router = api_router("recommenders")
@@ -62,20 +62,19 @@ def learn_recommender(
     request: Request, body: RecommenderBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start learning from everybody's ratings; follow the job, then ask for any viewer."""
-    who, shelf = caller(request), recommenders_of(request)
+    who = caller(request)
     paid = PaidAsk.of(who, body, idempotency_key)
     _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    shelf.room(paid.analyst)
-
-    asked = {
-        "state": context_of(request).settings.state_folder,
-        "recommender_id": paid.id,
-        "payer": paid.analyst,
-        "asked": body.given(RecommendAsked, leave=("analyst",)) | {"request_id": paid.request_id},
-    }
-    run = "discreet.server.features.learn.in_child:recommend"
-    task = LongTask(run, asked, charge=paid.request_id, payer=paid.analyst)
-    return {"job": submit_long(context_of(request), who, task, request_id=paid.request_id).id}
+    job = submit_paid(
+        context_of(request),
+        who,
+        paid,
+        recommenders_of(request),
+        "discreet.server.features.learn.in_child:recommend",
+        payer=paid.analyst,
+        asked=body.given(RecommendAsked, leave=("analyst",)) | {"request_id": paid.request_id},
+    )
+    return {"job": job.id}
 
 
 @router.post("/recommenders/explain")

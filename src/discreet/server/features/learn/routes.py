@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Path, Request
@@ -12,8 +13,8 @@ from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.body import TrainBody, WantedModel
 from discreet.server.features.learn.shelf import FILE, KeptModel, Models
-from discreet.server.features.learn.work import submit_training
 from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.features.query.paid import submit_paid
 from discreet.server.plain_json import finite
 
 router = api_router("models")
@@ -37,7 +38,15 @@ def train(
     who = caller(request)
     wanted = WantedModel.of(who, body, idempotency_key)
     _price(request, wanted)  # what can be refused is refused here, not in the queue
-    job = submit_training(context_of(request), models_of(request), who, wanted)
+    job = submit_paid(
+        context_of(request),
+        who,
+        wanted.paid,
+        models_of(request),
+        "discreet.server.features.learn.in_child:train",
+        table=body.table,
+        asked=wanted.asked | asdict(wanted.paid),
+    )
     return {"job": job.id}
 
 

@@ -51,11 +51,11 @@ def payer_of(who: Principal, analyst: str | None) -> str | None:
     return None if analyst == OWNER else analyst
 
 
-def request_id_of(question: QuestionBody, key: str | None) -> str | None:
-    """Return the id under which a question may be repeated; header and body must agree."""
-    if key is not None and question.request_id not in (None, key):
+def request_id_of(asked: Any, key: str | None) -> str | None:
+    """Return the id under which something may be asked again; header and body must agree."""
+    if key is not None and asked.request_id not in (None, key):
         raise InvalidInput("The Idempotency-Key and request_id differ.", hint="Send one of them.")
-    return key or question.request_id
+    return key or asked.request_id
 
 
 def submit(

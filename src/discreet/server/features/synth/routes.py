@@ -12,13 +12,14 @@ from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.features.query.paid import submit_paid
 from discreet.server.features.synth.body import SynthBody, SynthSettings, explained, methods_json
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies, Copy
-from discreet.server.features.synth.work import compare as compare_copy
-from discreet.server.features.synth.work import submit
+from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.plain_json import finite
 
 router = api_router("synth")
+_CHILD = "discreet.server.features.synth.in_child"
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
@@ -40,7 +41,16 @@ def start(
     who = caller(request)
     wanted = SynthSettings.of(who, wish, idempotency_key)
     _price(request, wanted)  # what can be refused is refused here, not in the queue
-    job = submit(context_of(request), copies_of(request), who, wanted)
+    job = submit_paid(
+        context_of(request),
+        who,
+        wanted.paid,
+        copies_of(request),
+        f"{_CHILD}:make",
+        table=wish.table,
+        target=wish.target,
+        asked=wanted.asked,
+    )
     return {"job": job.id}
 
 
@@ -57,7 +67,7 @@ def _price(request: Request, wanted: SynthSettings) -> dict[str, Any]:
     with context.workspace.curator() as curator:
         for statement in wanted.statements:
             context.planner.check_text(curator.catalog, curator.engine.capabilities, statement)
-        found: dict[str, Any] = finite(explained(curator.seen_by(wanted.analyst), wanted))
+        found: dict[str, Any] = finite(explained(curator.seen_by(wanted.paid.analyst), wanted))
     return found
 
 
@@ -97,7 +107,9 @@ def download(request: Request, copy_id: Id, file: File) -> FileResponse:
 def compare(request: Request, copy_id: Id) -> dict[str, Any]:
     """Compare a copy with the real rows: recorded as a look, not private, never to be published."""
     copy = find_copy(request, copy_id)
-    job = compare_copy(context_of(request), caller(request), copy)
+    context = context_of(request)
+    asked = {"state": context.settings.state_folder, "copy_id": copy.id}
+    job = submit_long(context, caller(request), LongTask(f"{_CHILD}:compare", asked))
     return {"job": job.id}
 
 
