@@ -41,7 +41,7 @@ def choose(
         context_of(request),
         who,
         paid,
-        lambda curator, _: curator.select(body.table, **asked, **paid.charged).to_json(),
+        lambda curator: curator.select(body.table, **asked, **paid.charged).to_json(),
     )
     return {"job": job.id}
 

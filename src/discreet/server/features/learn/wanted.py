@@ -14,7 +14,7 @@ from discreet.server.access.auth import Principal
 from discreet.server.context import Context
 from discreet.server.features.query.paid import PaidAsk, price_of
 from discreet.server.jobs.queue import Job
-from discreet.server.jobs.watched import watched
+from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.plain_json import finite
 
 
@@ -50,7 +50,7 @@ def foreseen(
 
 
 def paid_job(
-    context: Context, who: Principal, paid: PaidAsk, learn: Callable[[Curator, Job], dict[str, Any]]
+    context: Context, who: Principal, paid: PaidAsk, learn: Callable[[Curator], dict[str, Any]]
 ) -> Job:
     """Return the job that pays, learns and keeps, in that order; told step by step."""
 
@@ -61,14 +61,8 @@ def paid_job(
             else:
                 job.check()
 
-        with context.workspace.curator() as curator:
-            job.stop = lambda thread: curator.engine.cancel(thread=thread)
-            try:
-                share = curator.seen_by(paid.analyst)
-                seen = watched(share, tell=tell, turn=job.turn, asker=who.name)
-                found = learn(seen, job)
-            finally:
-                job.stop = None
+        with curator_for(job, context.workspace, paid.analyst, asker=who.name, tell=tell) as seen:
+            found = learn(seen)
         plain: dict[str, Any] = finite(found)
         return plain
 

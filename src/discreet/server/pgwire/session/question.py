@@ -17,8 +17,7 @@ from discreet.errors import InvalidInput, NotAllowed, QueryRefused
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
 from discreet.server.jobs.queue import Job, Runner
-from discreet.server.jobs.rehearsed import rehearsed
-from discreet.server.jobs.watched import watched
+from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.pgwire.catalog.rows import DATABASE
 from discreet.server.pgwire.catalog.visible import Seen
 from discreet.server.pgwire.expression_types import ExpressionTypes
@@ -172,18 +171,11 @@ class Asker:
         """
 
         def work(job: Job) -> Found:
-            with self._workspace.curator() as curator:
-                job.stop = lambda thread: curator.engine.cancel(thread=thread)
-                try:
-                    seen = watched(
-                        curator.seen_by(analyst),
-                        tell=job.tell,
-                        turn=job.turn,
-                        asker=self.caller.analyst or OWNER,
-                    )
-                    return ask(rehearsed(seen, curator.catalog, self._planner))
-                finally:
-                    job.stop = None
+            asker = self.caller.analyst or OWNER
+            with curator_for(
+                job, self._workspace, analyst, asker=asker, planner=self._planner
+            ) as curator:
+                return ask(curator)
 
         try:
             return await self._done(work)
