@@ -8,7 +8,7 @@ from fastapi import Path, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from discreet.server.access.audit import Deed
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.data.manage import (
@@ -47,7 +47,7 @@ def columns(request: Request, dataset: Name) -> dict[str, Any]:
 def edit(request: Request, dataset: Name, wanted: NewColumns) -> dict[str, Any]:
     """Declare columns anew; from now on they are read so."""
     found = declare(context_of(request).workspace, dataset, wanted)
-    _tell(request, Deed.DATASET_EDITED, dataset=dataset, columns=", ".join(found["columns"]))
+    tell(request, Deed.DATASET_EDITED, dataset=dataset, columns=", ".join(found["columns"]))
     return found
 
 
@@ -56,7 +56,7 @@ def edit(request: Request, dataset: Name, wanted: NewColumns) -> dict[str, Any]:
 def name(request: Request, dataset: Name, wanted: NewName) -> dict[str, Any]:
     """Give a dataset another name; its budget and history stay."""
     found = rename(context_of(request).workspace, dataset, wanted)
-    _tell(request, Deed.DATASET_RENAMED, dataset=dataset, name=wanted.name)
+    tell(request, Deed.DATASET_RENAMED, dataset=dataset, name=wanted.name)
     return found
 
 
@@ -67,7 +67,7 @@ def file(request: Request, dataset: Name, wanted: NewFile) -> dict[str, Any]:
     store = uploads_of(request)
     upload = store.find(wanted.upload)
     found = refresh(context_of(request).workspace, store, dataset, upload)
-    _tell(request, Deed.DATASET_REFRESHED, dataset=dataset, upload=upload.id)
+    tell(request, Deed.DATASET_REFRESHED, dataset=dataset, upload=upload.id)
     return found
 
 
@@ -76,9 +76,5 @@ def file(request: Request, dataset: Name, wanted: NewFile) -> dict[str, Any]:
 def gone(request: Request, dataset: Name) -> dict[str, Any]:
     """Remove a dataset, its shares and its uploaded file; the ledger keeps what was spent."""
     found = remove(context_of(request).workspace, uploads_of(request), dataset)
-    _tell(request, Deed.DATASET_REMOVED, dataset=dataset)
+    tell(request, Deed.DATASET_REMOVED, dataset=dataset)
     return found
-
-
-def _tell(request: Request, deed: Deed, **facts: object) -> None:
-    context_of(request).access.audit.record(caller(request).actor, deed, **facts)

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
 from discreet.server.access.audit import Actor, Deed
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import Context, context_of
 from discreet.server.features.data.review.confirm import confirm as confirm_review
@@ -62,12 +62,12 @@ def set_up(app: FastAPI) -> None:
 
 
 def _expire(context: Context, store: UploadStore) -> None:
-    def tell(ids: Sequence[str]) -> None:
+    def told(ids: Sequence[str]) -> None:
         facts = [{"upload": each, "why": "nobody confirmed it"} for each in ids]
         context.access.audit.record_all(SERVER, Deed.UPLOAD_REMOVED, facts)
 
     settings = context.settings
-    expire(settings.config, store, hours=settings.upload_hours, tell=tell)
+    expire(settings.config, store, hours=settings.upload_hours, tell=told)
 
 
 @router.post("/data/uploads", status_code=201, openapi_extra=_BODY)
@@ -82,7 +82,7 @@ async def upload(request: Request) -> dict[str, Any]:
     content_type = request.headers.get("content-type", "")
     await run_in_threadpool(_expire, context_of(request), store)
     kept = await take_in(request.stream(), content_type=content_type, store=store)
-    await run_in_threadpool(_tell, request, Deed.UPLOADED, upload=kept.id)
+    await run_in_threadpool(tell, request, Deed.UPLOADED, upload=kept.id)
     return kept.to_json()
 
 
@@ -145,7 +145,7 @@ def confirm(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
     store = uploads_of(request)
     found = confirm_review(context_of(request).workspace, store, store.find(upload_id), review)
     facts = {"dataset": found["dataset"], "table": found["table"], "epsilon": review.epsilon}
-    _tell(request, Deed.UPLOAD_CONFIRMED, upload=upload_id, **facts)
+    tell(request, Deed.UPLOAD_CONFIRMED, upload=upload_id, **facts)
     return found
 
 
@@ -161,7 +161,7 @@ def remove(request: Request, upload_id: Id) -> dict[str, Any]:
         raise RequestConflict(
             f"The dataset '{taken}' reads this upload.", hint="Remove it from discreet.toml first."
         )
-    _tell(request, Deed.UPLOAD_REMOVED, upload=found.id)
+    tell(request, Deed.UPLOAD_REMOVED, upload=found.id)
     store.remove(found)
     return {"id": upload_id, "removed": True}
 
@@ -171,7 +171,7 @@ def remove(request: Request, upload_id: Id) -> dict[str, Any]:
 def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]:
     """Change the total of a dataset; the ledger records it."""
     found = set_budget(context_of(request).workspace, dataset, wanted)
-    _tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
+    tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
     return found
 
 
@@ -181,7 +181,7 @@ def renewal(request: Request, dataset: Name) -> dict[str, Any]:
     """Renew the budget of a dataset for the present period, by its declared policy; the ledger records it."""
     found = renew(context_of(request).workspace, dataset)
     facts = _change(found) | {"period": found["period"]}
-    _tell(request, Deed.BUDGET_RENEWED, dataset=dataset, **facts)
+    tell(request, Deed.BUDGET_RENEWED, dataset=dataset, **facts)
     return found
 
 
@@ -190,7 +190,7 @@ def renewal(request: Request, dataset: Name) -> dict[str, Any]:
 def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) -> dict[str, Any]:
     """Give an analyst a share of a dataset, or change it; the ledger records it."""
     found = set_share(context_of(request).workspace, dataset, analyst, wanted)
-    _tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
+    tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
     return found
 
 
@@ -199,12 +199,8 @@ def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) 
 def unshare(request: Request, dataset: Name, analyst: Name) -> dict[str, Any]:
     """Take an analyst's share away; the ledger records it."""
     found = remove_share(context_of(request).workspace, dataset, analyst)
-    _tell(request, Deed.SHARE_REMOVED, dataset=dataset, analyst=analyst)
+    tell(request, Deed.SHARE_REMOVED, dataset=dataset, analyst=analyst)
     return found
-
-
-def _tell(request: Request, deed: Deed, **facts: object) -> None:
-    context_of(request).access.audit.record(caller(request).actor, deed, **facts)
 
 
 def _change(found: dict[str, Any]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from discreet.errors import TooManyRequests
-from discreet.server.access.audit import STRANGER, Actor, Deed
+from discreet.server.access.audit import STRANGER, Deed
 from discreet.server.access.limits import Buckets, fine
 from discreet.server.access.tokens import Token, Tokens
 from discreet.server.pgwire.protocol import messages as m
@@ -70,26 +70,19 @@ async def sign_in(
     except scram.ScramError:
         with suppress(TooManyRequests):
             fine(by_address, channel.peer, _WRONG)
-        await asyncio.to_thread(_log_failure, tokens, channel.peer)
+        facts = {"way": "postgres", "address": channel.peer}
+        log = tokens.audit.record_seldom
+        await asyncio.to_thread(log, STRANGER, Deed.SIGN_IN_FAILED, **facts)
         raise Failure(
             "28P01",
             "Signing in failed.",
             hint="The user is your analyst name or role, the password your token.",
         ) from None
     token = keys[place].token
-    await asyncio.to_thread(_log_success, tokens, token)
+    await asyncio.to_thread(tokens.audit.record, token.actor, Deed.SIGNED_IN, way="postgres")
     channel.put(replies.authentication(_FINAL, said.encode()))
     channel.put(replies.authentication(_OK))
     return token
-
-
-def _log_success(tokens: Tokens, token: Token) -> None:
-    who = Actor(token.analyst or token.role.value, token.id)
-    tokens.audit.record(who, Deed.SIGNED_IN, way="postgres")
-
-
-def _log_failure(tokens: Tokens, peer: str) -> None:
-    tokens.audit.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way="postgres", address=peer)
 
 
 async def _secret(channel: Channel) -> bytes:
