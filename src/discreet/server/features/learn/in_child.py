@@ -10,8 +10,14 @@ from typing import Any
 from discreet.core.owner import OWNER
 from discreet.learn.kept.model_zip import write_model
 from discreet.learn.run import Trained
-from discreet.server.features.learn.recommender_shelf import FILE, KeptRecommender, Recommenders
-from discreet.server.features.learn.shelf import KeptModel, Models, fill_with
+from discreet.server.features.learn.shelf import (
+    RECOMMENDER,
+    KeptModel,
+    KeptRecommender,
+    Models,
+    Recommenders,
+    fill_with,
+)
 from discreet.server.jobs.child import Workbench
 from discreet.server.plain_json import finite
 
@@ -77,7 +83,7 @@ def recommend(
         analyst=payer,
     )
     Recommenders(state).keep(
-        kept, lambda place: write_model(model, place / FILE), inside=bench.folder
+        kept, lambda place: write_model(model, place / RECOMMENDER), inside=bench.folder
     )
     answer: dict[str, Any] = finite(found.to_json() | {"recommender_id": kept.id})
     return answer

@@ -13,10 +13,9 @@ from discreet.learn.recommend.run import MOST_ITEMS
 from discreet.learn.select import MOST_CANDIDATES
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
-from discreet.server.features.learn.recommender_shelf import KeptRecommender
 from discreet.server.features.learn.recommenders import recommenders_seen
 from discreet.server.features.learn.routes import models_of
-from discreet.server.features.learn.shelf import KeptModel, Models
+from discreet.server.features.learn.shelf import KeptModel, KeptRecommender, Models
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view

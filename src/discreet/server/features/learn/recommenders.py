@@ -17,7 +17,7 @@ from discreet.learn.recommend.run import RecommendRequest, planned_recommender
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
-from discreet.server.features.learn.recommender_shelf import FILE, KeptRecommender, Recommenders
+from discreet.server.features.learn.shelf import RECOMMENDER, KeptRecommender, Recommenders
 from discreet.server.features.learn.wanted import SAID, foreseen
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
@@ -106,7 +106,7 @@ def my_recommenders(request: Request) -> dict[str, Any]:
 def recommend_for(request: Request, recommender_id: Id, body: ViewerBody) -> dict[str, Any]:
     """Recommend to a viewer, who may be made up: reads no private data, costs nothing."""
     kept = _found(request, recommender_id)
-    model = read_model(recommenders_of(request).file(kept, FILE))
+    model = read_model(recommenders_of(request).file(kept, RECOMMENDER))
     if not isinstance(model, Recommender):
         raise InvalidInput("This is a model, but no recommender.")
     best = model.recommend(body.ratings)
@@ -118,7 +118,7 @@ def recommend_for(request: Request, recommender_id: Id, body: ViewerBody) -> dic
 def download_recommender(request: Request, recommender_id: Id) -> FileResponse:
     """Download a recommender with its card, free of charge."""
     kept = _found(request, recommender_id)
-    path = recommenders_of(request).file(kept, FILE)
+    path = recommenders_of(request).file(kept, RECOMMENDER)
     name = f"{kept.table.rpartition('.')[2]}-recommender.zip"
     return FileResponse(path, media_type="application/zip", filename=name)
 
