@@ -60,9 +60,7 @@ def declared_text(
     source = Path(os.path.relpath(store.table(upload).resolve(), base.resolve())).as_posix()
     text = with_section(text, declaration(review, source=source))
     for analyst, share in review.analysts.items():
-        epsilon, delta = checked_share(analyst, share)
-        amounts = {"epsilon": epsilon.value} | ({} if delta is None else {"delta": delta.value})
-        text = with_share(text, analyst, review.dataset or "", amounts)
+        text = with_share(text, analyst, review.dataset or "", checked_share(analyst, share))
     return text
 
 
