@@ -49,8 +49,7 @@ class KeptModel:
 class Models(Shelf[KeptModel]):
     """The models of this server."""
 
-    def __init__(self, state: Path, rules: ShelfRules = RULES) -> None:
-        super().__init__(state, KeptModel, rules)
+    kind, rules = KeptModel, RULES
 
 
 def fill_with(trained: AnyClassifier, place: Path) -> None:
@@ -83,5 +82,4 @@ class KeptRecommender:
 class Recommenders(Shelf[KeptRecommender]):
     """The recommenders of this server."""
 
-    def __init__(self, state: Path) -> None:
-        super().__init__(state, KeptRecommender, RECOMMENDERS)
+    kind, rules = KeptRecommender, RECOMMENDERS

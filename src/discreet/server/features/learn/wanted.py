@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from discreet.api import Curator, promise
-from discreet.core.numbers import Epsilon
-from discreet.learn.recommend.run import RecommenderPlan
-from discreet.learn.select import ChoicePlan
+from discreet.learn.recommend.run import RecommenderPlan, RecommendRequest
+from discreet.learn.select import ChoicePlan, SelectRequest
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
 from discreet.server.features.query.paid import PaidAsk, price_of
@@ -17,17 +16,8 @@ from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.plain_json import finite
 
-
-class LearnerWish(Protocol):
-    """What is asked of a learner, with its price."""
-
-    @property
-    def epsilon(self) -> Epsilon:
-        """Return what it costs."""
-
-
 Plan = TypeVar("Plan", ChoicePlan, RecommenderPlan)
-Wish = TypeVar("Wish", bound=LearnerWish)
+Wish = SelectRequest | RecommendRequest
 
 
 SAID = ("table", "analyst", "request_id")
