@@ -123,9 +123,9 @@ class Endpoint:
     async def before(self, channel: Channel) -> None:
         """Let a client sign in; TLS is not spoken here, so asking for it ends the input."""
         arrival = await arrive(channel, Tls(None, b""), plain=True)
-        if arrival.startup is not None:
-            user = arrival.startup.parameters.get("user", "")
-            Options(default_epsilon=None).begin(arrival.startup.parameters)
+        if isinstance(arrival, m.Startup):
+            user = arrival.parameters.get("user", "")
+            Options(default_epsilon=None).begin(arrival.parameters)
             await sign_in(channel, user, self.tokens, Tls(None, b""), self.buckets)
 
     async def after(self, channel: Channel) -> None:

@@ -137,13 +137,12 @@ class _Connections:
         """Return who signs in, with which parameters and as which user; None for a cancel request."""
         context = self._context
         arrival = await arrive(channel, self._tls, plain=context.settings.loopback)
-        if arrival.cancel is not None:
+        if isinstance(arrival, m.CancelRequest):
             with suppress(TooManyRequests):
-                self._cancel(arrival.cancel, channel.peer)
+                self._cancel(arrival, channel.peer)
             return None
-        assert arrival.startup is not None, "one of the two"
-        parameters = arrival.startup.parameters
-        if arrival.startup.version != m.PROTOCOL:
+        parameters = arrival.parameters
+        if arrival.version != m.PROTOCOL:
             unknown = [name for name in parameters if name.startswith("_pq_.")]
             channel.put(replies.negotiate(0, unknown))
         if context.workspace.changed():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import struct
 from contextlib import suppress
-from dataclasses import dataclass
 
 from discreet.errors import TooManyRequests
 from discreet.server.access.audit import STRANGER, Deed
@@ -24,16 +23,8 @@ _WRONG = 20.0
 """What a failed sign-in takes from the bucket of its address."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What the client wants: to sign in with these parameters, or to cancel."""
-
-    startup: m.Startup | None
-    cancel: m.CancelRequest | None = None
-
-
-async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> Arrival:
-    """Return the client's wish, through TLS if it asked for that.
+async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> m.Startup | m.CancelRequest:
+    """Return the client's wish, to sign in or to cancel, through TLS if it asked for that.
 
     `plain` says whether a client may do without TLS: only where nobody else can listen.
     """
@@ -45,11 +36,11 @@ async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> Arrival:
         elif isinstance(first, m.GssRequest):
             channel.put(b"N")
         elif isinstance(first, m.CancelRequest):
-            return Arrival(None, first)
+            return first
         elif isinstance(first, m.Startup):
             if not (channel.tls or plain):
                 raise Failure("28000", "This server only speaks TLS.", hint="Use sslmode=require.")
-            return Arrival(first)
+            return first
     raise m.ProtocolError("no startup message")
 
 
