@@ -54,11 +54,8 @@ def explain_choice(request: Request, body: ChoiceBody) -> dict[str, Any]:
 
 
 def _price(request: Request, body: ChoiceBody, paid: PaidAsk) -> dict[str, Any]:
-    def wish(account: str | None) -> SelectRequest:
-        asked = body.given(SelectAsked, leave=SAID)
-        return SelectRequest.of(body.table, analyst=account, request_id=paid.request_id, **asked)
-
-    plan, price = foreseen(context_of(request), paid, wish, planned_choice)
+    asked = body.given(SelectAsked)
+    plan, price = foreseen(context_of(request), paid, SelectRequest.of, asked, planned_choice)
     said = {"table": plan.look.table, "candidates": plan.column.values, "loss95": plan.loss95}
     answer: dict[str, Any] = finite(price | said)
     return answer

@@ -18,7 +18,7 @@ from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import RECOMMENDER, KeptRecommender, Recommenders
-from discreet.server.features.learn.wanted import SAID, foreseen
+from discreet.server.features.learn.wanted import foreseen
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
 from discreet.server.features.query.paid import PaidAsk, submit_paid
@@ -85,11 +85,8 @@ def explain_recommender(request: Request, body: RecommenderBody) -> dict[str, An
 
 
 def _price(request: Request, body: RecommenderBody, paid: PaidAsk) -> dict[str, Any]:
-    def wish(account: str | None) -> RecommendRequest:
-        asked = body.given(RecommendAsked, leave=SAID)
-        return RecommendRequest.of(body.table, analyst=account, request_id=paid.request_id, **asked)
-
-    plan, price = foreseen(context_of(request), paid, wish, planned_recommender)
+    asked, wish = body.given(RecommendAsked), RecommendRequest.of
+    plan, price = foreseen(context_of(request), paid, wish, asked, planned_recommender)
     answer: dict[str, Any] = finite(price | {"table": plan.look.table, "items": plan.item.values})
     return answer
 

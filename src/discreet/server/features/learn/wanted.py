@@ -17,7 +17,6 @@ from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.plain_json import finite
 
 Plan = TypeVar("Plan", ChoicePlan, RecommenderPlan)
-Wish = SelectRequest | RecommendRequest
 
 
 SAID = ("table", "analyst", "request_id")
@@ -27,13 +26,15 @@ SAID = ("table", "analyst", "request_id")
 def foreseen(
     context: Context,
     paid: PaidAsk,
-    wish: Callable[[str | None], Wish],
+    wish: Callable[..., SelectRequest | RecommendRequest],
+    asked: dict[str, Any],
     planned: Callable[..., AbstractContextManager[Plan]],
 ) -> tuple[Plan, dict[str, Any]]:
-    """Return the plan of what an account wishes, and its price with what it would leave; spends nothing."""
+    """Return the plan of what was asked, as a wish of who pays, and its price; spends nothing."""
     with context.workspace.curator() as all_of_it:
         curator = all_of_it.seen_by(paid.analyst)
-        wanted = wish(curator.account_of(paid.analyst))
+        who = {"analyst": curator.account_of(paid.analyst), "request_id": paid.request_id}
+        wanted = wish(**asked | who)
         with planned(wanted, curator) as plan:
             price = price_of(curator, plan.look, wanted.epsilon)
             return plan, price | {"words": promise(wanted.epsilon)}

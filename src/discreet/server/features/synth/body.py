@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field, StrictStr
@@ -10,7 +10,6 @@ from pydantic import Field, StrictStr
 from discreet.api import Curator, promise
 from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
-from discreet.server.access.auth import Principal
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.paid import PaidAsk, price_of
 from discreet.synth.encoding.columns import Coded, MadeUp
@@ -35,50 +34,37 @@ class SynthBody(_Fields):  # type: ignore[misc]  # its fields are the request's
     target: StrictStr | None = Field(None, max_length=400)
 
 
-@dataclass(frozen=True, slots=True)
-class SynthSettings:
-    """A wish with its payer and the id under which it may be repeated."""
-
-    wish: SynthBody
-    paid: PaidAsk
-
-    @classmethod
-    def of(cls, who: Principal, wish: SynthBody, key: str | None) -> SynthSettings:
-        """Return the wish of this caller; header and body must agree on the id."""
-        return cls(wish, PaidAsk.of(who, wish, key))
-
-    @property
-    def statements(self) -> tuple[str, ...]:
-        """Return what its condition and its rules are parsed as."""
-        texts = (self.wish.where or "", *self.wish.rules)
-        return tuple(f"SELECT COUNT(*) AS n FROM t WHERE ({text})" for text in texts)
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """Return what the curator is asked, in plain data."""
-        found: dict[str, Any] = self.wish.given(SynthAsked, leave=("table",))
-        return found | asdict(self.paid)
-
-    def prepared(self, curator: Curator) -> PreparedSynthesis:
-        """Return the plan; refuses what would be refused, and spends nothing."""
-        wish = self.wish
-        payer = curator.account_of(self.paid.analyst)
-        request = SynthRequest.of(wish.table, **self.asked | {"analyst": payer})
-        with prepared(request, curator) as (ready, _):
-            pass
-        if ready.free and self.paid.analyst is not None and (wish.rows or 0) > MOST_FREE_ROWS:
-            raise InvalidInput(
-                f"A copy that costs nothing has at most {MOST_FREE_ROWS:,} rows here.",
-                hint="Ask for fewer rows, or make it with discreet synth.",
-            )
-        if wish.target is not None:
-            preview_of(ready.outline).index(wish.target)  # refuses a column that is not there
-        return ready
+def statements(wish: SynthBody) -> tuple[str, ...]:
+    """Return what its condition and its rules are parsed as."""
+    texts = (wish.where or "", *wish.rules)
+    return tuple(f"SELECT COUNT(*) AS n FROM t WHERE ({text})" for text in texts)
 
 
-def explained(curator: Curator, wanted: SynthSettings) -> dict[str, Any]:
+def asked_of(wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
+    """Return what the curator is asked, in plain data."""
+    found: dict[str, Any] = wish.given(SynthAsked, leave=("table",))
+    return found | asdict(paid)
+
+
+def prepared_for(curator: Curator, wish: SynthBody, paid: PaidAsk) -> PreparedSynthesis:
+    """Return the plan; refuses what would be refused, and spends nothing."""
+    payer = curator.account_of(paid.analyst)
+    request = SynthRequest.of(wish.table, **asked_of(wish, paid) | {"analyst": payer})
+    with prepared(request, curator) as (ready, _):
+        pass
+    if ready.free and paid.analyst is not None and (wish.rows or 0) > MOST_FREE_ROWS:
+        raise InvalidInput(
+            f"A copy that costs nothing has at most {MOST_FREE_ROWS:,} rows here.",
+            hint="Ask for fewer rows, or make it with discreet synth.",
+        )
+    if wish.target is not None:
+        preview_of(ready.outline).index(wish.target)  # refuses a column that is not there
+    return ready
+
+
+def explained(curator: Curator, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     """Return plan and price of a synthesis; spends nothing and reads no row."""
-    ready = wanted.prepared(curator)
+    ready = prepared_for(curator, wish, paid)
     request = ready.request
     return price_of(curator, ready, request.epsilon, free=ready.free) | {
         "table": ready.outline.table.name,

@@ -12,8 +12,14 @@ from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import submit_paid
-from discreet.server.features.synth.body import SynthBody, SynthSettings, explained, methods_json
+from discreet.server.features.query.paid import PaidAsk, submit_paid
+from discreet.server.features.synth.body import (
+    SynthBody,
+    asked_of,
+    explained,
+    methods_json,
+    statements,
+)
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies, Copy
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.plain_json import finite
@@ -39,17 +45,17 @@ def start(
 ) -> dict[str, Any]:
     """Start making a synthetic copy of a table; follow the job, then download its files."""
     who = caller(request)
-    wanted = SynthSettings.of(who, wish, idempotency_key)
-    _price(request, wanted)  # what can be refused is refused here, not in the queue
+    paid = PaidAsk.of(who, wish, idempotency_key)
+    _price(request, wish, paid)  # what can be refused is refused here, not in the queue
     job = submit_paid(
         context_of(request),
         who,
-        wanted.paid,
+        paid,
         copies_of(request),
         f"{_CHILD}:make",
         table=wish.table,
         target=wish.target,
-        asked=wanted.asked,
+        asked=asked_of(wish, paid),
     )
     return {"job": job.id}
 
@@ -59,15 +65,15 @@ def start(
 def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
     """Say what a copy would cost and how each column would be treated; spends nothing."""
     context_of(request).children.warm()  # who asks for the price may well say yes
-    return _price(request, SynthSettings.of(caller(request), wish, None))
+    return _price(request, wish, PaidAsk.of(caller(request), wish, None))
 
 
-def _price(request: Request, wanted: SynthSettings) -> dict[str, Any]:
+def _price(request: Request, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     context = context_of(request)
     with context.workspace.curator() as curator:
-        for statement in wanted.statements:
+        for statement in statements(wish):
             context.planner.check_text(curator.catalog, curator.engine.capabilities, statement)
-        found: dict[str, Any] = finite(explained(curator.seen_by(wanted.paid.analyst), wanted))
+        found: dict[str, Any] = finite(explained(curator.seen_by(paid.analyst), wish, paid))
     return found
 
 
