@@ -113,22 +113,14 @@ def _warner(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
     return KaryResponse.of(len(question.options), epsilon, name="warner")
 
 
-def _count_mean(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
-    return CountMeanSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
-
-
-def _hadamard(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
-    return HadamardSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
+def _over_words(make: Callable[..., AnyRandomizer]) -> Build:
+    return lambda question, epsilon: make(epsilon, rows=question.rows, buckets=question.buckets)
 
 
 def _prefix_tree(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
     # The levels share the reports and each extension asks for 256 prefixes: few rows do.
     rows = min(question.rows, 64)
     return PrefixTree.of(epsilon, rows=rows, buckets=question.buckets, levels=question.levels)
-
-
-def _rappor_sketch(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
-    return RapporSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
 
 
 _LISTED: dict[str, Build] = {
@@ -147,9 +139,9 @@ _BUILDERS: dict[QuestionKind, dict[str, Build]] = {
         "hybrid": _over_numbers(HybridResponse.of),
     },
     QuestionKind.OPEN: {
-        "count-mean-sketch": _count_mean,
-        "hadamard-sketch": _hadamard,
+        "count-mean-sketch": _over_words(CountMeanSketch.of),
+        "hadamard-sketch": _over_words(HadamardSketch.of),
         "prefix-tree": _prefix_tree,
-        "rappor-sketch": _rappor_sketch,
+        "rappor-sketch": _over_words(RapporSketch.of),
     },
 }
