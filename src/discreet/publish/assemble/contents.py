@@ -24,10 +24,10 @@ from discreet.publish.contents import (
     PublishedTable,
     ZeroRule,
 )
+from discreet.publish.facts import held_pieces
 from discreet.publish.families.atoms import Codes
 from discreet.publish.families.bound import BoundCondition
 from discreet.publish.families.find import Family, Member, ShownKey
-from discreet.publish.families.levels import mask_of
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.price.nesting import refines
@@ -225,12 +225,9 @@ def _rule_labels(
     """Return groups of labels that together are the cells of a rule, none where it has no cell."""
     found: list[list[tuple[Only, ...]]] = []
     for axis, dimension in enumerate(family.dimensions):
-        mine = [c for c in conditions if c.base == dimension.base]
-        if not mine:
+        if all(condition.base != dimension.base for condition in conditions):
             continue
-        held = np.ones(dimension.atoms.size, dtype=bool)
-        for condition in mine:
-            held &= mask_of(dimension.atoms, condition)
+        held = held_pieces(dimension, conditions)
         classes = np.append(member.maps[axis], -1)[dimension.leaf]
         inside = np.unique(classes[held & (classes >= 0)])
         found.append(_axis_labels([key for key in member.keys if key.dimension == axis], inside))
