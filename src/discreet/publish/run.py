@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
 from discreet.engine.base import Held
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
@@ -31,7 +29,7 @@ from discreet.publish.reads import CellRead
 from discreet.publish.reconcile.problem import Integers, problem_of
 from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, reconcile
 from discreet.publish.spec import Spec
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import Charged, bill_of
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 
@@ -48,17 +46,12 @@ def silent(_done: int, _of: int, _what: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(Charged):
     """A released package: where it lies, what it holds, what it cost."""
 
     release: str
     out: Path | None
     tables: dict[str, int]
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
     seconds: float
     sha256: str
     key: str
@@ -70,12 +63,7 @@ class Publication:
             "release": self.release,
             "out": None if self.out is None else str(self.out),
             "tables": {name: {"rows": rows} for name, rows in self.tables.items()},
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
+            **self.bill_json(),
             "seconds": round(self.seconds, 3),
             "state": "released",
             "free": self.free,
@@ -326,16 +314,11 @@ def _hash(path: Path) -> str:
 def _publication(
     spec: Spec, out: Path | None, stored: dict[str, Any], receipt: Receipt, seconds: float
 ) -> Publication:
-    before, after = receipt.before, receipt.after
     return Publication(
         release=spec.name,
         out=out,
         tables=dict(stored["tables"]),
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=Spent(before.epsilon, before.delta),
-        after=Spent(after.epsilon, after.delta),
-        limit=Spent(after.limit_epsilon, after.limit_delta),
-        free=receipt.repeated,
+        **bill_of(receipt),
         seconds=seconds,
         sha256=stored["sha256"],
         key=stored["key"],

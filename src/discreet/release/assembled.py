@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from discreet.core.answer import REHEARSAL, Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
@@ -178,3 +179,40 @@ def spent_so_far(balance: Balance) -> Spent:
 def limit_of(balance: Balance) -> Spent:
     """Return what a balance says may be spent."""
     return Spent(balance.limit_epsilon, balance.limit_delta)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged:
+    """What was charged for something that is handed out, and the budget around that charge."""
+
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    free: bool
+
+    def bill_json(self) -> dict[str, Any]:
+        """Return the price and the budget as commands print them."""
+        around = {"before": self.before, "after": self.after, "limit": self.limit}
+        budget = {name: spent.to_json() for name, spent in around.items()}
+        return {"cost": self.cost.to_json(), "budget": budget}
+
+
+def bill_of(receipt: Receipt) -> dict[str, Any]:
+    """Return the fields of `Charged` for a charge; a repeated one costs nothing again."""
+    cost = FREE if receipt.repeated else receipt.cost
+    return _bill(cost, receipt.before, receipt.after) | {"free": receipt.repeated}
+
+
+def free_bill(balance: Balance) -> dict[str, Any]:
+    """Return the fields of `Charged` for what nothing was charged for."""
+    return _bill(FREE, balance, balance) | {"free": True}
+
+
+def _bill(cost: Cost, before: Balance, after: Balance) -> dict[str, Any]:
+    return {
+        "cost": spent_of(cost),
+        "before": spent_so_far(before),
+        "after": spent_so_far(after),
+        "limit": limit_of(after),
+    }

@@ -18,6 +18,7 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
+from discreet.engine.names import quoted
 from discreet.engine.types import Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 from discreet.plan.ir import Scan
@@ -92,10 +93,8 @@ def scan_of(catalog: Catalog, table: str) -> Scan:
     found = catalog.table(name, dataset if dot else None)
     if found.public:
         raise InvalidInput(f"Table '{found.name}' is public: it needs no synthetic copy.")
-    quoted = ".".join(
-        '"' + part.replace('"', '""') + '"' for part in (catalog.dataset_of(found).name, found.name)
-    )
-    source = bind(f"SELECT COUNT(*) AS n FROM {quoted}", catalog).source
+    whole = ".".join(map(quoted, (catalog.dataset_of(found).name, found.name)))
+    source = bind(f"SELECT COUNT(*) AS n FROM {whole}", catalog).source
     assert isinstance(source, Scan), "a bare table is a scan"
     return source
 

@@ -84,14 +84,12 @@ def prepare_linked(
     sealed = []
     for node in tree.tables:
         columns, most = columns_of(node, tree, previews), declared_rows(node)
-        sealed.append(
-            seal_linked(node, tree, columns, most, catalog=desk.catalog, engine=desk.engine)
-        )
+        sealed.append(seal_linked(node, tree, columns, most, desk))
         if node.table.events is not None:
             _check_events(node, outlines[node.name])
             split = event_columns(node, columns)
             for seal in (seal_first, seal_later):
-                found = seal(node, tree, split, most, catalog=desk.catalog, engine=desk.engine)
+                found = seal(node, tree, split, most, desk)
                 sealed[0].source.check(found.source)
     for each in sealed:
         sealed[0].source.check(each.source)
