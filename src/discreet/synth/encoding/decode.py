@@ -19,7 +19,7 @@ from discreet.core.schema import (
     NumberDomain,
     TimestampDomain,
 )
-from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUp, day_domain
 from discreet.synth.encoding.shape import Codes
 
 Places = npt.NDArray[np.int64]
@@ -154,8 +154,4 @@ def _seconds(
 
 def value_at(column: Coded, place: int) -> Any:
     """Return the value at one position as rules see it: a timestamp is its day, NULL is None."""
-    if place == NULL:
-        return None
-    if isinstance(column.domain, TimestampDomain):
-        return column.domain.lower.date() + dt.timedelta(days=place)
-    return column.domain.value(place)
+    return None if place == NULL else day_domain(column.domain).value(place)

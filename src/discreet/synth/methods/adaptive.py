@@ -14,9 +14,8 @@ from discreet.synth.encoding.merging import Groups, Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
 from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
-from discreet.synth.fitting.drawing_order import drawing_cells
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
-from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
+from discreet.synth.fitting.junction import JunctionTree, drawing_cells, junction_tree, widened
 from discreet.synth.measure.agreement import chance_beyond
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.measure.singles import (

@@ -6,8 +6,8 @@ import numpy as np
 
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.report import rehearsal
+from discreet.synth.report.publishable import rehearse
 from discreet.synth.report.quality import compare
-from discreet.synth.report.rehearsal import rehearse
 from quality_kit import SHAPE, people, subject_of
 
 
