@@ -89,12 +89,9 @@ def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
     snapshots: dict[str, str] = {}
     for scan in private.values():
         snapshots |= snapshots_of(scan, held, desk.ledger)
-    reads = plan_reads(families, private, desk.catalog, desk.engine, snapshots)
+    reads = plan_reads(families, private, desk, snapshots)
     wanted = _wanted(spec, families, reads)
-    measures = [
-        reads[number, 0].measures[family.members[0].measure.aggregate]
-        for number, family in enumerate(families)
-    ]
+    measures = [reads[number, 0].measure for number in range(len(families))]
     steps = tuple(measure.step * measure.grain for measure in measures)
     non_negative = tuple(measure.low >= 0 for measure in measures)
     named = [(f, table.name) for f, table in bound.facts]
@@ -154,7 +151,7 @@ def _wanted(
     found = []
     for number, family in enumerate(families):
         for place, member in enumerate(family.members):
-            read = reads[number, place].of(member.measure.aggregate)
+            read = reads[number, place].alone
             (bound,) = read.bounds.values()
             length = read.stability.l2_squared(bound) if spec.delta.value else None
             own = written[member.table.name]
@@ -182,11 +179,10 @@ def _check(found: PlannedRelease) -> None:
                 hint="Publish a table whose cells add up to the fact's.",
             )
     for number, family in enumerate(found.families):
-        known = [f for f in found.facts if f.family == number and f.values is not None]
         exact = tuple(
             Sums(f.member.maps, f.member.shape, f.values, 0.0)
-            for f in known
-            if f.values is not None
+            for f in found.facts
+            if f.family == number and f.values is not None
         )
         check_room(family)
         zero = found.zeros[number]

@@ -89,9 +89,7 @@ def _event(
 ) -> PrivacyEvent:
     """Return what the kernel says about this noise on the sums that the SQL allows."""
     read = reads[wanted.family, wanted.place]
-    aggregate = wanted.member.measure.aggregate
-    alone = read.of(aggregate)
-    return admit(Mechanisms({read.names[aggregate]: law}, {}), (alone,)).event
+    return admit(Mechanisms({read.name: law}, {}), (read.alone,)).event
 
 
 def _law(amount: Fraction, length: int, *, pure: bool) -> Law:
@@ -150,8 +148,7 @@ def _shares(
 
 
 def _needed(wanted: WantedShare, reads: Mapping[tuple[int, int], CellRead]) -> Fraction:
-    read = reads[wanted.family, wanted.place]
-    measure = read.measures[wanted.member.measure.aggregate]
+    measure = reads[wanted.family, wanted.place].measure
     return needed_rho(wanted, measure.step * measure.grain)
 
 
