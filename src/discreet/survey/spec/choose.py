@@ -46,27 +46,21 @@ def choose(
     question: SurveyQuestion, epsilon: Fraction, *, respondents: int = 0
 ) -> ChosenRandomizer:
     """Return the randomizer of a question at `epsilon`, the one it names or the best one, and why."""
-    if question.mechanism:
-        return ChosenRandomizer(_named(question, epsilon, respondents), "The survey names it.")
-    name, why = _best(question, float(epsilon), respondents)
-    return ChosenRandomizer(
-        _BUILDERS[question.kind][name](_sized(question, respondents), epsilon), why
-    )
+    name, why = question.mechanism, "The survey names it."
+    if not name:
+        name, why = _best(question, float(epsilon), respondents)
+    builders = _BUILDERS[question.kind]
+    if name not in builders:
+        raise InvalidInput(
+            f"The question '{question.name}' ({question.kind}) cannot have this mechanism.",
+            hint=f"Choose from: {', '.join(builders)}.",
+        )
+    return ChosenRandomizer(builders[name](_sized(question, respondents), epsilon), why)
 
 
 def mechanisms(kind: QuestionKind) -> tuple[str, ...]:
     """Return the names of the randomizers that a kind of question may have."""
     return tuple(_BUILDERS[kind])
-
-
-def _named(question: SurveyQuestion, epsilon: Fraction, respondents: int) -> AnyRandomizer:
-    builders = _BUILDERS[question.kind]
-    if question.mechanism not in builders:
-        raise InvalidInput(
-            f"The question '{question.name}' ({question.kind}) cannot have this mechanism.",
-            hint=f"Choose from: {', '.join(builders)}.",
-        )
-    return builders[question.mechanism](_sized(question, respondents), epsilon)
 
 
 def _best(question: SurveyQuestion, epsilon: float, respondents: int) -> tuple[str, str]:
