@@ -66,20 +66,17 @@ def to_table(
 
     `rows` is how many there are in all, of which these may be a part.
     """
-    digits = len(str(len(places) if rows is None else rows))
+    most = len(places) if rows is None else rows
     columns: dict[str, pa.Array] = {}
     at = 0
     for column in encoding.columns:
         if isinstance(column, MadeUp):
-            columns[column.name] = _made_up(first, len(places), column, digits)
+            numbers = np.arange(first, first + len(places), dtype=np.int64)
+            columns[column.name] = made_up_values(numbers, column, most)
             continue
         columns[column.name] = _values(places[:, at], column, dice)
         at += 1
     return pa.table(columns)
-
-
-def _made_up(first: int, rows: int, column: MadeUp, digits: int) -> pa.Array:
-    return made_up_values(np.arange(first, first + rows, dtype=np.int64), column, 10**digits - 1)
 
 
 def made_up_values(numbers: npt.NDArray[np.int64], column: MadeUp, most: int) -> pa.Array:

@@ -12,8 +12,6 @@ from discreet.core.schema import (
     Dataset,
     DateDomain,
     IdentifierDomain,
-    IntegerDomain,
-    NumberDomain,
     Table,
     TextDomain,
     TimestampDomain,
@@ -147,10 +145,9 @@ def outline_of(
 
 def _finite(column: Coded, bins: Bins, *, many: bool) -> Item:
     domain = column.domain
-    ordered = isinstance(domain, IntegerDomain | NumberDomain | DateDomain | TimestampDomain)
-    if ordered and column.positions > MOST_SINGLE:
-        assert isinstance(domain, IntegerDomain | NumberDomain | DateDomain | TimestampDomain)
-        if bins is Bins.QUANTILE or (bins is Bins.AUTO and is_wide(domain)):
+    if isinstance(domain, Ordered) and column.positions > MOST_SINGLE:
+        learned = bins is Bins.QUANTILE or (bins is Bins.AUTO and is_wide(domain))
+        if learned:
             return RangeToLearn(column.name, domain, column.missing)
     return fine(column) if many else binned(column)
 

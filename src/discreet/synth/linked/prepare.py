@@ -124,9 +124,7 @@ def prepare_linked(
 def _check_rules(node: LinkedTable, preview: Encoding) -> None:
     """Refuse rules that cannot be read, or that would move the days of events."""
     own = Encoding(node.name, preview.coded)
-    rules = read_rules(node.table.rules, own)
-    decided = [rule.then for rule in rules.dependencies]
-    decided += [rule.then for rule in rules.derivations]
+    decided = read_rules(node.table.rules, own).decided
     if node.table.events in {own.coded[column].name for column in decided}:
         raise InvalidInput(
             f"A rule of '{node.name}' decides '{node.table.events}', by which its events are ordered.",

@@ -279,7 +279,7 @@ def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int)
     base: dict[Columns, Table] = {}
     evidence: dict[Columns, Evidence] = {}
     for column, each in enumerate(groups):
-        chances = _gathered(singles.counts[column], each)
+        chances = np.bincount(each, weights=singles.counts[column])
         chances = np.maximum(chances, 0.5)  # the logarithm of nothing could never come back
         base[(column,)] = np.log(chances / chances.sum())
         measured = singles.measured[column]
@@ -288,11 +288,6 @@ def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int)
         evidence[(column,)] = Evidence((column,), *seen)
     tree = junction_tree(sizes, list(evidence))
     return _State(singles.total, groups, cells, tree, base, evidence)
-
-
-def _gathered(values: npt.NDArray[np.float64 | np.int64], groups: Groups) -> Table:
-    """Return sums by group."""
-    return np.bincount(groups, weights=values).astype(np.float64)
 
 
 class _Contest:
