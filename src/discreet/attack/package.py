@@ -97,8 +97,7 @@ def _loaded(
 
 def _exact(plan: PlannedRelease, held: object, number: int, place: int) -> Integers:
     family, read = plan.families[number], plan.reads[number, place]
-    atoms = {d.base: d.atoms for d in family.dimensions}
-    cells = count_cells(read, tuple(atoms[b] for b in read.bases), held.run)  # type: ignore[attr-defined]
+    cells = count_cells(read, family, held.run)  # type: ignore[attr-defined]
     return member_cells(cells, read, family, (*family.members, *family.facts)[place])
 
 

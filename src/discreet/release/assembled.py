@@ -48,11 +48,22 @@ def again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) ->
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
     provenance = replace(answer.provenance, notes=(*known, *later, note))
     now = balance_of(ledger, ready.payer)
-    return replace(answer, **bill_of(FREE, now, now), provenance=provenance)
+    return replace(answer, **free_bill(now), provenance=provenance)
+
+
+def free_bill(balance: Balance) -> dict[str, Any]:
+    """Return the bill of what nothing was charged for."""
+    return bill_of(FREE, balance, balance)
+
+
+def charge_bill(receipt: Receipt) -> dict[str, Any]:
+    """Return the bill of a charge; a repeated one costs nothing again."""
+    cost = FREE if receipt.repeated else receipt.cost
+    return bill_of(cost, receipt.before, receipt.after) | {"free": receipt.repeated}
 
 
 def bill_of(cost: Cost, before: Balance, after: Balance) -> dict[str, Any]:
-    """Return what an answer says about its price."""
+    """Return what is said about the price of what is handed out: the fields of `Charged`."""
     return {
         "cost": spent_of(cost),
         "before": spent_so_far(before),
@@ -71,7 +82,7 @@ def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -
     return _assembled(
         ready,
         table,
-        bill_of(FREE, balance, balance),
+        free_bill(balance),
         notes=(
             note,
             *bounding_notes(ready.question.statement, ready.paid),
@@ -161,3 +172,20 @@ def spent_so_far(balance: Balance) -> Spent:
 def limit_of(balance: Balance) -> Spent:
     """Return what a balance says may be spent."""
     return Spent(balance.limit_epsilon, balance.limit_delta)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged:
+    """What was charged for something that is handed out, and the budget around that charge."""
+
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    free: bool
+
+    def bill_json(self) -> dict[str, Any]:
+        """Return the price and the budget as commands print them."""
+        around = {"before": self.before, "after": self.after, "limit": self.limit}
+        budget = {name: spent.to_json() for name, spent in around.items()}
+        return {"cost": self.cost.to_json(), "budget": budget}

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.answer import NOTHING_SPENT, Answer, Provenance
-from discreet.core.cost import FREE
 from discreet.core.numbers import Epsilon
 from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
@@ -22,7 +21,7 @@ from discreet.release.afterwards.tables import (
     typed,
     written,
 )
-from discreet.release.assembled import balance_of, bill_of
+from discreet.release.assembled import balance_of, free_bill
 from discreet.release.desk import Desk
 from discreet.release.finish import plain_value
 from discreet.release.pipeline import release_together
@@ -59,7 +58,7 @@ def release_steps(program: Program, request: Request, desk: Desk) -> Answer:
     found = _answer(program, request, answers, columns, rows)
     if not answers:
         now = balance_of(desk.ledger, payer)
-        found = replace(found, **bill_of(FREE, now, now))
+        found = replace(found, **free_bill(now))
     if request.named:
         keep_outcome(found, payer, request, desk)
     return found
