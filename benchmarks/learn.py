@@ -162,9 +162,9 @@ def recommending(epsilons: list[str], rows: int = 1_000_000, held_out: int = 500
     for epsilon in epsilons:
         rho = rho_of_target(Fraction(epsilon), Fraction(1, 10**9))
         pay = [Payment(rho * k / 10, Neighbours.ADD_REMOVE, SystemRng()) for k in (3, 7)]
-        weights, sums, deviation, _ = item_means(ratings, scale, 10_000, pay[0])
+        weights, sums, deviation = item_means(ratings, scale, 10_000, pay[0])
         means, top = item_estimates(weights, sums, deviation), strongest(weights, 80)
-        products, both, noise, _ = leaning_products(ratings, scale, means, top, pay[1])
+        products, both, noise = leaning_products(ratings, scale, means, top, pay[1])
         names = tuple(map(str, range(10_000)))
         model = Recommender(names, 1.0, 5.0, means, top, cleaned(products, both, noise))
         found, base = squared_error(model, viewers)

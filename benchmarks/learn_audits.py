@@ -199,7 +199,7 @@ def recommender(better: int = 1) -> float:
     item = np.flatnonzero(inside).astype(np.int64)
     ratings = PersonRatings(item, np.ones(len(item), dtype=np.int64), np.arange(len(item)))
     payment = Payment(RHO * better**2, Neighbours.ADD_REMOVE, SystemRng())
-    weights, sums, _, _ = item_means(ratings, np.array([-1.0, 1.0]), CANARIES, payment)
+    weights, sums, _ = item_means(ratings, np.array([-1.0, 1.0]), CANARIES, payment)
     return canaries_bound(weights + sums, inside)
 
 

@@ -25,10 +25,9 @@ from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.implied import implied, whole
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
-from discreet.synth.measure.recording import RecordingMarginals
 from discreet.synth.methods.registry import METHODS
+from discreet.synth.report.publishable import rehearse
 from discreet.synth.report.quality import compare
-from discreet.synth.report.rehearsal import rehearse
 from discreet.synth.report.subject import Subject
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
@@ -55,7 +54,7 @@ def synthesis(name: str, epsilon: Fraction, encoding: Encoding, codes: Codes) ->
     def refit(counter: MemoryCounter):
         return method.fit(PrivateMarginals(counter, shape, purse, unit, SystemRng()))
 
-    door = RecordingMarginals(MemoryCounter(codes, shape), shape, purse, unit, SystemRng())
+    door = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, unit, SystemRng())
     model = method.fit(door)
     drawn = model.sample(len(codes), dice=np.random.default_rng())
     measured = tuple(door.measured)

@@ -39,10 +39,6 @@ NAMES = {
         "permute_and_flip_rows", "report_noisy_max_rows", "coin_epsilon", "appearance_bounds",
         "coverage", "joint_half_width", "joint_failure",
     },
-    "survey mechanisms that the audit runs by name": {
-        "warner", "k_ary", "unary", "local_hash", "projective", "count_mean_sketch",
-        "hadamard_sketch", "prefix_tree", "hybrid", "rappor", "rappor_sketch",
-    },
     "test vectors shared with the browser, and kits": {
         "stored_vectors", "make_vectors", "kept_law", "words_for", "squared_error", "left_over",
         "contains", "reserve", "with_facts",

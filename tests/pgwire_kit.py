@@ -14,13 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from discreet.server.access.access_db import AccessDb
-from discreet.server.access.limits import Buckets
-from discreet.server.access.tokens import Role, Tokens, scram_keys
-from discreet.server.jobs.queue import Runner
+from discreet.server.access.tokens import Role, scram_keys
+from discreet.server.context import Context
 from discreet.server.pgwire import serve_pg
 from discreet.server.settings import Settings
-from discreet.server.workspace import Workspace
 from patience import LONG
 
 TOML = """
@@ -77,19 +74,22 @@ def write_town(folder: Path, rows: int = 400, seed: int = 7) -> Path:
     return toml
 
 
+QUICK = {"workers": 4, "waiting_each": 50, "spare_child": False}
+QUICK |= {"rate": 1000.0, "burst": 100_000, "address_rate": 1000.0, "address_burst": 100_000}
+
+
 class Endpoint:
     """A running endpoint and the tokens to it."""
 
     def __init__(self, toml: Path, **settings) -> None:
-        self.settings = Settings(config=toml, pg_port=0, **settings)
-        self.workspace = Workspace(toml)
-        self.access = AccessDb(self.settings.state_folder)
-        self.tokens = Tokens(self.access, listed=self.workspace.lists)
+        self.context = Context.open(Settings(config=toml, pg_port=0, **(QUICK | settings)))
+        self.settings, self.workspace = self.context.settings, self.context.workspace
+        self.access, self.tokens = self.context.access, self.context.tokens
+        self.runner = self.context.runner
         self.alice = self.tokens.new(Role.ANALYST, analyst="alice").text
         self.bob = self.tokens.new(Role.ANALYST, analyst="bob").text
         self.owner = self.tokens.new(Role.OWNER).text
         self.reviewer = self.tokens.new(Role.REVIEWER).text
-        self.runner = Runner(workers=4, in_work_each=4, reading_each=1, waiting_each=50)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -97,14 +97,7 @@ class Endpoint:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _serve(self):
-        return await serve_pg(
-            self.workspace,
-            self.tokens,
-            self.settings,
-            runner=self.runner,
-            by_address=Buckets(1000.0, 100_000),
-            by_token=Buckets(1000.0, 100_000),
-        )
+        return await serve_pg(self.context)
 
     def _wait(self, work):
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(LONG)
@@ -124,9 +117,7 @@ class Endpoint:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(LONG)
         self._loop.close()
-        self.runner.close()
-        self.workspace.close()
-        self.access.close()
+        self.context.close()
 
     async def _stop(self) -> None:
         self._server.close()

@@ -57,8 +57,7 @@ class InMemory:
     def cells(self, number: int, place: int) -> Any:
         """Return the exact cells of one member."""
         family, read = self.plan.families[number], self.plan.reads[number, place]
-        atoms = {d.base: d.atoms for d in family.dimensions}
-        exact = count_cells(read, tuple(atoms[base] for base in read.bases), self.held.run)
+        exact = count_cells(read, family, self.held.run)
         return member_cells(exact, read, family, family.members[place])
 
 

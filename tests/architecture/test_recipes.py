@@ -33,9 +33,10 @@ from discreet.attack.registry import Attack, Knob
 ATTACK = Attack("toy", "A toy", "Guesses heads.", __name__, (Knob("coins", 10, "How many.", 1, 99),))
 
 
-def run(settings, *, progress):
-    score = Score.of_guesses(settings["coins"] // 2, settings["coins"], baseline=0.5)
-    return Outcome("toy", "A toy", "Nothing.", "Coins.", "Guessed.", "No lesson.", score, score)
+def run(chosen, *, progress):
+    score = Score.of_guesses(chosen.whole("coins") // 2, chosen.whole("coins"), baseline=0.5)
+    told = {"knew": "Nothing.", "released": "Coins.", "did": "Guessed.", "lesson": "No lesson."}
+    return Outcome(**told, score=score, private=score)
 '''
 METHOD = '''"""Columns independent, under another name."""
 from discreet.synth.methods.independent import fit

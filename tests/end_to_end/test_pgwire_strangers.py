@@ -70,7 +70,7 @@ class _Parts:
 
 def test_guessing_the_key_of_a_cancel_request_is_fined():
     async def tried():
-        found = pg_server._Connections(_Parts(burst=50))
+        found = pg_server._Connections(_Parts(burst=50), None)
         asker = found._askers[7, 12345] = _Asker()
         found._cancel(CancelRequest(7, 12345), "192.0.2.1")
         assert asker.cancelled == 1

@@ -27,12 +27,13 @@ with instrumented("discreet.server.pgwire"):
     from discreet.server.pgwire.protocol.signin import arrive, sign_in
     from discreet.server.pgwire.session import commands
     from discreet.server.pgwire.session.dispatch import Dispatcher
-    from discreet.server.pgwire.session.question import Asker, Caller
+    from discreet.server.pgwire.session.question import Asker
     from discreet.server.pgwire.session.session import WireSession
 
 from discreet.api import Planner
 from discreet.errors import DiscreetError
 from discreet.server.access.access_db import AccessDb
+from discreet.server.access.auth import Principal
 from discreet.server.access.limits import Buckets
 from discreet.server.access.tokens import Role, Tokens
 from discreet.server.jobs.queue import Runner
@@ -122,15 +123,17 @@ class Endpoint:
     async def before(self, channel: Channel) -> None:
         """Let a client sign in; TLS is not spoken here, so asking for it ends the input."""
         arrival = await arrive(channel, Tls(None, b""), plain=True)
-        if arrival.startup is not None:
-            user = arrival.startup.parameters.get("user", "")
-            Options(default_epsilon=None).begin(arrival.startup.parameters)
+        if isinstance(arrival, m.Startup):
+            user = arrival.parameters.get("user", "")
+            Options(default_epsilon=None).begin(arrival.parameters)
             await sign_in(channel, user, self.tokens, Tls(None, b""), self.buckets)
 
     async def after(self, channel: Channel) -> None:
         """Answer a signed-in client."""
         options = Options(default_epsilon=None)
-        asker = Asker(self.workspace, self.runner, self.planner, Caller(Role.ANALYST, "alice", "t"))
+        asker = Asker(
+            self.workspace, self.runner, self.planner, Principal(Role.ANALYST, "alice", "t")
+        )
         dispatcher = Dispatcher(self.workspace, self.browsers, asker, options, "alice")
         await WireSession(channel, dispatcher, options, lambda: None).run()
 

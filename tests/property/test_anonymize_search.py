@@ -258,6 +258,4 @@ def test_an_interrupted_search_keeps_its_bound(problem, k):
             continue  # the coarsest node is not allowed and there was no time for another
         assert found.bound <= expected[0] <= found.cost
         assert not found.optimal or found.cost == expected[0]
-        assert (
-            SUPPRESSED in evaluator.assign(found.levels).klass or found.runners[0].suppressed == 0
-        )
+        assert SUPPRESSED in evaluator.assign(found.levels).klass or found.runners[0].lost == 0

@@ -72,7 +72,6 @@ def proposals(draw):
         epsilon=Epsilon.of(draw(st.decimals("0.000001", "1000", places=9)) or 1),
         delta=Delta.of(draw(st.sampled_from(["0", "1e-9", "0.05", "1e-30"]))),
         accepted=draw(st.booleans()),
-        notes=(draw(TEXTS),),
     )
 
 

@@ -12,7 +12,6 @@ from discreet.report import to_fragment, to_json
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import PrivateMarginals
-from discreet.synth.measure.recording import RecordingMarginals
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.report.comparison import owner_report
 from discreet.synth.report.publishable import publishable_report
@@ -27,7 +26,7 @@ class Book:
 
 
 def subject_of(name, codes, shape, unit, purse, rows):
-    door = RecordingMarginals(MemoryCounter(codes, shape), shape, purse, unit, SeededRng(1))
+    door = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, unit, SeededRng(1))
     model = METHODS[name].fit(door)
 
     def refit(counter):

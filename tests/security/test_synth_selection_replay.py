@@ -20,7 +20,7 @@ def chosen(door):
     candidates = [
         Candidate(name, lambda d, p, name=name: METHODS[name].fit(d, progress=p)) for name in NAMES
     ]
-    return choose_method(door, candidates).model
+    return choose_method(door, candidates).fit.model
 
 
 def hunt(pairs: int, seed: int) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.anonymize.groups import Groups, group_table
-from discreet.catalog.propose.profile import PATIENCE, quoted
+from discreet.catalog.propose.profile import PATIENCE
 from discreet.engine.base import Engine, open_exact
+from discreet.engine.names import quoted
 from discreet.errors import InvalidInput
 
 
@@ -32,7 +33,8 @@ def read_groups(
     count = "n"
     while count in {name.lower() for name in wanted}:
         count += "n"
-    cells = ", ".join(quoted(engine, name) for name in dict.fromkeys(wanted))
+    dialect = engine.capabilities.dialect
+    cells = ", ".join(quoted(name, dialect) for name in dict.fromkeys(wanted))
     where = f" WHERE {condition}" if condition else ""
     rows = f"{engine.relation(table)} AS f{where}"
     sql = f"SELECT {cells}, COUNT(*) AS {count} FROM {rows} GROUP BY {cells}"

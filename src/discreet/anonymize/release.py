@@ -6,16 +6,16 @@ Guarantee: none for the copy. Nobody gets one whose exposure is not recorded: co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from discreet.anonymize.exposure import exposure_of
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.source import AnonymizeSource
 from discreet.core.event import NonPrivate
 from discreet.core.numbers import counted
+from discreet.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +55,24 @@ def after_others(made: Anonymized, earlier: int) -> Anonymized:
         "people can be intersected, and then neither holds what it says."
     )
     return replace(made, notices=(*made.notices, notice))
+
+
+def exposure_of(table: str, columns: Sequence[str], *, conditions: str, rows: int) -> NonPrivate:
+    """Return the event of publishing these columns of a table, anonymized or not."""
+    return NonPrivate(
+        f"an anonymized copy of {table} ({conditions}; {rows:,} rows)",
+        tuple(f"{table}.{column}" for column in columns),
+    )
+
+
+def expose(ledger: Ledger, dataset: str, event: NonPrivate, *, note: str = "") -> int:
+    """Return how many such releases there were before, after writing this one down, durably.
+
+    Only then may the copy leave.
+
+    Guarantee: none about persons. What this keeps is the memory: the dataset stays marked, and the
+    columns are named wherever its budget or a later release from it is shown.
+    """
+    earlier = len(ledger.exposures(dataset))
+    ledger.record_exposure(dataset, reason=event.reason, columns=event.columns, note=note)
+    return earlier

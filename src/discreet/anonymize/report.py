@@ -110,7 +110,7 @@ def _why(made: Anonymized) -> Section:
                         *(str(level) for level in each.levels),
                         float(each.cost),
                         each.cost / best - 1 if best else None,
-                        each.suppressed,
+                        each.lost,
                         each.classes,
                     )
                     for each in result.runners

@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
 from discreet.anonymize.criteria.diversity import Diversity, diversity_of
-from discreet.anonymize.criteria.measures import make_histogram
 from discreet.anonymize.criteria.models import PrivacyModel
 from discreet.anonymize.groups import Groups, Sensitive, group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
@@ -23,6 +21,7 @@ from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import risk_of
 from discreet.anonymize.search.cheapest import Progress, silent
+from discreet.anonymize.search.classes import bottom_table, histogram_of, whole_distribution
 from discreet.anonymize.search.optimal import Missing, SearchResult, anonymize
 from discreet.anonymize.sensitive_levels import by_hierarchy, has_order, heights, tied
 from discreet.anonymize.source import PATIENCE, AnonymizeSource
@@ -217,18 +216,9 @@ def measured(groups: Groups, population: int | None, tree: Tree | None = None) -
 
 
 def _varied(groups: Groups, sensitive: Sensitive, tree: Tree | None) -> Diversity:
-    values = len(sensitive.values)
-    whole = np.bincount(sensitive.codes, weights=sensitive.rows, minlength=values)
-    histogram = make_histogram(
-        sensitive.group,
-        sensitive.codes,
-        sensitive.rows,
-        classes=groups.combinations,
-        whole=whole / whole.sum(),
-    )
     return diversity_of(
         sensitive.column,
-        histogram,
+        histogram_of(bottom_table(groups, len(groups.quasi)), whole_distribution(groups)),
         ordered=has_order(sensitive),
         levels=() if tree is None else tree(sensitive),
     )

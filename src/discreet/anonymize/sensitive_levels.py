@@ -62,14 +62,7 @@ def heights(sensitive: Sensitive, given: Hierarchy | None) -> tuple[tuple[int, .
             f"The hierarchical distance needs a hierarchy of '{column}': none is in its words.",
             hint=f"Give {column}.csv in the folder of --hierarchies, or use --distance equal.",
         )
-    paths = [hierarchy.path(value) for value in values]
-    lacking = sum(path is None for path in paths)
-    if lacking:
-        raise InvalidInput(
-            f"The hierarchy of '{column}' does not cover {lacking} of the values in the column.",
-            hint=f"Add a line for each value to {column}.csv.",
-        )
-    known = [path for path in paths if path is not None]
+    known = hierarchy.paths_of(column, values)
     # By text and by place: a root of another name for a missing value would be one more child.
     rooted = len({path[-1] for path in hierarchy.paths.values()} | {p[-1] for p in known}) == 1
     found = []

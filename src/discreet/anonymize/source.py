@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from discreet.anonymize.conditions import condition_sql
 from discreet.catalog.catalog import Catalog, engine_name
-from discreet.catalog.propose.profile import quoted
 from discreet.catalog.read.check import check_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.catalog.read.sources import check_file
@@ -19,6 +18,7 @@ from discreet.core.schema import Table
 from discreet.engine.base import Engine, EngineLimits, open_exact
 from discreet.engine.connect import connect, dialect_of
 from discreet.engine.files import READABLE
+from discreet.engine.names import quoted
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
 from discreet.kernel.canonical.paths import followed_paths
 from discreet.kernel.canonical.source import PlainSource
@@ -65,7 +65,7 @@ class AnonymizeSource:
 
     def cell(self, column: str) -> str:
         """Return a column as an identifier of the engine's dialect."""
-        return quoted(self.engine, column)
+        return quoted(column, self.engine.capabilities.dialect)
 
     @property
     def relation(self) -> str:

@@ -5,7 +5,7 @@ Commands, server, attacks and tasks import from here.
 
 from discreet.api.budgets import renew_budget, renewed_report
 from discreet.api.curator import Curator
-from discreet.api.limits import policy_of
+from discreet.api.opened import policy_of
 from discreet.api.opening import (
     Asked,
     Planner,
@@ -14,11 +14,11 @@ from discreet.api.opening import (
     curator_of,
     open,  # noqa: A004  # discreet.open is the contract
     parsed,
-    priced,
     promise,
     restore_ledger,
 )
 from discreet.api.stored import question_of
+from discreet.sql.spelling.options import priced
 
 __all__ = [
     "Asked",

@@ -6,7 +6,7 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
-from discreet.api.limits import policy_of
+from discreet.api.opened import policy_of
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import writing
 from discreet.catalog.declare.renewals import with_renewal

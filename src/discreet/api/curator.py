@@ -187,8 +187,7 @@ class Curator(Publishing, Learning):
 
         Guarantee: none. This is not private; the dataset stays marked. (docs/anonymize.md)
         """
-        from discreet.anonymize.exposure import expose
-        from discreet.anonymize.release import Memory, release
+        from discreet.anonymize.release import Memory, expose, release
         from discreet.anonymize.request import AnonymizeRequest
         from discreet.anonymize.source import declared_source, find_table
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from discreet.api.limits import policy_of
 from discreet.api.storage import STATE, check_storage
 from discreet.catalog.catalog import Catalog
 from discreet.core.owner import OWNER
@@ -16,7 +16,21 @@ from discreet.errors import CatalogError
 from discreet.kernel.canonical.declared import declared_cells
 from discreet.kernel.canonical.paths import every_path
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.noise.rng import Rng, SystemRng
+
+
+def policy_of(catalog: Catalog) -> Policy:
+    """Return the limits that a catalog puts in force."""
+    budgets = {
+        name: BudgetPolicy(budget.epsilon, budget.delta, budget.neighbours)
+        for name, budget in catalog.budgets.items()
+    }
+    analysts: dict[str, Mapping[str, Cap]] = {}
+    for analyst in catalog.analysts:
+        caps = catalog.caps_by_budget(analyst)
+        analysts[analyst] = {name: Cap(cap.epsilon, cap.delta) for name, cap in caps.items()}
+    return Policy(budgets, analysts)
 
 
 class OpenedCatalog:

@@ -8,17 +8,15 @@ from typing import TypeAlias
 
 from discreet.account.explain import one_sentence
 from discreet.api.curator import Curator
-from discreet.api.limits import policy_of
+from discreet.api.opened import policy_of
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import add_analysts as add_to_file
-from discreet.catalog.read.policy_file import FILE_NAME, load, loads
+from discreet.catalog.read.policy_file import FILE_NAME, load, loads, meant_file
 from discreet.core.numbers import Epsilon, Number
 from discreet.errors import CatalogError
 from discreet.ledger.ledger import Ledger
 from discreet.release.planning.child import PlanningLimits
 from discreet.sql.parse import Written, read
-from discreet.sql.spelling.options import PricedStatement
-from discreet.sql.spelling.options import priced as taken_apart
 
 
 def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet.open is the contract
@@ -28,9 +26,7 @@ def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet
 
 def found_config(config: str | Path | None) -> Path:
     """Return the discreet.toml that is meant, which must be there."""
-    path = Path(FILE_NAME) if config is None else Path(config)
-    if path.is_dir():
-        path /= FILE_NAME
+    path = meant_file(config)
     if not path.is_file():
         raise CatalogError(
             f"There is no {FILE_NAME} here." if config is None else f"There is no file '{path}'.",
@@ -72,11 +68,6 @@ Asked: TypeAlias = Written
 def parsed(sql: str) -> Asked:
     """Return a question parsed once; parameters may be filled into its tree, never into its text."""
     return Written(sql, read(sql))
-
-
-def priced(sql: str) -> PricedStatement:
-    """Return a statement without WITH DIFFERENTIAL_PRIVACY, and what was said there."""
-    return taken_apart(sql)
 
 
 Planner: TypeAlias = PlanningLimits

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from discreet.api.limits import policy_of
-from discreet.api.opened import OpenedCatalog
+from discreet.api.opened import OpenedCatalog, policy_of
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import REHEARSAL, Answer
 from discreet.errors import InvalidInput, UnknownName

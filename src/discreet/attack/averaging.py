@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, bits_of_file
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.noise.rng import SystemRng
-from discreet.report.document import Figure, Grid
+from discreet.report.document import Figure
 from discreet.survey.device.device import Device
 from discreet.survey.randomizers.base import Report
 from discreet.survey.randomizers.kary import KaryResponse
@@ -36,18 +34,15 @@ ATTACK = Attack(
         Knob("seed", 0, "who smokes", 0, 1_000_000, 1),
     ),
 )
-_HALF = 0.5
 _YES, _NO = 0x80, 0x40  # the two bits of a RAPPOR report
 _FRESH, _KEPT = "coins tossed anew", "memoised coins"
 _FRESH_RAPPOR, _KEPT_RAPPOR = "RAPPOR, permanent coins tossed anew", "RAPPOR, permanent coins kept"
-Bits = npt.NDArray[np.bool_]
-Leanings = npt.NDArray[np.float64]
+Leanings = Floats
 """How far the reports of each person speak for the answer, on average: above a half, or below."""
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often the majority of a person's reports is the true answer, by kind of device."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     people, answers = chosen.whole("people"), chosen.whole("answers")
     epsilon = to_fraction(repr(chosen.number("epsilon")))
     rng = np.random.default_rng(chosen.whole("seed"))
@@ -63,7 +58,8 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     progress(2, 3, "devices that remember, and blur what they remember")
     leaning[_KEPT_RAPPOR] = _memoised("rappor", truth, answers, epsilon, progress)
     progress(3, 3, "writing the report")
-    return _outcome(chosen, truth, {name: _score(each, truth) for name, each in leaning.items()})
+    scores = {name: Score.of_bits(each > 0.5, truth) for name, each in leaning.items()}
+    return _outcome(chosen, truth, scores)
 
 
 def _fresh(truth: Bits, answers: int, epsilon: Fraction) -> Leanings:
@@ -113,17 +109,10 @@ _LEANS: Mapping[str, Callable[[Report | None], float]] = {
 }
 
 
-def _score(leanings: Leanings, truth: Bits) -> Score:
-    guessed = leanings > _HALF
-    return Score.of_guesses(int((guessed == truth).sum()), truth.size, baseline=_HALF)
-
-
 def _outcome(chosen: AttackSettings, truth: Bits, found: Mapping[str, Score]) -> Outcome:
     epsilon, answers = chosen.number("epsilon"), chosen.whole("answers")
     ceiling = 1 / (1 + np.exp(-epsilon))
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="The collector sees which reports come from the same device, and nothing else.",
         released=f"{answers:,} reports of the same answer from each of {truth.size:,} people, each "
         f"report randomised at epsilon {epsilon:g}.",
@@ -135,7 +124,6 @@ def _outcome(chosen: AttackSettings, truth: Bits, found: Mapping[str, Score]) ->
         private_words=f"A device that remembers says the same thing {answers:,} times; in the long run "
         f"nobody can be right more than {ceiling:.1%} of the time. RAPPOR blurs what it remembers anew "
         "each time: averaging takes the blur away, and ends at the coins that were tossed once.",
-        settings=dict(chosen.values),
         details={
             "ceiling": float(ceiling),
             "by_device": {name: score.to_json() for name, score in found.items()},
@@ -146,11 +134,10 @@ def _outcome(chosen: AttackSettings, truth: Bits, found: Mapping[str, Score]) ->
                 score_bars(found),
                 f"Half of {truth.size:,} people have it; {answers:,} reports each.",
             ),
-            Grid.of(
+            score_grid(
                 ("device", "right", "95% from", "to", "guessing"),
-                [(name, s.success, s.low, s.high, s.baseline) for name, s in found.items()],
+                found,
                 "Share of people whose answer was guessed right (Clopper-Pearson limits).",
-                shares=(1, 2, 3, 4),
             ),
         ),
     )

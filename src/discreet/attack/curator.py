@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import load
+from discreet.api import Curator
+from discreet.api import open as open_curator
+from discreet.catalog.declare import toml_text as toml
 from discreet.core.answer import Answer
+from discreet.core.arrays import Bits
 from discreet.core.numbers import Number
-from discreet.engine.connect import connect
-from discreet.kernel.canonical.paths import every_path
 from discreet.learn.regress import regress
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.ledger.ledger import Ledger
-from discreet.ledger.policy import BudgetPolicy, Policy
-from discreet.noise.rng import Rng, SystemRng
-from discreet.release.desk import Desk, PlainDesk
-from discreet.release.pipeline import release
-from discreet.release.request import Request
 from discreet.synth.request import SynthRequest
 from discreet.synth.run import synthesize
 
@@ -45,62 +40,65 @@ class Exhibit:
     rows: pa.Table
     columns: Mapping[str, str]
     public_copies: int | None = None
-    """None for private rows, one a person; otherwise a public table with this many rows a key."""
+    """None for private rows; otherwise a public table with this many rows a key."""
+    people: str = 'unit = "row"'
+    """Whose the private rows are, and how many of each person count; one a person unless said."""
+
+
+BOOLEAN = 'type = "boolean"'
+"""The declaration of a column of yes and no."""
+
+
+def whole_numbers(low: int, high: int) -> str:
+    """Return the declaration of a column of whole numbers."""
+    return f'type = "integer", lower = {low}, upper = {high}'
+
+
+def categories(values: Sequence[str]) -> str:
+    """Return the declaration of a column of words."""
+    return f'type = "category", values = [{", ".join(toml.text(value) for value in values)}]'
+
+
+def people_exhibit(bits: Bits, key: str) -> Exhibit:
+    """Return a table of people: a public place each, under the name `key`, and a secret bit."""
+    rows = pa.table({key: pa.array(np.arange(bits.size)), "secret": pa.array(bits)})
+    return Exhibit(rows, {key: whole_numbers(0, max(1, bits.size - 1)), "secret": BOOLEAN})
 
 
 @contextmanager
-def curator_over(
+def curator_of(
     tables: Mapping[str, Exhibit],
     *,
     epsilon: Number,
     delta: Number = 0,
-    rng: Rng | None = None,
-) -> Iterator[Ask]:
+    shares: Mapping[str, Number] | None = None,
+) -> Iterator[Curator]:
+    """Lend a curator over these tables, with a ledger of its own; it is cleared away afterwards.
+
+    With `shares` every analyst named has a part of the budget.
+    """
+    with TemporaryDirectory(prefix="discreet-attack-") as folder:
+        path = _write(Path(folder), tables, epsilon, delta, shares or {})
+        with open_curator(path) as curator:
+            yield curator
+
+
+@contextmanager
+def curator_over(tables: Mapping[str, Exhibit], *, epsilon: Number) -> Iterator[Ask]:
     """Return `ask` of a curator over these tables, with a ledger of its own that forgets nothing.
 
     Guarantee: the answers are those of `discreet.release`, as any analyst gets them: charged first,
         refused beyond `epsilon` in total, with noise from the operating system's entropy.
     """
-    with _desk(tables, epsilon, delta, rng) as desk:
-        yield lambda sql, price: release(Request.of(sql, epsilon=price), desk)
+    with curator_of(tables, epsilon=epsilon) as curator:
+        yield lambda sql, price: curator.query(sql, epsilon=price)
 
 
-@contextmanager
-def _desk(
-    tables: Mapping[str, Exhibit], epsilon: Number, delta: Number, rng: Rng | None = None
-) -> Iterator[Desk]:
-    """Lend a desk over these tables; it is cleared away afterwards."""
-    with TemporaryDirectory(prefix="discreet-attack-") as folder:
-        base = Path(folder)
-        catalog = _write(base, tables, epsilon, delta)
-        with (
-            closing(_ledger(catalog)) as ledger,
-            closing(
-                connect(
-                    catalog.engine_url,
-                    catalog.sources,
-                    base=base,
-                    state=base,
-                    encodings=catalog.encodings,
-                    paths=every_path(catalog.datasets.values(), catalog.engine_url),
-                )
-            ) as engine,
-        ):
-            yield PlainDesk(catalog, ledger, engine, SystemRng() if rng is None else rng)
-
-
-def synthetic_copy(
-    exhibit: Exhibit,
-    *,
-    epsilon: Number,
-    delta: Number,
-    method: str = "tree",
-    rng: Rng | None = None,
-) -> pa.Table:
+def synthetic_copy(exhibit: Exhibit, *, epsilon: Number, delta: Number) -> pa.Table:
     """Return the rows that our synthesizer makes of a table at this price."""
-    request = SynthRequest.of("people", epsilon=epsilon, method=method, rows=exhibit.rows.num_rows)
-    with _desk({"people": exhibit}, epsilon, delta, rng) as desk:
-        return synthesize(request, desk).table
+    request = SynthRequest.of("people", epsilon=epsilon, method="tree", rows=exhibit.rows.num_rows)
+    with curator_of({"people": exhibit}, epsilon=epsilon, delta=delta) as curator:
+        return synthesize(request, curator).table
 
 
 def regressions(
@@ -113,8 +111,8 @@ def regressions(
         LearnRequest.of("people", target=target, task="regress", epsilon=repr(epsilon), delta=delta)
         for epsilon in epsilons
     ]
-    with _desk({"people": exhibit}, float(total), float(risk)) as desk:
-        return [regress(request, desk).model for request in requests]
+    with curator_of({"people": exhibit}, epsilon=float(total), delta=float(risk)) as curator:
+        return [regress(request, curator).model for request in requests]
 
 
 def part_of(epsilon: float, parts: int) -> Fraction:
@@ -126,20 +124,12 @@ def part_of(epsilon: float, parts: int) -> Fraction:
     return Fraction(int(Fraction(repr(epsilon)) * 10**6 / parts), 10**6)
 
 
-def _ledger(catalog: Catalog) -> Ledger:
-    budgets = {
-        name: BudgetPolicy(budget.epsilon, budget.delta, budget.neighbours)
-        for name, budget in catalog.budgets.items()
-    }
-    return Ledger.open(catalog.ledger_url, Policy(budgets, {}), base=catalog.base)
-
-
-def _write(base: Path, tables: Mapping[str, Exhibit], epsilon: Number, delta: Number) -> Catalog:
-    return load(write_catalog(base, tables, epsilon, delta))
-
-
-def write_catalog(
-    base: Path, tables: Mapping[str, Exhibit], epsilon: Number, delta: Number
+def _write(
+    base: Path,
+    tables: Mapping[str, Exhibit],
+    epsilon: Number,
+    delta: Number,
+    shares: Mapping[str, Number],
 ) -> Path:
     """Return the discreet.toml over these tables, written into a folder with their rows."""
     lines = [
@@ -150,9 +140,13 @@ def write_catalog(
         pq.write_table(exhibit.rows.select(list(exhibit.columns)), base / f"{name}.parquet")
         place = f"datasets.{DATASET}.tables.{name}"
         copies = exhibit.public_copies
-        kind = 'unit = "row"' if copies is None else f"public = true\nkey_copies = {copies}"
+        kind = exhibit.people if copies is None else f"public = true\nkey_copies = {copies}"
         lines += [f'[{place}]\nsource = "{name}.parquet"\n{kind}\n[{place}.columns]']
         lines += [f"{column} = {{ {domain} }}" for column, domain in exhibit.columns.items()]
+    lines += [
+        f"[analysts.{name}]\ndatasets = {{ {DATASET} = {{ epsilon = {share} }} }}"
+        for name, share in shares.items()
+    ]
     path = base / "discreet.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

@@ -58,6 +58,16 @@ def named(table: pa.Table, columns: Sequence[str], *, label: str) -> tuple[str, 
     return tuple(known[column.lower()] for column in columns)
 
 
+def as_texts(tables: Sequence[pa.Table], columns: Sequence[str]) -> pa.Table:
+    """Return these columns of several files one below the other, as texts."""
+    return pa.concat_tables(
+        table.select(named(table, columns, label="The file"))
+        .rename_columns(list(columns))
+        .cast(pa.schema([(name, pa.string()) for name in columns]))
+        for table in tables
+    )
+
+
 def common(first: pa.Table, second: pa.Table) -> tuple[str, ...]:
     """Return the columns that both tables have, as the first spells them."""
     theirs = {name.lower() for name in second.column_names}

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
-from discreet.report.document import Figure, Grid
+from discreet.report.document import Figure
 
 ATTACK = Attack(
     name="floating-point",
@@ -33,15 +31,13 @@ ATTACK = Attack(
         Knob("seed", 0, "the coins of the game", 0, 1_000_000, 1),
     ),
 )
-Floats = npt.NDArray[np.float64]
 _TRIED = 8
 _LATTICE = 1 << 20
 """Our noise is whole steps of the greatest value over this: answers lie on one lattice for everybody."""
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often somebody's presence is read off one answer: naive noise beside exact noise."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     rest, value = _sums(chosen)
     progress(0, 2, "asking twice")
@@ -89,17 +85,15 @@ def _exact(truth: Floats, scale: float) -> Floats:
     return np.asarray((steps + noise) / _LATTICE)
 
 
-def _read(
-    answers: Floats, inside: npt.NDArray[np.bool_], sums: tuple[float, float], scale: float
-) -> Score:
+def _read(answers: Floats, inside: Bits, sums: tuple[float, float], scale: float) -> Score:
     """Return how often presence is guessed right: by what can be reached, else by the nearer sum."""
     without, with_it = (reachable(answers, each, scale) for each in sums)
     nearer = np.abs(answers - sums[1]) < np.abs(answers - sums[0])
     guess = np.where(without == with_it, nearer, with_it)
-    return Score.of_guesses(int((guess == inside).sum()), len(answers), baseline=0.5)
+    return Score.of_bits(guess, inside)
 
 
-def reachable(answers: Floats, total: float, scale: float) -> npt.NDArray[np.bool_]:
+def reachable(answers: Floats, total: float, scale: float) -> Bits:
     """Return which answers the textbook's noise can make of this sum, bit for bit.
 
     The coin is a multiple of 2^-53, so each answer has a few candidates: they are tried.
@@ -117,8 +111,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Score]) -> Outcome:
     epsilon = chosen.number("epsilon")
     naive, exact = found.values()
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="Everybody's value but one person's presence: a fair coin.",
         released=f"One noisy sum at epsilon {epsilon:g}, as a floating-point number: once the true sum plus "
         "the textbook's Laplace noise, once whole steps plus exact noise.",
@@ -130,7 +122,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Score]) -> Outcome:
         private=exact,
         private_words=f"Discreet adds exact integer noise in whole steps; nobody can be right more than "
         f"{ceiling(epsilon):.1%} of the time.",
-        settings=dict(chosen.values),
         details={
             "ceiling": ceiling(epsilon),
             "by_noise": {n: s.to_json() for n, s in found.items()},
@@ -141,11 +132,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Score]) -> Outcome:
                 score_bars(found),
                 f"Epsilon {epsilon:g} allows {ceiling(epsilon):.1%}.",
             ),
-            Grid.of(
-                ("noise", "right", "95% from", "to"),
-                [(name, s.success, s.low, s.high) for name, s in found.items()],
-                "Clopper-Pearson limits.",
-                shares=(1, 2, 3),
-            ),
+            score_grid(("noise", "right", "95% from", "to"), found, "Clopper-Pearson limits."),
         ),
     )

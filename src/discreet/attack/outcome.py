@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.core.arrays import Bits
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report.charts import bars
-from discreet.report.document import Block
+from discreet.report.document import Block, Grid
+
+RIGHT_GUESSES = "share of right guesses"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +22,24 @@ class Score:
     baseline: float
     low: float
     high: float
-    measure: str = "share of right guesses"
+    measure: str = RIGHT_GUESSES
 
     @classmethod
-    def of_guesses(cls, right: int, trials: int, *, baseline: float) -> Score:
+    def of_guesses(
+        cls, right: int, trials: int, *, baseline: float, measure: str = RIGHT_GUESSES
+    ) -> Score:
         """Return the score of `right` out of `trials`, with exact limits (Clopper-Pearson).
 
         >>> Score.of_guesses(99, 100, baseline=0.5).success
         0.99
         """
         low, high = clopper_pearson(right, trials, 0.95)
-        return cls(right / trials if trials else baseline, baseline, low, high)
+        return cls(right / trials if trials else baseline, baseline, low, high, measure)
+
+    @classmethod
+    def of_bits(cls, guessed: Bits, truth: Bits) -> Score:
+        """Return the score of guesses at bits of which half are set: guessing gives 1/2."""
+        return cls.of_guesses(int((guessed == truth).sum()), truth.size, baseline=0.5)
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers under the contract's names."""
@@ -46,25 +56,33 @@ class Score:
         return f"{self.measure} {self.success:.3f} ({interval}), guessing {self.baseline:.3f}"
 
 
-def score_bars(
-    scores: Mapping[str, Score], title: str = "share of right guesses"
-) -> dict[str, Any]:
+def score_bars(scores: Mapping[str, Score], title: str = RIGHT_GUESSES) -> dict[str, Any]:
     """Return the picture of some scores, each with its interval."""
     found = scores.values()
     low, high = [each.low for each in found], [each.high for each in found]
     return bars(list(scores), [each.success for each in found], low=low, high=high, title=title)
 
 
-@dataclass(frozen=True, slots=True)
+def score_grid(heads: Sequence[str], scores: Mapping[str, Score], caption: str) -> Grid:
+    """Return the table of some scores: success, its limits and, under a fifth head, guessing."""
+    rows: list[tuple[str | float, ...]] = [
+        (name, each.success, each.low, each.high, each.baseline)[: len(heads)]
+        for name, each in scores.items()
+    ]
+    return Grid.of(heads, rows, caption, shares=range(1, len(heads)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """One attack, run: the story in four sentences, the score, and the same against private answers.
 
     `knew`, `released`, `did` and `lesson` are plain sentences. `private` is None only where no private
-    version of the release exists. `settings` are the knobs it ran with, `details` further figures.
+    version of the release exists. `settings` are the knobs it ran with, `details` further figures;
+    `Attack.run` fills in name, title and settings.
     """
 
-    attack: str
-    title: str
+    attack: str = ""
+    title: str = ""
     knew: str
     released: str
     did: str

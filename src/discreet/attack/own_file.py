@@ -14,7 +14,8 @@ from fractions import Fraction
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.attack.files import named, read_rows
+from discreet.attack.curator import BOOLEAN, categories, whole_numbers
+from discreet.attack.files import named
 from discreet.catalog.declare import toml_text as toml
 from discreet.core.schema import (
     BooleanDomain,
@@ -40,11 +41,6 @@ class OwnPeople:
     def declared(self) -> dict[str, str]:
         """Return the columns as discreet.toml declares them."""
         return {name: declaration(domain) for name, domain in self.domains.items()}
-
-
-def own_people(path: str, columns: Sequence[str] = ()) -> OwnPeople:
-    """Return the people of a file; all usable columns unless some are named."""
-    return people_of(read_rows(path), columns)
 
 
 def people_of(table: pa.Table, columns: Sequence[str] = ()) -> OwnPeople:
@@ -104,14 +100,13 @@ def declaration(domain: FiniteDomain) -> str:
     """Return the inside of a column's table in discreet.toml; gaps may occur."""
     match domain:
         case BooleanDomain():
-            return 'type = "boolean", missing = true'
+            return f"{BOOLEAN}, missing = true"
         case IntegerDomain(lower=lower, upper=upper):
-            return f'type = "integer", lower = {lower}, upper = {upper}, missing = true'
+            return f"{whole_numbers(lower, upper)}, missing = true"
         case NumberDomain(lower=low, upper=high, step=step):
             ends = f"lower = {toml.number(low)}, upper = {toml.number(high)}"
             return f'type = "number", {ends}, step = {toml.number(step)}, missing = true'
         case CategoryDomain(values=values):
-            listed = ", ".join(toml.text(value) for value in values)
-            return f'type = "category", values = [{listed}], missing = true'
+            return f"{categories(values)}, missing = true"
         case _:
             raise InvalidInput("A column of days cannot be declared here.")

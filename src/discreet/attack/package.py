@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.csv as pa_csv
 
 from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.attack.outcome import Outcome, Score
+from discreet.core.arrays import Floats, Integers
 from discreet.core.numbers import counted
 from discreet.errors import InvalidInput
 from discreet.publish.assemble.rows import Layout
@@ -32,8 +32,6 @@ from discreet.publish.reconcile.problem import GridProblem, Sums
 from discreet.publish.reconcile.tree import TreeEstimate
 from discreet.publish.spec import parse_spec
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 SMALL = 3
 """People in groups of at most so many: there a table would give a bit away."""
 
@@ -99,8 +97,7 @@ def _loaded(
 
 def _exact(plan: PlannedRelease, held: object, number: int, place: int) -> Integers:
     family, read = plan.families[number], plan.reads[number, place]
-    atoms = {d.base: d.atoms for d in family.dimensions}
-    cells = count_cells(read, tuple(atoms[b] for b in read.bases), held.run)  # type: ignore[attr-defined]
+    cells = count_cells(read, family, held.run)  # type: ignore[attr-defined]
     return member_cells(cells, read, family, (*family.members, *family.facts)[place])
 
 
@@ -165,7 +162,7 @@ def secret_bits(target: PackageTarget) -> PackageScores:
     small = (truth.sum(axis=0) > 0) & (truth.sum(axis=0) <= SMALL)
     people = int(truth[:, small].sum())
 
-    def right(says: npt.NDArray[np.float64]) -> int:
+    def right(says: Floats) -> int:
         moved = np.moveaxis(says, axis, 0)
         choice = np.where(moved[1] > moved[0], 1, 0)
         return int(np.where(choice == 1, truth[1], truth[0])[small].sum())
@@ -208,7 +205,6 @@ def attack_package(kind: str, package: str, config: str) -> Outcome:
         )
     score = found.package
     return Outcome(
-        attack=kind,
         title=f"{kind.capitalize()} against a package",
         knew=f"The attacker knows {known}.",
         released=f"The package {Path(package).name}; its finest table is {name}.",

@@ -1,13 +1,14 @@
-"""Every attack under its name: one list for the command, the lab page and the docs."""
+"""What an attack is: its name, its knobs, the settings they were turned to, and how it is run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 from discreet.attack.outcome import Outcome
+from discreet.errors import InvalidInput
 
 Progress = Callable[[int, int, str], None]
 """Called with (steps done, steps in all, what is being done)."""
@@ -35,11 +36,80 @@ class Knob:
 
 
 @dataclass(frozen=True, slots=True)
+class AttackSettings:
+    """The value of every knob, checked once."""
+
+    values: Mapping[str, int | float | str]
+
+    @classmethod
+    def of(cls, knobs: Iterable[Knob], given: Mapping[str, Any]) -> AttackSettings:
+        """Return the settings with defaults filled in.
+
+        >>> AttackSettings.of([Knob("k", 5, "size of a class", 1, 100)], {"k": "7"}).whole("k")
+        7
+        """
+        known = {knob.name: knob for knob in knobs}
+        for name in given:
+            if name not in known:
+                raise InvalidInput(
+                    f"This attack has no setting '{name}'.", hint=f"It has: {', '.join(known)}."
+                )
+        return cls({name: _value(knob, given.get(name)) for name, knob in known.items()})
+
+    def whole(self, name: str) -> int:
+        """Return a whole number."""
+        return int(self.values[name])
+
+    def number(self, name: str) -> float:
+        """Return a number."""
+        return float(self.values[name])
+
+    def text(self, name: str) -> str:
+        """Return a text or a choice."""
+        return str(self.values[name])
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return a text split at its commas."""
+        return tuple(word.strip() for word in self.text(name).split(",") if word.strip())
+
+
+def _value(knob: Knob, given: Any) -> int | float | str:
+    if given is None:
+        return knob.default
+    if isinstance(knob.default, str):
+        return _chosen(knob, str(given))
+    kind = float if isinstance(knob.default, float) else int
+    try:
+        value = kind(given)
+        same = float(given) == float(value)
+    except (TypeError, ValueError, OverflowError):
+        same = False
+    if not same:
+        what = "a number" if kind is float else "a whole number"
+        raise InvalidInput(f"The setting '{knob.name}' must be {what}.")
+    low, high = knob.low, knob.high
+    # Written so that a NaN is refused too.
+    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        limits = f"from {low:g}" if high is None else f"from {low or 0:g} to {high:g}"
+        raise InvalidInput(f"The setting '{knob.name}' must be {limits}.")
+    return value
+
+
+def _chosen(knob: Knob, given: str) -> str:
+    if knob.choices and given not in knob.choices:
+        raise InvalidInput(
+            f"The setting '{knob.name}' cannot be '{given}'.",
+            hint=f"Choose from: {', '.join(knob.choices)}.",
+        )
+    return given
+
+
+@dataclass(frozen=True, slots=True)
 class Attack:
     """One attack: its name, its story in one line, its knobs, and the function that runs it.
 
-    `module` holds `run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome`, imported when
-    it is needed. With the defaults it runs on the example town within a minute.
+    `module` holds `run(chosen: AttackSettings, *, progress: Progress) -> Outcome`, imported when it is
+    needed. With the defaults it runs on the example town within a minute.
     """
 
     name: str
@@ -49,7 +119,11 @@ class Attack:
     knobs: tuple[Knob, ...]
 
     def run(self, settings: Mapping[str, Any], *, progress: Progress = quiet) -> Outcome:
-        """Return the outcome with `settings`, defaults filled in."""
-        wanted = {knob.name: knob.default for knob in self.knobs} | dict(settings)
-        outcome: Outcome = import_module(self.module).run(wanted, progress=progress)
-        return outcome
+        """Return the outcome with `settings`, defaults filled in.
+
+        Name and settings are added here, and the title where the outcome has none of its own.
+        """
+        chosen = AttackSettings.of(self.knobs, settings)
+        found: Outcome = import_module(self.module).run(chosen, progress=progress)
+        title, values = found.title or self.title, found.settings or dict(chosen.values)
+        return replace(found, attack=self.name, title=title, settings=values)

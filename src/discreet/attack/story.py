@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.attack.attacks import attack_named
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import RIGHT_GUESSES, Outcome, Score
 from discreet.report.document import Document, Grid, Section, Words
 
 
@@ -22,7 +22,7 @@ def score_words(score: Score) -> str:
         f"{_times(score.success)} times in 100 (95% interval {score.low * 100:.1f} to "
         f"{score.high * 100:.1f}); guessing would give {_times(score.baseline)}."
     )
-    if score.measure == "share of right guesses":
+    if score.measure == RIGHT_GUESSES:
         return f"Right {said}"
     return f"{said} ({score.measure[0].upper()}{score.measure[1:].rstrip('.')}.)"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import numpy.typing as npt
+from discreet.core.arrays import Floats
 
 _STEPS = 80
 
@@ -38,11 +37,10 @@ def _within(t: float, freedom: int) -> float:
     return 2 / math.pi * (angle + math.sin(angle) * total)
 
 
-def mean_interval(
-    values: npt.NDArray[np.float64], *, confidence: float = 0.95
-) -> tuple[float, float, float]:
+def mean_interval(values: Floats, *, confidence: float = 0.95) -> tuple[float, float, float]:
     """Return the mean and Student's interval for it.
 
+    >>> import numpy as np
     >>> tuple(round(x, 3) for x in mean_interval(np.array([1.0, 2, 3, 4])))
     (2.5, 0.446, 4.554)
     """

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.api import Curator
 from discreet.api import open as open_curator
-from discreet.core.answer import Answer
 from discreet.examples import Town, town
-
-Ask = Callable[[str, float], Answer]
-"""A curator as an adversary sees it: SQL and an epsilon in, a noisy answer out."""
 
 
 @contextmanager
@@ -46,12 +42,3 @@ def curated(toml: Path, *, epsilon: float) -> Iterator[Curator]:
     toml.write_text(text.replace("epsilon = 1.0\n", f"epsilon = {epsilon!r}\n"), encoding="utf-8")
     with open_curator(toml) as curator:
         yield curator
-
-
-def asking(curator: Curator, *, max_rows: int | None = None) -> Ask:
-    """Return the one thing that an adversary may do with a curator."""
-
-    def ask(sql: str, epsilon: float) -> Answer:
-        return curator.query(sql, epsilon=epsilon, max_rows=max_rows)
-
-    return ask

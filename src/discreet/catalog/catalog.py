@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -165,9 +165,9 @@ class Catalog:
         """Return the region on which every release of `table` lies, before any WHERE."""
         return axes.home(dataset, table)
 
-    def describe_region(self, region: Region, *, current: Collection[str] | None = None) -> str:
-        """Return `region` in plain words; snapshots outside `current` are worded as earlier ones."""
-        return describe(region, self.datasets, current=current)
+    def describe_region(self, region: Region) -> str:
+        """Return `region` in plain words."""
+        return describe(region, self.datasets)
 
     def _find(self, name: str, dataset: str | None) -> tuple[Dataset, Table]:
         within = self.datasets.values() if dataset is None else (self.dataset(dataset),)

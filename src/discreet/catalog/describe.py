@@ -25,10 +25,8 @@ MAX_LISTED = 5
 """More values or ranges than this are counted, not listed."""
 
 
-def describe(
-    region: Region, datasets: Mapping[str, Dataset], *, current: Collection[str] | None = None
-) -> str:
-    """Return `region` in plain words; snapshots outside `current` are worded as earlier ones."""
+def describe(region: Region, datasets: Mapping[str, Dataset]) -> str:
+    """Return `region` in plain words."""
     if region.empty:
         return "nobody"
     lists: list[str] = []  # sex = 'Female' reads better before age > 20
@@ -42,9 +40,11 @@ def describe(
         if axis is None:
             places.extend(_place(name, positions, datasets))
         else:
-            prefix = prefixes[axis.dataset, axis.table]
-            words = _axis_words(prefix, axis, positions, datasets, current)
-            listed = isinstance(_domain(axis, datasets), CategoryDomain | BooleanDomain)
+            shown = prefixes[axis.dataset, axis.table] + axis.column
+            domain = _domain(axis, datasets)
+            earlier = f"{shown} as it was declared earlier"
+            words = earlier if domain is None else _words(shown, domain, positions)
+            listed = isinstance(domain, CategoryDomain | BooleanDomain)
             (lists if listed else ranges).append(words)
     condition = " AND ".join(part for part in (*lists, *ranges) if part)
     place = " or ".join(places)
@@ -67,22 +67,6 @@ def _prefixes(tables: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]
     if len({dataset for dataset, _ in tables}) == 1:
         return {(dataset, table): f"{table}." for dataset, table in tables}
     return {(dataset, table): f"{dataset}.{table}." for dataset, table in tables}
-
-
-def _axis_words(
-    prefix: str,
-    axis: NamedAxis,
-    positions: Positions,
-    datasets: Mapping[str, Dataset],
-    current: Collection[str] | None,
-) -> str:
-    shown = prefix + axis.column
-    domain = _domain(axis, datasets)
-    if domain is None:
-        return f"{shown} as it was declared earlier"
-    words = _words(shown, domain, positions)
-    old = current is not None and axis.snapshot is not None and axis.snapshot not in current
-    return f"{words} (in an earlier snapshot)" if words and old else words
 
 
 def _domain(axis: NamedAxis, datasets: Mapping[str, Dataset]) -> FiniteDomain | None:

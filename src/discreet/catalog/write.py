@@ -11,12 +11,16 @@ from discreet.errors import InvalidInput
 def write_new(path: Path, text: str) -> None:
     """Write `text` to `path`; refuse if something is there already."""
     refuse_existing(path)
-    _write(path, text)
+    write_over(path, text)
 
 
 def write_over(path: Path, text: str) -> None:
     """Write `text` to `path`, replacing what was there."""
-    _write(path, text)
+    # Readable by its owner only: the comments tell what the data holds.
+    try:
+        write_whole(path, text, durable=True)
+    except OSError:
+        raise InvalidInput(f"The file '{path}' cannot be written.") from None
 
 
 def refuse_existing(path: Path) -> None:
@@ -25,11 +29,3 @@ def refuse_existing(path: Path) -> None:
         raise InvalidInput(
             f"'{path}' exists already.", hint="Name another with --out, or replace it with --force."
         )
-
-
-def _write(path: Path, text: str) -> None:
-    # Readable by its owner only: the comments tell what the data holds.
-    try:
-        write_whole(path, text, durable=True)
-    except OSError:
-        raise InvalidInput(f"The file '{path}' cannot be written.") from None

@@ -14,59 +14,38 @@ from discreet.core.visible import visible
 from discreet.errors import DiscreetError
 
 COMMANDS = {
-    "demo": (
-        "discreet.cli.commands.demo",
-        "The made-up town on a page of its own, ready to be asked.",
-    ),
-    "serve": ("discreet.cli.commands.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
-    "token": ("discreet.cli.commands.token", "Make, list and revoke the tokens of a server."),
-    "init": ("discreet.cli.commands.init", "Propose discreet.toml for a file or a database."),
-    "review": (
-        "discreet.cli.owner.review",
-        "What each declaration loses and reveals; accept or hide columns.",
-    ),
+    "demo": (".commands.demo", "The made-up town on a page of its own, ready to be asked."),
+    "serve": (".commands.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
+    "token": (".commands.token", "Make, list and revoke the tokens of a server."),
+    "init": (".commands.init", "Propose discreet.toml for a file or a database."),
+    "review": (".owner.review", "What each declaration loses and reveals; accept or hide columns."),
     "bounds": (
-        "discreet.cli.owner.bounds",
+        ".owner.bounds",
         "What max_rows leaves out beside the noise, from a small paid look.",
     ),
-    "query": ("discreet.cli.commands.query", "Answer one SQL question privately."),
-    "publish": ("discreet.cli.commands.publish", "Many tables as one consistent, signed package."),
-    "verify": ("discreet.cli.commands.verify", "Check a published package without the data."),
-    "reconcile": ("discreet.cli.commands.reconcile", "Make noisy answers agree with equations."),
-    "synth": ("discreet.cli.commands.synth", "Make a synthetic copy of a file or a table."),
-    "survey": (
-        "discreet.cli.commands.survey",
-        "Ask people whose devices randomise their own answers.",
-    ),
-    "learn": ("discreet.cli.commands.learn", "Train a private model, and use it."),
-    "attack": (
-        "discreet.cli.commands.attack",
-        "Attack a release, and its private version beside it.",
-    ),
-    "course": (
-        "discreet.cli.teach.course",
-        "Lessons on privacy, with exercises that are worked out.",
-    ),
-    "anonymize": (
-        "discreet.cli.commands.anonymize",
-        "A k-anonymous copy of a table, or what one is worth.",
-    ),
-    "audit": (
-        "discreet.cli.commands.audit",
-        "How much privacy a mechanism loses at the very least.",
-    ),
-    "run": ("discreet.cli.owner.run", "What a schedule has due: each line once a period."),
-    "budget": ("discreet.cli.commands.budget", "What is spent, what is left, who is most exposed."),
-    "sheet": ("discreet.cli.owner.sheet", "A data-protection impact sheet, as a document."),
+    "query": (".commands.query", "Answer one SQL question privately."),
+    "publish": (".commands.publish", "Many tables as one consistent, signed package."),
+    "verify": (".commands.verify", "Check a published package without the data."),
+    "reconcile": (".commands.reconcile", "Make noisy answers agree with equations."),
+    "synth": (".commands.synth", "Make a synthetic copy of a file or a table."),
+    "survey": (".commands.survey", "Ask people whose devices randomise their own answers."),
+    "learn": (".commands.learn", "Train a private model, and use it."),
+    "attack": (".commands.attack", "Attack a release, and its private version beside it."),
+    "course": (".teach.course", "Lessons on privacy, with exercises that are worked out."),
+    "anonymize": (".commands.anonymize", "A k-anonymous copy of a table, or what one is worth."),
+    "audit": (".commands.audit", "How much privacy a mechanism loses at the very least."),
+    "run": (".owner.run", "What a schedule has due: each line once a period."),
+    "budget": (".commands.budget", "What is spent, what is left, who is most exposed."),
+    "sheet": (".owner.sheet", "A data-protection impact sheet, as a document."),
     "storage": (
-        "discreet.cli.owner.storage",
+        ".owner.storage",
         "Where private things lie at rest, and what encrypts each place.",
     ),
-    "ledger": ("discreet.cli.commands.ledger", "Verify, back up or restore the ledger."),
-    "completion": ("discreet.cli.completion", "Let your shell complete commands and options."),
-    "explain": ("discreet.cli.commands.explain", "What an epsilon promises, in plain words."),
+    "ledger": (".commands.ledger", "Verify, back up or restore the ledger."),
+    "completion": (".completion", "Let your shell complete commands and options."),
+    "explain": (".commands.explain", "What an epsilon promises, in plain words."),
 }
-"""Each command, the module that holds it, and its one line in the list."""
+"""Each command, the module that holds it (seen from here), and its one line in the list."""
 
 HELP = """Usage: discreet COMMAND [OPTIONS]
 
@@ -136,7 +115,7 @@ def command_of(name: str, arguments: Sequence[str] = ()) -> Any:
     import typer
     from typer.main import get_command
 
-    module: Any = import_module(COMMANDS[name][0])
+    module: Any = import_module(COMMANDS[name][0], "discreet.cli")
     app = module.build(arguments) if hasattr(module, "build") else getattr(module, "app", None)
     if app is None:
         app = typer.Typer(

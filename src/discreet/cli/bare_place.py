@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from discreet.core.numbers import Delta, Epsilon
+
 FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
 """Endings that mean a file, also where there is none."""
 
@@ -28,7 +30,6 @@ def declared_place(
         yield config, source
         return
     from discreet.catalog.propose.bare_file import bare_table
-    from discreet.core.numbers import Delta, Epsilon
     from discreet.tasks.unpaid import undone_unless_paid
 
     found = bare_table(
@@ -65,7 +66,6 @@ def typed_place(
     if not path.exists() and path.suffix.lower() not in FILES:
         yield config, source, asked
         return
-    from discreet.core.numbers import Delta, Epsilon
     from discreet.tasks.bare_synth import ReadyFile, ready_file
 
     def given(found: ReadyFile) -> dict[str, Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from discreet.cli.bare_place import Foresee
+from discreet.cli.bare_place import Foresee
+from discreet.cli.commands.learn_work import check_test, check_training, privately_tested
+from discreet.cli.waiting import counting
+from discreet.core.numbers import Epsilon, to_fraction
+from discreet.errors import InvalidInput
 
 
 def impact_written(
@@ -14,11 +17,8 @@ def impact_written(
 ) -> dict[str, Any]:
     """Return accuracy by subgroup at each epsilon, after writing the report."""
     from discreet.api import open as open_curator
-    from discreet.cli.commands.learn_work import check_test, privately_tested
-    from discreet.cli.waiting import counting
-    from discreet.core.numbers import Epsilon
     from discreet.learn.scored.impact import ImpactPoint, impact_report
-    from discreet.learn.scored.public_test import publicly_tested
+    from discreet.learn.scored.score import publicly_tested
     from discreet.report import write
 
     path, public = test
@@ -45,7 +45,6 @@ def impact_written(
 
 def check_first(asked: dict[str, Any], epsilons: list[str]) -> Foresee:
     """Return what refuses the first of these trainings, before the types of a bare file are paid for."""
-    from discreet.cli.commands.learn_work import check_training
 
     def refused(place: Path, table: str, left: dict[str, Any]) -> None:
         first = shares_of(epsilons, left["epsilon"])[0]
@@ -60,17 +59,12 @@ def shares_of(epsilons: list[str], whole: Any) -> list[str]:
     >>> shares_of(["1", "3"], "2")
     ['1/2', '3/2']
     """
-    from discreet.core.numbers import Epsilon, to_fraction
-
-    given = whole if isinstance(whole, Epsilon) else Epsilon.of(whole)
     each = [to_fraction(epsilon) for epsilon in epsilons]
-    return [str(part * given.value / sum(each)) for part in each]
+    return [str(part * Epsilon.of(whole).value / sum(each)) for part in each]
 
 
 def check_room(curator: Any, table: str, epsilons: list[str]) -> None:
     """Refuse a row of trainings that the budget has no room for, before the first is charged."""
-    from discreet.core.numbers import Epsilon
-    from discreet.errors import InvalidInput
     from discreet.learn.prepare import find_private
 
     dataset, _ = find_private(curator.catalog, table)

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+Source = Annotated[
+    str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
+]
 Accept = Annotated[
     bool, typer.Option("--accept", help="Declare the domains of a bare file public as they are.")
 ]
@@ -17,3 +20,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Config = Annotated[
     Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
 ]
+
+
+def comma_list(written: str | None) -> list[str]:
+    """Return the words of a list with commas."""
+    return [word.strip() for word in (written or "").split(",") if word.strip()]

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from discreet.errors import InvalidInput
+
 FOLDER, FILE = ".discreet", "public-tests.json"
 
 
@@ -55,7 +57,6 @@ def _remembered(place: Path) -> dict[str, Any]:
 
 def _remember(place: Path, known: dict[str, Any], digest: str, test: Path, *, public: bool) -> None:
     from discreet.core.machine.whole_file import write_whole
-    from discreet.errors import InvalidInput
 
     word = {"file": test.name, "public": public, "said": dt.datetime.now(dt.UTC).isoformat()}
     try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+import json
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import update_wrapper
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from discreet.cli.options import comma_list
 from discreet.core.requests.asked import AskedField, FieldKind, asked_fields
+from discreet.errors import InvalidInput
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -46,18 +49,27 @@ def with_options(
 
         update_wrapper(run, command)
         del run.__wrapped__  # type: ignore[attr-defined]  # its signature is not the command's
-        run.__annotations__ = {}
-        run.__signature__ = _signature(command, shown)  # type: ignore[attr-defined]  # for typer
-        return run  # type: ignore[return-value]  # called by typer alone
+        more = [_parameter(each) for each in shown.values()]
+        return signed(run, command, more)  # type: ignore[no-any-return]  # called by typer alone
 
     return around
 
 
-def _signature(command: Callable[..., None], shown: dict[str, AskedField]) -> inspect.Signature:
+def signed(run: Any, command: Callable[..., None], more: Sequence[inspect.Parameter]) -> Any:
+    """Return `run` with the signature of `command` for typer to read; `more` stand before its own options."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())
     first = [each for each in own if each.kind is each.POSITIONAL_OR_KEYWORD]
     last = [each for each in own if each.kind is each.KEYWORD_ONLY]
-    return inspect.Signature([*first, *(_parameter(each) for each in shown.values()), *last])
+    run.__annotations__ = {}
+    run.__signature__ = inspect.Signature([*first, *more, *last])
+    return run
+
+
+def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    """Return an option of a command."""
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
 
 
 def _parameter(each: AskedField) -> inspect.Parameter:
@@ -75,10 +87,7 @@ def _parameter(each: AskedField) -> inspect.Parameter:
         else (each.option or plain,)
     )
     option = typer.Option(*names, help=each.help)
-    annotation = Annotated[kind, option]
-    return inspect.Parameter(
-        each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
+    return keyword(each.name, Annotated[kind, option], default)
 
 
 def _read(each: AskedField | None, value: Any) -> Any:
@@ -88,15 +97,11 @@ def _read(each: AskedField | None, value: Any) -> Any:
         return settings(value or [])
     if each.repeated:
         return value or []
-    return [word.strip() for word in (value or "").split(",") if word.strip()]
+    return comma_list(value)
 
 
 def settings(written: list[str]) -> dict[str, Any]:
     """Return NAME=VALUE settings; numbers are read as numbers, all else stays text."""
-    import json
-
-    from discreet.errors import InvalidInput
-
     found: dict[str, Any] = {}
     for item in written:
         name, equals, value = item.partition("=")

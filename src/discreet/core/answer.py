@@ -29,6 +29,12 @@ class Spent:
     epsilon: Fraction
     delta: Fraction
 
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(self.epsilon - other.epsilon, self.delta - other.delta)
+
     def to_json(self) -> dict[str, float]:
         """Return plain numbers."""
         return {"epsilon": float(self.epsilon), "delta": float(self.delta)}
@@ -41,6 +47,9 @@ class Spent:
     def __str__(self) -> str:
         price = f"{float(self.epsilon):.6g}"
         return f"{price}, delta {float(self.delta):.6g}" if self.delta else price
+
+
+NOTHING_SPENT = Spent(Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -26,7 +26,7 @@ class GradedAnswer:
 
     def to_json(self) -> dict[str, Any]:
         """Return the two as plain values."""
-        return {"right": self.right, "words": self.words}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class LessonQuestion:
 
     name: str
     text: str
-    kind: AnswerKind
     check: Callable[[Any], GradedAnswer]
     solution: str
     why: str
     hint: str = ""
+    kind: AnswerKind = AnswerKind.NUMBER
 
 
 def close_to(truth: float, given: float, *, within: float = 0.005) -> bool:

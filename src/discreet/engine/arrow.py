@@ -36,6 +36,14 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+def table_bytes(table: pa.Table) -> bytes:
+    """Return a table as it is sent between processes: one stream of Arrow."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
 def plain_table(table: pa.Table) -> pa.Table:
     """Return `table` with int64, float64, string, bool, date32, timestamp[us] and decimal columns.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, Self, final
+from typing import NoReturn, Protocol, Self, final
 
 import pyarrow as pa
 
-from discreet.errors import EngineFailed
+from discreet.errors import DiscreetError, EngineFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,10 @@ class EngineLimits:
     scratch: Path | None = None
 
 
+def _refuse(*_: object) -> NoReturn:
+    raise TypeError("An exact result cannot be shown, compared, copied or stored.")
+
+
 @final
 class Exact:
     """The exact result of a query over private rows.
@@ -69,27 +74,8 @@ class Exact:
     def __format__(self, _spec: str, /) -> str:
         return repr(self)
 
-    def __eq__(self, other: object) -> NoReturn:
-        _refuse()
-
-    def __bool__(self) -> NoReturn:  # noqa: PLE0304 it must not answer
-        _refuse()
-
-    def __reduce_ex__(self, _protocol: object, /) -> NoReturn:
-        _refuse()
-
-    def __getstate__(self) -> NoReturn:
-        _refuse()
-
-    def __copy__(self) -> NoReturn:
-        _refuse()
-
-    def __deepcopy__(self, _memo: Any, /) -> NoReturn:
-        _refuse()
-
-
-def _refuse() -> NoReturn:
-    raise TypeError("An exact result cannot be shown, compared, copied or stored.")
+    # Compared, asked for its truth, copied or stored, it would be known to somebody.
+    __eq__ = __bool__ = __reduce_ex__ = __getstate__ = __copy__ = __deepcopy__ = _refuse
 
 
 def open_exact(exact: Exact) -> pa.Table:
@@ -108,6 +94,17 @@ def engine_failed() -> EngineFailed:
         "The database could not answer.",
         hint="Ask the data owner to check the source and the limits of the engine.",
     )
+
+
+@contextmanager
+def failing_alike() -> Iterator[None]:
+    """Turn every failure but our own refusals into `engine_failed()`: a driver's text may hold a cell."""
+    try:
+        yield
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001 whatever it was
+        raise engine_failed() from None
 
 
 class Recipe(Protocol):
@@ -171,10 +168,8 @@ class Held(Protocol):
         closed at the end (also as a context manager).
     """
 
-    @property
-    def fingerprints(self) -> Mapping[str, str]:
-        """Return the fingerprint of each held table: for the ledger and the owner only."""
-        ...
+    fingerprints: Mapping[str, str]
+    """The fingerprint of each held table: for the ledger and the owner only."""
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state."""
@@ -191,9 +186,11 @@ class Held(Protocol):
         """Let the state go."""
         ...
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class Engine(Protocol):
@@ -203,10 +200,8 @@ class Engine(Protocol):
     lock-down the third. Every failure while rows are read is `engine_failed()`.
     """
 
-    @property
-    def capabilities(self) -> Capabilities:
-        """Return what this engine can and cannot do."""
-        ...
+    capabilities: Capabilities
+    """What this engine can and cannot do."""
 
     def relation(self, name: str) -> str:
         """Return the quoted SQL name of an attached, uploaded or materialised table."""
@@ -237,11 +232,11 @@ class Engine(Protocol):
 
     def names(self, name: str) -> list[str]:
         """Return the names of a source's columns as it spells them; no row is read for it."""
-        ...
+        return [column for column, _ in self.columns(name)]
 
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters, that no row can change."""
-        ...
+        return {column.lower(): kind for column, kind in self.columns(name)}
 
     def fingerprint(self, name: str) -> str:
         """Return a text that changes when the content of a table changes.
@@ -258,12 +253,12 @@ class Engine(Protocol):
         """
         ...
 
-    def tree(self, sql: str) -> str | None:
+    def tree(self, sql: str) -> str | None:  # noqa: ARG002 for those that show one
         """Return the engine's own parse of a statement (DuckDB's `json_serialize_sql`); reads nothing.
 
         None where an engine does not show one.
         """
-        ...
+        return None
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now; it fails as if its time were over.

@@ -2,63 +2,78 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.core.machine.whole_file import write_first
+from discreet.core.machine.whole_file import write_first, write_whole
 from discreet.engine.base import Recipe
 
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """How the rows of a source become canonical: a SELECT, and whether its result may be stored.
+    """How the rows of a source become canonical, where a copy of them may be stored.
 
     `select` reads the engine's own relation of the source. `version` is the owner's word for the
     content, where there is one; `owner` names the ledger that a stored copy belongs to.
     """
 
     select: str
-    copy: bool = False
     version: str | None = None
     owner: str = ""
 
 
 def canonical_of(
-    recipe: Recipe,
-    name: str,
-    relation: str,
-    dialect: str,
-    columns: Callable[[str], list[tuple[str, str]]],
+    recipe: Recipe, name: str, relation: str, dialect: str, schema: Callable[[str], dict[str, str]]
 ) -> Canonical | None:
     """Return the copy to make of a table, None where the owner did not allow one.
 
     Refuses, in either case, what a source of these columns cannot give.
     """
-    known = {column.lower(): kind for column, kind in columns(name)}
+    known = schema(name)
     recipe.check(known)
     if not recipe.copy:
         return None
-    others = {
-        other: {column.lower(): kind for column, kind in columns(other)}
-        for other in recipe.people
-        if other != name
-    }
+    others = {other: schema(other) for other in recipe.people if other != name}
     whole = recipe.whole({name: known, **others} if recipe.people else {})
     select = recipe.copied(known, relation, dialect, whole=whole)
-    return Canonical(select, copy=True, version=recipe.version, owner=recipe.owner)
+    return Canonical(select, version=recipe.version, owner=recipe.owner)
 
 
 def state_key(folder: Path) -> bytes:
-    """Return the secret of a state folder, made now if it has none."""
+    """Return the secret of a state folder, drawn now if it has none; two processes get the same one."""
     path = folder / "key"
-    if not path.is_file():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return write_first(path, os.urandom(32))
-    return path.read_bytes()
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_bytes()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return write_first(path, os.urandom(32))
+
+
+class Remembered:
+    """What was found at the last known state of each thing, over processes where there is a file."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._known: dict[str, list[str]] = {}
+        if file is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._known = dict(json.loads(file.read_text()))
+
+    def at(self, name: str, state: str) -> str | None:
+        """Return what was found when the thing was in this state."""
+        then, found = self._known.get(name, ["", ""])
+        return found if then == state else None
+
+    def remember(self, name: str, state: str, found: str) -> None:
+        """Keep what was found in this state, in the place of an earlier one."""
+        self._known[name] = [state, found]
+        if self._file is not None:
+            write_whole(self._file, json.dumps(self._known).encode())
 
 
 def combined(contents: Sequence[str]) -> str:

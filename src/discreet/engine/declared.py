@@ -114,7 +114,8 @@ def groups_of(
     texts = set()
     for i, path in enumerate(paths):
         listed = names_of(path)
-        names, said = _schema(path) if listed is None else _heading(listed)
+        small = frozenset(map(folded, listed or ()))
+        names, said = _schema(path) if listed is None else (small, small)
         if not names and said != path:
             continue  # no columns, so nothing of any row
         own = tuple(
@@ -132,11 +133,6 @@ def groups_of(
         )
         for key, group in found.items()
     ]
-
-
-def _heading(names: Sequence[str]) -> tuple[frozenset[str], object]:
-    small = frozenset(map(folded, names))
-    return small, small
 
 
 def _schema(path: Path) -> tuple[frozenset[str], object]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import hashlib
-import json
 import re
 import time
 from collections.abc import Iterable, Sequence
@@ -14,8 +13,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from discreet.core.machine.whole_file import write_whole
 from discreet.engine.alike import check_alike
+from discreet.engine.copies import Remembered
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.formats.convert import (
     JSON_ENDINGS,
@@ -301,17 +300,12 @@ class ContentHashes:
     """
 
     def __init__(self, memory: Path | None) -> None:
-        self._memory = memory
-        self._known: dict[str, list[str]] = {}
-        if memory is not None:
-            with contextlib.suppress(OSError, ValueError):
-                self._known = dict(json.loads(memory.read_text()))
+        self._memory = Remembered(memory)
 
     def known(self, source: FileSource) -> str | None:
         """Return the hash of a source whose files are as they were when it was taken."""
         facts = _facts(source)
-        remembered, found = self._known.get(_named(source), ["", ""])
-        return found if facts is not None and remembered == facts else None
+        return None if facts is None else self._memory.at(_named(source), facts)
 
     def state(self, source: FileSource) -> str | None:
         """Return a name for the present state of the files by their sizes, times, inodes and paths.
@@ -348,9 +342,7 @@ class ContentHashes:
             whole.update(_digest(path, target))
         found = whole.hexdigest()
         if before is not None and _facts(source) == before:
-            self._known[_named(source)] = [before, found]
-            if self._memory is not None:
-                write_whole(self._memory, json.dumps(self._known).encode())
+            self._memory.remember(_named(source), before, found)
         return found
 
 

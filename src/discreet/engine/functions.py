@@ -7,7 +7,7 @@ In a template, $0, $1 ... stand for the arguments, which must be complete SQL ex
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 _Templates = Mapping[str, str]
@@ -125,8 +125,13 @@ def _second_of_text(dialect: str) -> str:
     )
 
 
-def _second_of_timestamp(value: str) -> str:
-    known = _in_calendar(value, value)  # and nothing else is asked for its parts
+# DuckDB compares moments in the finer of two units, where the bounds themselves overflow.
+_MOMENT = {"duckdb": "TRY_CAST($0 AS TIMESTAMP)", "postgres": "$0", "spark": "$0"}
+
+
+def _second_of_timestamp(dialect: str) -> str:
+    # Nothing else is asked for its parts.
+    known = _in_calendar(_MOMENT[dialect], _MOMENT[dialect])
     # Whole parts: PostgreSQL and Spark count parts of seconds in SECOND.
     return (
         f"CAST(EXTRACT(HOUR FROM {known}) * 3600 + EXTRACT(MINUTE FROM {known}) * 60 + "
@@ -141,8 +146,8 @@ def _in_calendar(value: str, found: str) -> str:
     )
 
 
-def _date_of_timestamp(value: str) -> str:
-    return _in_calendar(value, f"CAST({value} AS DATE)")
+def _date_of_timestamp(dialect: str) -> str:
+    return _in_calendar(_MOMENT[dialect], f"CAST({_MOMENT[dialect]} AS DATE)")
 
 
 def _boolean_of(value: str) -> str:
@@ -152,8 +157,7 @@ def _boolean_of(value: str) -> str:
     )
 
 
-def _by_dialect(build: object) -> _Templates:
-    assert callable(build)
+def _by_dialect(build: Callable[[str], str]) -> _Templates:
     return {dialect: build(dialect) for dialect in DOUBLE}
 
 
@@ -196,19 +200,10 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
         "boolean_of_integer": _same("CASE WHEN $0 = 1 THEN TRUE WHEN $0 = 0 THEN FALSE END"),
         # -- from dates and times
         "date_of_date": _same(f"CASE WHEN {_ROUND_DAY} THEN $0 END"),
-        # DuckDB compares moments in the finer of two units, where the bounds themselves overflow.
-        "date_of_timestamp": _each(
-            duckdb=_date_of_timestamp("TRY_CAST($0 AS TIMESTAMP)"),
-            postgres=_date_of_timestamp("$0"),
-            spark=_date_of_timestamp("$0"),
-        ),
+        "date_of_timestamp": _by_dialect(_date_of_timestamp),
         # -- the second of the day
         "second_of_text": _by_dialect(_second_of_text),
-        "second_of_timestamp": _each(
-            duckdb=_second_of_timestamp("TRY_CAST($0 AS TIMESTAMP)"),
-            postgres=_second_of_timestamp("$0"),
-            spark=_second_of_timestamp("$0"),
-        ),
+        "second_of_timestamp": _by_dialect(_second_of_timestamp),
         "second_of_date": _same("CASE WHEN $0 IS NOT NULL THEN CAST(0 AS BIGINT) END"),
         # -- to text
         # In the order and by the equality of its bytes, whatever the source's collation calls equal.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from discreet.errors import InvalidInput
 
@@ -14,9 +15,10 @@ def is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def name_taken(name: str) -> InvalidInput:
-    """Return the refusal to hide a source behind a table of ours."""
-    return InvalidInput(f"There is a source called '{name}' already.")
+def require_free(name: str, sources: Container[str]) -> None:
+    """Refuse to hide a source behind a table of ours, and what cannot name one."""
+    if checked_name(name) in sources:
+        raise InvalidInput(f"There is a source called '{name}' already.")
 
 
 def checked_name(name: str) -> str:
@@ -28,6 +30,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def quoted(name: str) -> str:
-    """Return `name` as a standard SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
+def quoted(name: str, dialect: str = "duckdb") -> str:
+    """Return `name` as an identifier; for Spark a word in double quotes would be a text."""
+    mark = "`" if dialect == "spark" else '"'
+    return mark + name.replace(mark, mark * 2) + mark

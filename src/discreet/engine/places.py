@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from discreet.engine.names import quoted
+
 # Literals first: a text that looks like a name stays the text that it is.
 _TEXT = {"postgres": r"'(?:[^']|'')*'", "spark": r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""}
 _NAME = {"postgres": r'"((?:[^"]|"")*)"', "spark": r"`((?:[^`]|``)*)`"}
@@ -21,8 +23,7 @@ def canon(name: str, dialect: str) -> str:
     >>> canon("census.people", "postgres")
     'canon."census.people"'
     """
-    mark = _MARK[dialect]
-    return f"canon.{mark}{name.replace(mark, mark * 2)}{mark}"
+    return f"canon.{quoted(name, dialect)}"
 
 
 def placed(sql: str, dialect: str, places: Mapping[str, str]) -> str:

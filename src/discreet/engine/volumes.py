@@ -82,11 +82,9 @@ class HostSystem:
 
     def volume_of(self, path: Path, layers: int = 0) -> Volume:
         """Return what the place of `path`, or the nearest folder above it that there is, lies on."""
-        place = _existing(path.absolute())
-        mounts = self._mounts()
-        if mounts is None or layers > _DEEP:
-            return Volume(AtRest.UNKNOWN, "this system does not say")
-        mount = _mount_of(place.resolve(), mounts)
+        whole = path.absolute()
+        place = next(each for each in (whole, *whole.parents) if each.exists())
+        mount = _mount_of(place.resolve(), self._mounts()) if layers <= _DEEP else None
         if mount is None:
             return Volume(AtRest.UNKNOWN, "this system does not say")
         if mount.kind in _LAYERED:
@@ -118,11 +116,11 @@ class HostSystem:
                 found.append((str(place), self.volume_of(place)))
         return found
 
-    def _mounts(self) -> list[_Mount] | None:
+    def _mounts(self) -> list[_Mount]:
         try:
             text = (self.proc / "self" / "mountinfo").read_text(encoding="utf-8")
         except OSError:
-            return None
+            return []
         found = []
         for line in text.splitlines():
             before, _, after = line.partition(" - ")
@@ -145,10 +143,7 @@ class HostSystem:
 
     def _number(self, source: str) -> str:
         name = Path(source).resolve().name if source.startswith("/dev/") else ""
-        try:
-            return (self.sys / "class" / "block" / name / "dev").read_text().strip()
-        except OSError:
-            return ""
+        return _read(self.sys / "class" / "block" / name / "dev")
 
     def _block(self, number: str, layers: int) -> Volume:
         place = self.sys / "dev" / "block" / number
@@ -174,12 +169,6 @@ def _worst(found: Sequence[Volume]) -> Volume:
     """Return the weakest of several devices: rows are spread over all of them."""
     order = (AtRest.PLAIN, AtRest.UNKNOWN, AtRest.MEMORY, AtRest.ENCRYPTED)
     return min(found, key=lambda volume: order.index(volume.rest))
-
-
-def _existing(path: Path) -> Path:
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return path
 
 
 def _mount_of(place: Path, mounts: list[_Mount]) -> _Mount | None:

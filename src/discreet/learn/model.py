@@ -36,19 +36,11 @@ class FittedModel:
     shares: Reals
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Classifier:
-    """Predicts the class of a row of codes: the class with the greatest score.
+class CodedModel:
+    """A model over one encoding: its features and, last, its target."""
 
-    `encoding` holds the features and, last, the target. With two classes there is one score, the
-    log-odds of the second.
-    """
-
-    kind: str
+    __slots__ = ()
     encoding: Encoding
-    intercept: Reals
-    terms: tuple[Term, ...]
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def features(self) -> tuple[Coded, ...]:
@@ -64,6 +56,21 @@ class Classifier:
     def classes(self) -> tuple[Any, ...]:
         """Return the values that can be predicted, in the order of their codes."""
         return tuple(self.target.domain.value(i) for i in range(self.target.values))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classifier(CodedModel):
+    """Predicts the class of a row of codes: the class with the greatest score.
+
+    `encoding` holds the features and, last, the target. With two classes there is one score, the
+    log-odds of the second.
+    """
+
+    kind: str
+    encoding: Encoding
+    intercept: Reals
+    terms: tuple[Term, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     def scores(self, codes: Codes) -> Reals:
         """Return the log-odds of each class, up to a constant, for rows of feature codes."""

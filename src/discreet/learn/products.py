@@ -20,7 +20,6 @@ from discreet.learn.linear.variables import STEP, Variable, coded_column, number
 from discreet.learn.measure.rows import Integers, Reals, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
@@ -123,7 +122,7 @@ def _noisy(
     law = products_law(len(exact), look.funds.purse, look.sealed.unit)
     upper = np.triu_indices(len(exact))
     found = exact.copy()
-    found[upper] += _draw(law, len(upper[0]), rng)
+    found[upper] += law.draw(len(upper[0]), rng)
     found.T[upper] = found[upper]
     return MARK + json.dumps([found.tolist(), float(np.sqrt(law.variance))]).encode()
 
@@ -150,9 +149,3 @@ def products_law(size: int, purse: MarginalBudget, unit: Unit) -> GaussianLaw | 
     if purse.concentrated:
         return GaussianLaw(Fraction(moves**2 * STEP**4 * sums) / (2 * purse.amount))
     return LaplaceLaw(Fraction(moves * STEP**2 * sums) / purse.amount)
-
-
-def _draw(law: GaussianLaw | LaplaceLaw, size: int, rng: Rng) -> Integers:
-    if isinstance(law, GaussianLaw):
-        return discrete_gaussian_squared(law.sigma_squared, size, rng=rng)
-    return discrete_laplace(law.scale, size, rng=rng)

@@ -1,4 +1,8 @@
-"""regress(): one paid look at all sums of products, then ridge regression as post-processing."""
+"""regress(): one paid look at all sums of products, then ridge regression as post-processing.
+
+The normal equations are cleaned of noise's worst. Columns are centred on the middle of their declared range
+and scaled to [-1, 1], so that the noise is the same for all.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.errors import InvalidInput, UnknownName
-from discreet.learn.linear.ridge import solve
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
+from discreet.learn.measure.rows import Reals
 from discreet.learn.prepare import find_private
 from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import limit_of, spent_of, spent_so_far
 from discreet.release.desk import Desk
 from discreet.synth.measure.learned_bounds import is_unbounded
 
@@ -90,13 +96,30 @@ def regress(request: LearnRequest, desk: Desk) -> Regressed:
     return Regressed(
         model=model,
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=Spent(receipt.before.epsilon, receipt.before.delta),
-        after=Spent(receipt.after.epsilon, receipt.after.delta),
-        limit=Spent(receipt.after.limit_epsilon, receipt.after.limit_delta),
+        before=spent_so_far(receipt.before),
+        after=spent_so_far(receipt.after),
+        limit=limit_of(receipt.after),
         free=receipt.repeated,
         request_id=request.request_id,
         seconds=time.monotonic() - started,
     )
+
+
+def solve(sums: Reals, deviation: float) -> Reals:
+    """Return the weights, intercept first, of scaled variables for the last of them.
+
+    `deviation` is that of the noise in each sum. The ridge is the size of the noise in the largest
+    eigenvalue that noise alone would make: smaller directions cannot be told from it.
+    """
+    rows = max(float(sums[0, 0]), 1.0)
+    gram = np.clip(sums / rows, -1.0, 1.0)
+    gram[0, 0] = 1.0
+    values, vectors = np.linalg.eigh(gram)
+    gram = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    penalty = np.full(len(gram) - 1, 2 * deviation / rows * np.sqrt(len(gram)))
+    penalty[0] = 0.0
+    weights = np.linalg.solve(gram[:-1, :-1] + np.diag(penalty + 1e-9), gram[:-1, -1])
+    return np.asarray(weights)
 
 
 def _facts(request: LearnRequest, table: str, found: Products, target: Variable) -> dict[str, Any]:

@@ -27,9 +27,9 @@ from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.fit import checked_network, fit_network
 from discreet.learn.sgd.model import NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
-from discreet.ledger.entry import Balance, Receipt
+from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import limit_of, spent_of, spent_so_far
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.columns import Encoding
@@ -224,18 +224,14 @@ def _finished(plan: Training, model: AnyClassifier, receipt: Receipt, started: f
     return Trained(
         model=model,
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=_spent(receipt.before),
-        after=_spent(receipt.after),
-        limit=Spent(receipt.after.limit_epsilon, receipt.after.limit_delta),
+        before=spent_so_far(receipt.before),
+        after=spent_so_far(receipt.after),
+        limit=limit_of(receipt.after),
         free=receipt.repeated,
         request_id=plan.request.request_id,
         notices=tuple(notices),
         seconds=time.monotonic() - started,
     )
-
-
-def _spent(balance: Balance) -> Spent:
-    return Spent(balance.epsilon, balance.delta)
 
 
 def pack(model: AnyClassifier) -> bytes:

@@ -24,14 +24,14 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import SelectAsked
 from discreet.core.schema import IntegerDomain, NumberDomain
-from discreet.errors import InvalidInput, UnknownName
-from discreet.learn.measure.columns import fine_cells, plain_columns
+from discreet.errors import InvalidInput
+from discreet.learn.measure.columns import fine_cells, plain_column
 from discreet.learn.measure.rows import Integers
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import spent_of, spent_so_far
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals
@@ -183,15 +183,7 @@ def select(request: SelectRequest, desk: Desk) -> Selected:
 
 
 def _candidates(scan: Scan, request: SelectRequest) -> Coded:
-    known = plain_columns(scan)
-    whole = known.get(request.column.lower())
-    if whole is None:
-        raise UnknownName(
-            f"Column '{request.column[:60]}' has no declared values to choose among.",
-            hint=f"Columns: {', '.join(each.name for each in known.values())}."
-            if known
-            else "Declare them in discreet.toml; of a bare file, --accept says that its values are public.",
-        )
+    whole = plain_column(scan, request.column, " to choose among")
     if request.kind == "price":
         domain = whole.domain
         if not isinstance(domain, IntegerDomain | NumberDomain) or domain.lower < 0:
@@ -269,7 +261,7 @@ def _finished(plan: ChoicePlan, receipt: Receipt, index: int) -> Selected:
         candidates=plan.column.values,
         loss95=plan.loss95,
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        after=Spent(receipt.after.epsilon, receipt.after.delta),
+        after=spent_so_far(receipt.after),
         free=receipt.repeated,
         request_id=plan.request.request_id,
     )

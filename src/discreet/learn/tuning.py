@@ -79,4 +79,4 @@ def tuned(
 
 def _right(rows: PaidRows, fitted: FittedModel) -> int:
     rows.show(fitted.intercept, fitted.terms)
-    return int(rows.right()[0])
+    return int(rows.right().sum())

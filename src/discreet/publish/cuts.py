@@ -70,13 +70,10 @@ def _case(cut: Cut, column: Column, table: exp.Identifier | None) -> exp.Case:
         )
     case = exp.Case()
     for name, low, high in zip(labels(cut, column), cut.edges, cut.edges[1:], strict=False):
-        one, two = (_compared(kind, column.name, table, edge) for kind, edge in _ends(low, high))
-        case = case.when(exp.and_(one, two), exp.Literal.string(name), copy=False)
+        above = _compared(exp.GTE, column.name, table, low)
+        below = _compared(exp.LT, column.name, table, high)
+        case = case.when(exp.and_(above, below), exp.Literal.string(name), copy=False)
     return case
-
-
-def _ends(low: Fraction, high: Fraction) -> tuple[tuple[type[exp.Binary], Fraction], ...]:
-    return (exp.GTE, low), (exp.LT, high)
 
 
 def _compared(

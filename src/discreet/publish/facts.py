@@ -14,7 +14,8 @@ from discreet.core.numbers import plain, to_fraction
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.bind_spec import BoundRule
 from discreet.publish.fact_files import read_rows
-from discreet.publish.families.find import Family, Member
+from discreet.publish.families.bound import BoundCondition
+from discreet.publish.families.find import Dimension, Family, Member
 from discreet.publish.families.levels import mask_of
 from discreet.publish.grid import add_up
 from discreet.publish.reconcile.crossed import finest_facts
@@ -137,10 +138,7 @@ def _leaf_masks(family: Family, rule: BoundRule) -> list[Mask] | None:
     """Return along each dimension the leaf classes that a rule is about, None where it cuts one."""
     masks = []
     for dimension in family.dimensions:
-        held = np.ones(dimension.atoms.size, dtype=bool)
-        for condition in rule.conditions:
-            if condition.base == dimension.base:
-                held &= mask_of(dimension.atoms, condition)
+        held = held_pieces(dimension, rule.conditions)
         counted = dimension.leaf >= 0
         inside = np.bincount(dimension.leaf[counted & held], minlength=dimension.size)
         whole = np.bincount(dimension.leaf[counted], minlength=dimension.size)
@@ -148,6 +146,15 @@ def _leaf_masks(family: Family, rule: BoundRule) -> list[Mask] | None:
             return None
         masks.append(inside > 0)
     return masks
+
+
+def held_pieces(dimension: Dimension, conditions: Sequence[BoundCondition]) -> Mask:
+    """Return the pieces of a column for which all conditions on it hold."""
+    held = np.ones(dimension.atoms.size, dtype=bool)
+    for condition in conditions:
+        if condition.base == dimension.base:
+            held &= mask_of(dimension.atoms, condition)
+    return held
 
 
 def check_room(family: Family) -> None:

@@ -36,18 +36,17 @@ class ExactCells:
         return "ExactCells(hidden)"
 
 
-def count_cells(
-    read: CellRead, atoms: tuple[FamilyAtoms, ...], run: Callable[[str], Exact]
-) -> ExactCells:
+def count_cells(read: CellRead, family: Family, run: Callable[[str], Exact]) -> ExactCells:
     """Return the exact groups of a sealed read, whatever rows the engine found; after paying."""
     table = open_exact(run(read.read.draft.sql))
-    keys = len(atoms)
+    atoms = {dimension.base: dimension.atoms for dimension in family.dimensions}
     pieces = tuple(
-        _pieces(table.column(place), read.domains[place], atoms[place]) for place in range(keys)
+        _pieces(table.column(place), read.domains[place], atoms[base])
+        for place, base in enumerate(read.bases)
     )
     ((name, bound),) = read.read.bounds.items()
     (output,) = read.read.draft.measures[name].places
-    sums = _whole(table.column(keys + output), bound.grain)
+    sums = _whole(table.column(len(pieces) + output), bound.grain)
     known = np.ones(len(sums), dtype=bool)
     for codes in pieces:
         known &= codes >= 0

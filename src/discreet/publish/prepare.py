@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
 from discreet.core.schema import Dataset
-from discreet.engine.base import Held
+from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Payer
 from discreet.plan.ir import Scan
@@ -18,15 +19,16 @@ from discreet.publish.assemble.agreements import Mappings, side_of
 from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
 from discreet.publish.fact_files import check_published
 from discreet.publish.facts import PlacedFact, check_facts, check_room, place_facts, zero_cells
+from discreet.publish.families.bound import PublicRows
 from discreet.publish.families.find import Family, find_families
 from discreet.publish.price.nesting import refines
 from discreet.publish.price.quote import Priced, price_release
 from discreet.publish.price.shares import WantedShare
-from discreet.publish.public import public_rows
 from discreet.publish.reads import CellRead, plan_reads
 from discreet.publish.reconcile.problem import GridProblem, Mask, Sums
 from discreet.publish.spec import Spec
 from discreet.release.desk import Desk
+from discreet.release.public_rows import read_public
 from discreet.release.snapshots import hold_tables, label, snapshots_of
 
 
@@ -81,18 +83,15 @@ def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
     """Return the plan of a release: depends on the spec, declarations and public tables only."""
     dataset = drafted.dataset
     spec = with_room(drafted.spec, desk.catalog.budget_of(dataset).delta)
-    bound = bind_spec(drafted, public_rows(desk.engine, held))
+    bound = bind_spec(drafted, _public_rows(desk.engine, held))
     families = find_families(bound.tables, [table for _, table in bound.facts])
     private: dict[str, Scan] = {s.table.name: s for s in drafted.scans if not s.public}
     snapshots: dict[str, str] = {}
     for scan in private.values():
         snapshots |= snapshots_of(scan, held, desk.ledger)
-    reads = plan_reads(families, private, desk.catalog, desk.engine, snapshots)
+    reads = plan_reads(families, private, desk, snapshots)
     wanted = _wanted(spec, families, reads)
-    measures = [
-        reads[number, 0].measures[family.members[0].measure.aggregate]
-        for number, family in enumerate(families)
-    ]
+    measures = [reads[number, 0].measure for number in range(len(families))]
     steps = tuple(measure.step * measure.grain for measure in measures)
     non_negative = tuple(measure.low >= 0 for measure in measures)
     named = [(f, table.name) for f, table in bound.facts]
@@ -115,6 +114,18 @@ def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
     )
     _check(found)
     return found
+
+
+def _public_rows(engine: Engine, held: Held) -> PublicRows:
+    """Return the reader of public tables; a table is read once."""
+    known: dict[str, Mapping[str, Sequence[Any]]] = {}
+
+    def rows(scan: Scan) -> Mapping[str, Sequence[Any]]:
+        if scan.table.name not in known:
+            known[scan.table.name] = read_public(scan, engine, held)
+        return known[scan.table.name]
+
+    return rows
 
 
 def with_room(spec: Spec, whole: Delta) -> Spec:
@@ -140,7 +151,7 @@ def _wanted(
     found = []
     for number, family in enumerate(families):
         for place, member in enumerate(family.members):
-            read = reads[number, place].of(member.measure.aggregate)
+            read = reads[number, place].alone
             (bound,) = read.bounds.values()
             length = read.stability.l2_squared(bound) if spec.delta.value else None
             own = written[member.table.name]
@@ -168,11 +179,10 @@ def _check(found: PlannedRelease) -> None:
                 hint="Publish a table whose cells add up to the fact's.",
             )
     for number, family in enumerate(found.families):
-        known = [f for f in found.facts if f.family == number and f.values is not None]
         exact = tuple(
             Sums(f.member.maps, f.member.shape, f.values, 0.0)
-            for f in known
-            if f.values is not None
+            for f in found.facts
+            if f.family == number and f.values is not None
         )
         check_room(family)
         zero = found.zeros[number]

@@ -9,8 +9,7 @@ import numpy as np
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.region import EVERYONE, Region
-from discreet.core.schema import Column, Dataset, Domain, Table
-from discreet.engine.base import Engine
+from discreet.core.schema import Dataset, Domain, Table
 from discreet.errors import InternalError
 from discreet.kernel.derive.scans import dataset_of, region_of
 from discreet.kernel.seal import Draft, Read, parse, sealed
@@ -19,7 +18,6 @@ from discreet.kernel.trees.nodes import Unfit
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import (
-    Aggregate,
     Filter,
     Key,
     Relation,
@@ -35,7 +33,8 @@ from discreet.plan.regions import domains_of, narrowed_domains, reach_of
 from discreet.plan.stability import rows_to_keep
 from discreet.publish.families.bound import clock_names
 from discreet.publish.families.find import Dimension, Family, Member
-from discreet.release.sealing import declared_scans
+from discreet.release.desk import Desk
+from discreet.release.sealing import axes_of, declared_scans
 from discreet.sql.write.statement import render
 
 MOST_LISTED = 10_000
@@ -53,15 +52,16 @@ class CellRead:
     """
 
     read: Read
-    measures: Mapping[Aggregate, Measure]
-    names: Mapping[Aggregate, str]
+    measure: Measure
+    name: str
     bases: tuple[str, ...]
     domains: tuple[Domain, ...]
     region: Region
 
-    def of(self, aggregate: Aggregate) -> Read:
-        """Return the read of one measure alone: what its noise is admitted against."""
-        name = self.names[aggregate]
+    @property
+    def alone(self) -> Read:
+        """Return the read of the measure alone: what its noise is admitted against."""
+        name = self.name
         draft = replace(self.read.draft, measures={name: self.read.draft.measures[name]})
         return replace(self.read, draft=draft, bounds={name: self.read.bounds[name]})
 
@@ -78,25 +78,17 @@ def used_dimensions(member: Member) -> tuple[int, ...]:
 def plan_reads(
     families: Sequence[Family],
     scans: Mapping[str, Scan],
-    catalog: Catalog,
-    engine: Engine,
+    desk: Desk,
     snapshots: Mapping[str, str],
 ) -> dict[tuple[int, int], CellRead]:
     """Return the read of every member, facts included, by family and place: as few as possible."""
     found: dict[tuple[int, int], CellRead] = {}
     for number, family in enumerate(families):
+        scan = scans[family.members[0].table.table.name]
         everyone = (*family.members, *family.facts)
         needs = [frozenset(used_dimensions(member)) for member in everyone]
         largest = [n for n in dict.fromkeys(needs) if not any(n < other for other in needs)]
-        made = {
-            need: _read(
-                family,
-                sorted(need),
-                scans[family.members[0].table.table.name],
-                (catalog, engine, snapshots),
-            )
-            for need in largest
-        }
+        made = {need: _read(family, sorted(need), scan, desk, snapshots) for need in largest}
         for place, need in enumerate(needs):
             chosen = next(big for big in largest if need <= big)
             found[number, place] = made[chosen]
@@ -107,9 +99,9 @@ def _read(
     family: Family,
     places: Sequence[int],
     scan: Scan,
-    world: tuple[Catalog, Engine, Mapping[str, str]],
+    desk: Desk,
+    snapshots: Mapping[str, str],
 ) -> CellRead:
-    catalog, engine, snapshots = world
     table = family.members[0].table
     columns = {
         f.origin.column.name: e.ColumnRef(f.name) for f in scan.fields if f.origin is not None
@@ -136,15 +128,14 @@ def _read(
     if aggregate.operand is not None:
         aggregate = replace(aggregate, operand=e.substitute(aggregate.operand, columns))
     question = _question(
-        Statement(source, keys, (("agg0", aggregate),), ()), table.dataset, catalog, snapshots
+        Statement(source, keys, (("agg0", aggregate),), ()), table.dataset, desk.catalog, snapshots
     )
-    read, region = _sealed(question, table.dataset, table.table, (catalog, engine, snapshots))
+    read, region = _sealed(question, table.dataset, table.table, desk, snapshots)
     ((name, measure),) = question.measured.measures
-    own = family.members[0].measure.aggregate
     return CellRead(
         read=read,
-        measures={own: measure},
-        names={own: name},
+        measure=measure,
+        name=name,
         bases=tuple(dimension.base for dimension in used),
         domains=tuple(key.domain for key in keys),
         region=region,
@@ -201,9 +192,10 @@ def _sealed(
     question: Question,
     dataset: Dataset,
     table: Table,
-    world: tuple[Catalog, Engine, Mapping[str, str]],
+    desk: Desk,
+    snapshots: Mapping[str, str],
 ) -> tuple[Read, Region]:
-    catalog, engine, snapshots = world
+    catalog, engine = desk.catalog, desk.engine
     drafts: tuple[Draft, ...] = render(question, engine)
     if len(drafts) != 1:
         raise InternalError("a read of sums is one SELECT")
@@ -214,11 +206,8 @@ def _sealed(
     if dataset_of(read.facts, scans.tables).name != dataset.name:
         raise Unfit("a read of other people than are charged")
 
-    def axis(owner: Dataset, of: Table, place: int) -> str | None:
-        column: Column = of.columns[place].by_day()
-        return catalog.axis(owner, of, column, snapshots.get(of.name, ""))
-
-    return read, region_of(read.facts, scans.tables, axis, catalog.home)
+    axes = axes_of(catalog, snapshots)
+    return read, region_of(read.facts, scans.tables, axes, catalog.home)
 
 
 def hull(regions: Sequence[Region]) -> Region:

@@ -189,8 +189,7 @@ def _rehearsed(
 
 def _each(plan: PlannedRelease, number: int) -> int:
     """Return what a made-up row adds: one to a count, the middle of its range to a sum."""
-    aggregate = plan.families[number].members[0].measure.aggregate
-    measure = plan.reads[number, 0].measures[aggregate]
+    measure = plan.reads[number, 0].measure
     return max(1, (measure.low + measure.high) // 2 // measure.grain)
 
 

@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
 from discreet.engine.base import Held
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.releases import excerpt_of
-from discreet.noise.rng import Rng
 from discreet.publish.assemble.contents import MeasuredFamily, contents_of
 from discreet.publish.contents import LedgerExcerpt
 from discreet.publish.grid import narrowed
@@ -31,7 +28,7 @@ from discreet.publish.reads import CellRead
 from discreet.publish.reconcile.problem import Integers, problem_of
 from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, reconcile
 from discreet.publish.spec import Spec
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 
@@ -48,17 +45,12 @@ def silent(_done: int, _of: int, _what: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(Charged):
     """A released package: where it lies, what it holds, what it cost."""
 
     release: str
     out: Path | None
     tables: dict[str, int]
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
     seconds: float
     sha256: str
     key: str
@@ -70,12 +62,7 @@ class Publication:
             "release": self.release,
             "out": None if self.out is None else str(self.out),
             "tables": {name: {"rows": rows} for name, rows in self.tables.items()},
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
+            **self.bill_json(),
             "seconds": round(self.seconds, 3),
             "state": "released",
             "free": self.free,
@@ -109,15 +96,19 @@ def publish(
     with planned(spec, desk) as (plan, held):
         progress(0, 4, "charging")
         receipt = _charged(plan, desk.ledger)
-        work = _Work(plan, held, desk.ledger, receipt, desk.rng, store, key, progress)
         try:
-            stored = unpack(once(desk.ledger, receipt, work.packed))
+            found = once(
+                desk.ledger,
+                receipt,
+                lambda: _packed(plan, held, desk, receipt, (store, key), progress),
+            )
         except AnswerLost:
             raise AnswerLost(
                 f"The release '{spec.name}' was paid for and begun, but never ended; the charge "
                 "stands, and nothing was published.",
                 hint="Rows may have been looked at, so its name is used up: give it another one.",
             ) from None
+    stored = unpack(found)
     kept = store / stored["file"]
     if not kept.is_file() or _hash(kept) != stored["sha256"]:
         raise AnswerLost(
@@ -150,43 +141,35 @@ def request_id(spec: Spec) -> str:
     return f"release:{spec.name}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Work:
-    """What is done once for a charge."""
-
-    plan: PlannedRelease
-    held: Held
-    ledger: Ledger
-    receipt: Receipt
-    rng: Rng
-    store: Path
-    key: OwnerKey
-    progress: Progress
-
-    def packed(self) -> bytes:
-        """Return what is stored in the ledger: where the package lies, and its hash."""
-        plan, name = self.plan, self.plan.spec.name
-        measured = measure(
-            plan, self.held, self.ledger, self.rng, permit=self.receipt, progress=self.progress
-        )
-        self.progress(3, 4, "writing the package")
-        contents = contents_of(
-            plan,
-            measured,
-            ledger=LedgerExcerpt(**excerpt_of(self.ledger, self.receipt, name)),
-            created=self.receipt.time.isoformat(),
-            private=bool(getattr(self.rng, "private", True)),
-        )
-        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = write_package(contents, self.store / f"{name}.zip", self.key)
-        facts = {
-            "file": path.name,
-            "sha256": _hash(path),
-            "tables": {table.name: table.rows.num_rows for table in contents.tables},
-            "key": self.key.public.hex(),
-            "warnings": list(contents.warnings),
-        }
-        return MARK + json.dumps(facts).encode()
+def _packed(  # noqa: PLR0917 what is done once for a charge
+    plan: PlannedRelease,
+    held: Held,
+    desk: Desk,
+    receipt: Receipt,
+    kept: tuple[Path, OwnerKey],
+    progress: Progress,
+) -> bytes:
+    """Return what is stored in the ledger: where the package lies, and its hash."""
+    name, (store, key) = plan.spec.name, kept
+    measured = measure(plan, held, desk, permit=receipt, progress=progress)
+    progress(3, 4, "writing the package")
+    contents = contents_of(
+        plan,
+        measured,
+        ledger=LedgerExcerpt(**excerpt_of(desk.ledger, receipt, name)),
+        created=receipt.time.isoformat(),
+        private=bool(getattr(desk.rng, "private", True)),
+    )
+    store.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = write_package(contents, store / f"{name}.zip", key)
+    facts = {
+        "file": path.name,
+        "sha256": _hash(path),
+        "tables": {table.name: table.rows.num_rows for table in contents.tables},
+        "key": key.public.hex(),
+        "warnings": list(contents.warnings),
+    }
+    return MARK + json.dumps(facts).encode()
 
 
 def unpack(payload: bytes) -> dict[str, Any]:
@@ -198,18 +181,12 @@ def unpack(payload: bytes) -> dict[str, Any]:
 
 
 def measure(
-    plan: PlannedRelease,
-    held: Held,
-    ledger: Ledger,
-    rng: Rng,
-    *,
-    permit: Receipt,
-    progress: Progress,
+    plan: PlannedRelease, held: Held, desk: Desk, *, permit: Receipt, progress: Progress
 ) -> MeasuredFamily:
     """Return noisy and reconciled cells of all tables; after paying."""
     assert permit.request_id, "a charge comes before a look"
     progress(0, 4, "counting")
-    facts = _facts_from_data(plan, held, ledger)
+    facts = _facts_from_data(plan, held, desk.ledger)
     noisy: dict[tuple[int, int], Integers] = {}
     counted: dict[int, ExactCells] = {}
     for each, law in zip(plan.wanted, plan.priced.laws, strict=True):
@@ -221,7 +198,7 @@ def measure(
             counted[id(read)] = _counted(plan, each.family, read, held)
         family = plan.families[each.family]
         cells = member_cells(counted[id(read)], read, family, each.member)
-        noisy[each.family, each.place] = narrowed(noisy_cells(cells, law, rng))
+        noisy[each.family, each.place] = narrowed(noisy_cells(cells, law, desk.rng))
         del cells
     counted.clear()
     progress(2, 4, "reconciling")
@@ -264,14 +241,9 @@ def reconciled(
 
 
 def _counted(plan: PlannedRelease, number: int, read: CellRead, held: Held) -> ExactCells:
-    by_base = {d.base: d.atoms for d in plan.families[number].dimensions}
     seconds = plan.dataset.seconds
     limit = PATIENCE if seconds is None else float(seconds)
-    return count_cells(
-        read,
-        tuple(by_base[base] for base in read.bases),
-        lambda sql: held.run(sql, seconds=limit),
-    )
+    return count_cells(read, plan.families[number], lambda sql: held.run(sql, seconds=limit))
 
 
 def _facts_from_data(
@@ -326,16 +298,11 @@ def _hash(path: Path) -> str:
 def _publication(
     spec: Spec, out: Path | None, stored: dict[str, Any], receipt: Receipt, seconds: float
 ) -> Publication:
-    before, after = receipt.before, receipt.after
     return Publication(
         release=spec.name,
         out=out,
         tables=dict(stored["tables"]),
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=Spent(before.epsilon, before.delta),
-        after=Spent(after.epsilon, after.delta),
-        limit=Spent(after.limit_epsilon, after.limit_delta),
-        free=receipt.repeated,
+        **charge_bill(receipt),
         seconds=seconds,
         sha256=stored["sha256"],
         key=stored["key"],

@@ -132,6 +132,7 @@ def parse_spec(text: str, *, base: Path, name: str = "the spec") -> Spec:
     tables = _table(found, "tables", name)
     if not tables:
         raise InvalidInput(f"{name} has no [tables.NAME].", hint="A release needs one table.")
+    cuts = _table(found, "cuts", "the spec") if "cuts" in found else {}
     facts = tuple(_fact(value) for value in _list(found, "exact"))
     spec = Spec(
         name=_name(_text(release, "name", "[release]"), "name of the release"),
@@ -139,7 +140,7 @@ def parse_spec(text: str, *, base: Path, name: str = "the spec") -> Spec:
         epsilon=Epsilon.of(_number(release["epsilon"], "epsilon")),
         delta=Delta.of(_number(release.get("delta", 0), "delta")),
         tables=tuple(_one_table(key, value) for key, value in tables.items()),
-        cuts=tuple(_cut(key, value) for key, value in _cuts(found).items()),
+        cuts=tuple(_cut(key, value) for key, value in cuts.items()),
         facts=facts,
         rules=tuple(_rule(value) for value in _list(found, "rules")),
         text=text,
@@ -207,10 +208,6 @@ def target_of(written: Any) -> AccuracyTarget:
     if not 0 < target.confidence < 1 or target.size <= 0 or target.within <= 0:
         raise InvalidInput(f"The accuracy '{written[:60]}' is never met by any noise.")
     return target
-
-
-def _cuts(found: dict[str, Any]) -> dict[str, Any]:
-    return _table(found, "cuts", "the spec") if "cuts" in found else {}
 
 
 def _cut(name: str, value: Any) -> Cut:

@@ -57,6 +57,7 @@ class Standing:
     approver: str = ""
     note: str = ""
     time: str = ""
+    dataset: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain texts, for commands and pages."""
@@ -98,7 +99,8 @@ def _after(before: Standing, entry: Entry) -> Standing:
         approver = data["who"]
     if state is ReleaseState.REHEARSED and before.state is ReleaseState.APPROVED:
         state = ReleaseState.APPROVED  # rehearsing again takes nothing back
-    return Standing(before.name, state, data["digest"], drafter, approver, data["note"], entry.time)
+    said = data["note"], entry.time, data["dataset"]
+    return Standing(before.name, state, data["digest"], drafter, approver, *said)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,15 +113,17 @@ class Office:
     rng: Rng
     state: Path
 
-    def record(self, spec: Spec, state: ReleaseState, who: str, note: str = "") -> None:
+    def record(
+        self, release: Spec | Standing, state: ReleaseState, who: str, note: str = ""
+    ) -> None:
         """Write down a change of state."""
         record_state(
             self.ledger,
-            dataset=spec.dataset,
-            release=spec.name,
+            dataset=release.dataset,
+            release=release.name,
             state=state.value,
             who=who,
-            digest=spec.digest,
+            digest=release.digest,
             note=note,
         )
 
@@ -210,13 +214,13 @@ def release(
     if standing.state not in ENDED:
         office.record(spec, ReleaseState.RELEASED, who, note=found.sha256)
         if old is not None:
-            _end(office, old, ReleaseState.SUPERSEDED, who, f"by {spec.name}")
+            office.record(old, ReleaseState.SUPERSEDED, who, f"by {spec.name}")
     return found
 
 
 def withdraw_release(name: str, office: Office, *, who: str = OWNER, reason: str) -> Standing:
     """Return where a release stands after it was withdrawn: the charge stands, the name stays taken."""
-    _end(office, _released(office, name), ReleaseState.WITHDRAWN, who, reason)
+    office.record(_released(office, name), ReleaseState.WITHDRAWN, who, reason)
     return standing_of(office.ledger, name)
 
 
@@ -227,19 +231,6 @@ def _released(office: Office, name: str) -> Standing:
             f"'{name}' is {_word(found)}: only a released package can be superseded or withdrawn."
         )
     return found
-
-
-def _end(office: Office, standing: Standing, state: ReleaseState, who: str, note: str) -> None:
-    entry = states_of(office.ledger, standing.name)[-1]
-    record_state(
-        office.ledger,
-        dataset=entry.data["dataset"],
-        release=standing.name,
-        state=state.value,
-        who=who,
-        digest=standing.digest,
-        note=note,
-    )
 
 
 def _word(standing: Standing) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from discreet.core.answer import REHEARSAL, Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
@@ -41,21 +42,35 @@ class PreparedQuestion:
 
 def again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) -> Answer:
     """Return an answer that was paid for before, as it is told for nothing now."""
-    now = balance_of(ledger, ready.payer)
     unpaid = bounding_notes(ready.question.statement)
     now_known = bounding_notes(ready.question.statement, ready.paid)
     known = (*(n for n in answer.provenance.notes if n not in (*unpaid, *now_known)), *now_known)
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
     provenance = replace(answer.provenance, notes=(*known, *later, note))
-    return replace(
-        answer,
-        cost=spent_of(FREE),
-        before=spent_so_far(now),
-        after=spent_so_far(now),
-        limit=limit_of(now),
-        free=True,
-        provenance=provenance,
-    )
+    now = balance_of(ledger, ready.payer)
+    return replace(answer, **free_bill(now), provenance=provenance)
+
+
+def free_bill(balance: Balance) -> dict[str, Any]:
+    """Return the bill of what nothing was charged for."""
+    return bill_of(FREE, balance, balance)
+
+
+def charge_bill(receipt: Receipt) -> dict[str, Any]:
+    """Return the bill of a charge; a repeated one costs nothing again."""
+    cost = FREE if receipt.repeated else receipt.cost
+    return bill_of(cost, receipt.before, receipt.after) | {"free": receipt.repeated}
+
+
+def bill_of(cost: Cost, before: Balance, after: Balance) -> dict[str, Any]:
+    """Return what is said about the price of what is handed out: the fields of `Charged`."""
+    return {
+        "cost": spent_of(cost),
+        "before": spent_so_far(before),
+        "after": spent_so_far(after),
+        "limit": limit_of(after),
+        "free": cost == FREE,
+    }
 
 
 def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -> Answer:
@@ -67,11 +82,7 @@ def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -
     return _assembled(
         ready,
         table,
-        cost=spent_of(FREE),
-        before=spent_so_far(balance),
-        after=spent_so_far(balance),
-        limit=limit_of(balance),
-        free=True,
+        free_bill(balance),
         notes=(
             note,
             *bounding_notes(ready.question.statement, ready.paid),
@@ -86,11 +97,7 @@ def paid_answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, r
     return _assembled(
         ready,
         table,
-        cost=spent_of(receipt.cost),
-        before=spent_so_far(receipt.before),
-        after=spent_so_far(receipt.after),
-        limit=limit_of(receipt.after),
-        free=receipt.cost == FREE,
+        bill_of(receipt.cost, receipt.before, receipt.after),
         notes=notes_of(ready),
         private=getattr(rng, "private", True),
     )
@@ -99,12 +106,8 @@ def paid_answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, r
 def _assembled(
     ready: PreparedQuestion,
     table: ResultTable,
+    bill: Mapping[str, Any],
     *,
-    cost: Spent,
-    before: Spent,
-    after: Spent,
-    limit: Spent,
-    free: bool,
     notes: tuple[str, ...],
     private: bool,
 ) -> Answer:
@@ -122,20 +125,11 @@ def _assembled(
         watermark=REHEARSAL if rehearsed else "",
     )
     return Answer(
-        columns=table.columns,
-        rows=table.rows,
-        error95=table.error95,
-        cost=cost,
-        before=before,
-        after=after,
-        limit=limit,
-        free=free,
+        **table.parts(),
+        **bill,
         request_id=ready.request.request_id,
         provenance=provenance,
         keys=len(question.statement.keys),
-        intervals=table.intervals,
-        covariance=table.covariance,
-        noisy=table.noisy,
     )
 
 
@@ -178,3 +172,20 @@ def spent_so_far(balance: Balance) -> Spent:
 def limit_of(balance: Balance) -> Spent:
     """Return what a balance says may be spent."""
     return Spent(balance.limit_epsilon, balance.limit_delta)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged:
+    """What was charged for something that is handed out, and the budget around that charge."""
+
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    free: bool
+
+    def bill_json(self) -> dict[str, Any]:
+        """Return the price and the budget as commands print them."""
+        around = {"before": self.before, "after": self.after, "limit": self.limit}
+        budget = {name: spent.to_json() for name, spent in around.items()}
+        return {"cost": self.cost.to_json(), "budget": budget}

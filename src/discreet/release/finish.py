@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any
 
 from discreet.kernel.look import Noisy
@@ -29,6 +30,10 @@ class ResultTable:
     intervals: tuple[tuple[tuple[float, float] | None, ...], ...]
     covariance: tuple[tuple[tuple[float, ...], ...], ...] | None
     noisy: tuple[int, ...]
+
+    def parts(self) -> dict[str, Any]:
+        """Return what it is made of, under the names that an answer has for them."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
 
 def finish(noisy: Noisy, question: Question, laws: Mapping[str, Law]) -> ResultTable:
@@ -58,8 +63,10 @@ def arranged(noisy: Noisy, question: Question) -> list[tuple[int, dict[str, Any]
     if question.having != e.TRUE:
         rows = [(i, row) for i, row in rows if evaluate(question.having, row) is True]
     for order in reversed(question.order):
-        ranks = {i: _rank(evaluate(order.value, row), order) for i, row in rows}
-        rows.sort(key=lambda item, ranks=ranks: ranks[item[0]])  # type: ignore[misc]  # ranks is bound here
+        ranks = [_rank(evaluate(order.value, row), order) for _, row in rows]
+        # Equal ones stay in their order, downwards too.
+        ranked = sorted(zip(ranks, rows, strict=True), key=itemgetter(0), reverse=order.descending)
+        rows = [row for _, row in ranked]
     first, limit = question.statement.offset, question.statement.limit
     return rows[first : None if limit is None else first + limit]
 
@@ -74,25 +81,10 @@ def _row(noisy: Noisy, question: Question, index: int) -> dict[str, Any]:
     return row
 
 
-class _Reversed:
-    """Sorts any value downwards."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __lt__(self, other: _Reversed) -> bool:
-        return bool(other.value < self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Reversed) and bool(self.value == other.value)
-
-    __hash__ = None  # type: ignore[assignment]  # only ever compared
-
-
 def _rank(value: Any, order: Order) -> tuple[Any, ...]:
     if value is None:
-        return (0 if order.nulls_first else 2,)
-    return (1, _Reversed(value) if order.descending else value)
+        return (0 if order.nulls_first is not order.descending else 2,)
+    return (1, value)
 
 
 def plain_value(value: Any) -> Any:

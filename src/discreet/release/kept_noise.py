@@ -97,14 +97,10 @@ def shown_again(kept: KeptNoise, question: Question) -> tuple[Noisy, dict[str, L
 
 
 def _key(key: Key) -> str:
-    return _digest((key.value, key.domain, key.missing))
+    return _name((key.value, key.domain, key.missing))
 
 
 def _name(part: Any) -> str:
-    return _digest(part)
-
-
-def _digest(part: Any) -> str:
     # Ids of columns are given in the order of binding, so equal rows below mean equal ids.
     return hashlib.sha256(repr(part).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.core.region import NULL, Positions
+from discreet.core.region import NULL, Positions, Region
 from discreet.core.schema import Domain, Table
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
@@ -42,7 +42,7 @@ class Known:
         return {
             "table": self.table,
             "measure": self.measure,
-            "box": {name: [list(span) for span in positions.spans] for name, positions in self.box},
+            "box": Region(self.box).to_json(),
             "value": str(self.value),
             "law": self.law.to_json(),
         }
@@ -50,11 +50,7 @@ class Known:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Known:
         """Return what `to_json` wrote."""
-        box = tuple(
-            (name, Positions.of((low, high) for low, high in spans))
-            for name, spans in sorted(data["box"].items())
-        )
-        law = law_of(*data["law"])
+        box, law = Region.from_json(data["box"]).axes, law_of(*data["law"])
         return cls(data["table"], data["measure"], box, int(data["value"]), law)
 
 

@@ -64,8 +64,7 @@ def prepared(request: Request, desk: Desk) -> Iterator[tuple[PreparedQuestion, H
     Guarantee: the plan depends on public facts and on the number of that state only; whatever
         happens to the sources meanwhile, that state is what the caller reads.
     """
-    around = prepared_together([request], desk)
-    with around as ((ready,), held):
+    with prepared_together([request], desk) as ((ready,), held):
         yield ready, held
 
 
@@ -147,8 +146,7 @@ def release_together(requests: Sequence[Request], desk: Desk) -> list[Answer]:
     told = [told_before(request, desk.ledger) for request in requests]
     waiting = [each for each, before in zip(requests, told, strict=True) if before is None]
     if waiting:
-        around = prepared_together(waiting, desk)
-        with around as (ready, held):
+        with prepared_together(waiting, desk) as (ready, held):
             new = iter(_released(ready, held, ledger=desk.ledger, rng=desk.rng))
     return [next(new) if before is None else before for before in told]
 
@@ -297,16 +295,7 @@ def _in_form(found: KeptAnswer, question: Question) -> Answer | None:
     if kept is None:
         return None
     table = finish(kept[0], question, kept[1])
-    return replace(
-        found.answer,
-        columns=table.columns,
-        rows=table.rows,
-        error95=table.error95,
-        keys=len(question.statement.keys),
-        intervals=table.intervals,
-        covariance=table.covariance,
-        noisy=table.noisy,
-    )
+    return replace(found.answer, **table.parts(), keys=len(question.statement.keys))
 
 
 def explain(request: Request, desk: Desk, *, group_size: int | None = None) -> Explanation:

@@ -18,6 +18,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
 from discreet.core.owner import OWNER
 from discreet.core.schema import Dataset, Table
+from discreet.engine.names import quoted
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Statement, scans_of
@@ -43,18 +44,12 @@ def probe_sql(dataset: Dataset, table: Table) -> str:
     # Words, not numbers: so the groups are a list that the plan knows.
     cases = " ".join(f"WHEN r.n <= {end} THEN '{end}'" for end in ENDS)
     upto = f"CASE {cases} ELSE '{_MOST}' END"
-    person, place = (
-        _quoted(str(table.unit.column)),
-        f"{_quoted(dataset.name)}.{_quoted(table.name)}",
-    )
+    person = quoted(str(table.unit.column))
+    place = f"{quoted(dataset.name)}.{quoted(table.name)}"
     each = f"SELECT {person}, COUNT(*) AS n FROM {place} GROUP BY {person}"
     return (
         f"SELECT {upto} AS {_COLUMNS[0]}, COUNT(*) AS {_COLUMNS[1]} FROM ({each}) AS r GROUP BY 1"
     )
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def probe_catalog(catalog: Catalog, dataset: Dataset, table: Table, max_rows: int = _MOST) -> Catalog:  # fmt: skip

@@ -61,7 +61,7 @@ def seal(plan: Plan, catalog: Catalog, engine: Engine) -> Sealed:
         raise too_large() from None
     mechanisms = admit(plan.mechanisms, tuple(reads))
     billed = {
-        region_of(read.facts, scans.tables, _axes(catalog, question.snapshots), catalog.home)
+        region_of(read.facts, scans.tables, axes_of(catalog, question.snapshots), catalog.home)
         for read in reads
     }
     datasets = {dataset_of(read.facts, scans.tables).name for read in reads}
@@ -107,9 +107,11 @@ def _view(
     return tree
 
 
-def _axes(
+def axes_of(
     catalog: Catalog, snapshots: Mapping[str, str]
 ) -> Callable[[Dataset, Table, int], str | None]:
+    """Return what names the axis of a table's column, by its place, in these snapshots."""
+
     def axis(dataset: Dataset, table: Table, place: int) -> str | None:
         column = table.columns[place].by_day()
         return catalog.axis(dataset, table, column, snapshots.get(table.name, ""))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.output import OutputColumn, OutputType
-from discreet.core.schema import IntegerDomain
+from discreet.core.schema import Domain, IntegerDomain
 from discreet.kernel.derive.row import Whole
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
@@ -63,6 +63,13 @@ def _type(expr: Expr, kinds: Mapping[str, str], whole: Mapping[str, bool]) -> Ou
     if found is OutputType.NUMBER and is_whole(expr, whole):
         return OutputType.INTEGER
     return found
+
+
+def type_of(domain: Domain) -> OutputType:
+    """Return the type in which the values of a domain are told."""
+    if isinstance(domain, IntegerDomain):
+        return OutputType.INTEGER
+    return _TYPES.get(kind(domain), OutputType.TEXT)
 
 
 def is_whole(expr: Expr, whole: Mapping[str, bool]) -> bool:

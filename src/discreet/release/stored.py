@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.answer import Answer, Spent
 from discreet.core.numbers import Epsilon
 from discreet.release.kept_noise import KeptNoise
 from discreet.release.paid_cells import Known
@@ -55,28 +54,14 @@ def pack(
 def unpack(payload: bytes) -> KeptAnswer:
     """Return what `pack` wrote."""
     data = json.loads(payload)
-    found = data["answer"]
-    exact = {name: Spent(Fraction(e), Fraction(d)) for name, (e, d) in data["exact"].items()}
-    answer = Answer(
-        columns=tuple(found["columns"]),
-        rows=_tuples(found["rows"]),
-        error95=_tuples(found["error95"]),
-        cost=exact["cost"],
-        before=exact["before"],
-        after=exact["after"],
-        limit=exact["limit"],
-        free=found["free"],
-        request_id=found["request_id"],
-        provenance=_provenance(found["provenance"]),
-        keys=data["keys"],
-        noisy=tuple(found["noisy"]),
-        intervals=tuple(
-            tuple(None if ends is None else _ends(*ends) for ends in row)
-            for row in found["intervals"]
-        ),
-        covariance=None
-        if data["covariance"] is None
-        else tuple(_tuples(matrix) for matrix in data["covariance"]),
+    exact: dict[str, Any] = {
+        name: Spent(Fraction(e), Fraction(d)) for name, (e, d) in data["exact"].items()
+    }
+    rows = data["covariance"]
+    answer = replace(
+        Answer.from_json({**data["answer"], "keys": data["keys"]}),
+        **exact,
+        covariance=None if rows is None else tuple(tuple(map(tuple, matrix)) for matrix in rows),
     )
     noise = data.get("noise")
     return KeptAnswer(
@@ -88,24 +73,3 @@ def unpack(payload: bytes) -> KeptAnswer:
 def known_in(payload: bytes) -> tuple[Known, ...]:
     """Return the reusable numbers of what `pack` wrote; read by themselves, as few answers are reused."""
     return tuple(Known.from_json(item) for item in json.loads(payload)["known"])
-
-
-def _ends(low: float | None, high: float | None) -> tuple[float, float]:
-    return -math.inf if low is None else low, math.inf if high is None else high
-
-
-def _tuples(rows: list[list[Any]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple(tuple(row) for row in rows)
-
-
-def _provenance(data: dict[str, Any]) -> Provenance:
-    return Provenance(
-        dataset=data["dataset"],
-        snapshot=data["snapshot"],
-        unit=data["unit"],
-        mechanisms=tuple(data["mechanisms"]),
-        sql=tuple(data["sql"]),
-        notes=tuple(data["notes"]),
-        private=data["private"],
-        watermark=data.get("watermark", ""),
-    )

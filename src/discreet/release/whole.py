@@ -14,7 +14,6 @@ from discreet.ledger.entry import Payer
 from discreet.release import pipeline, shape
 from discreet.release.afterwards.constants import (
     Nested,
-    answered_value,
     explained,
     nested_in,
     public_values,
@@ -24,11 +23,10 @@ from discreet.release.afterwards.constants import (
     told_of_inner,
 )
 from discreet.release.afterwards.explain import explain_steps
-from discreet.release.afterwards.release import ONE, datasets_of, release_steps
+from discreet.release.afterwards.release import datasets_of, keep_outcome, release_steps
 from discreet.release.afterwards.tables import columns_of
 from discreet.release.desk import Desk
 from discreet.release.request import Request
-from discreet.release.stored import pack
 from discreet.sql.afterwards.inner import with_constants
 from discreet.sql.afterwards.needed import units_of
 from discreet.sql.afterwards.program import Program
@@ -64,7 +62,7 @@ def release(request: Request, desk: Desk) -> Answer:
     for place, inner in enumerate(nested.inner):
         if inner.private:
             answers.append(_released(nested.asked(place, request), desk))
-            values[place] = answered_value(answers[-1])
+            values[place] = [row[0] for row in answers[-1].rows]  # the one noisy number
     sql = Written(str(request.sql), with_constants(nested.tree, desk.catalog, values))
     if not answers:
         return _released(replace(request, sql=sql), desk)
@@ -73,11 +71,7 @@ def release(request: Request, desk: Desk) -> Answer:
     with told_of_inner():
         found = summed(_released(outer, desk), answers, request)
     if request.named:
-        payer = payer_of_question(sql, request, desk.catalog)
-        packed = pack(found, (), request.epsilon or ONE)
-        desk.ledger.stored.keep_free(
-            payer, packed, request_id=request.request_id, body=request.body
-        )
+        keep_outcome(found, payer_of_question(sql, request, desk.catalog), request, desk)
     return found
 
 

@@ -38,24 +38,9 @@ def pairs(
         for i, (label, bar, point) in enumerate(zip(_unlike(labels), first, second, strict=True))
     ]
     y = {"type": "quantitative", "title": title}
-    layers: list[dict[str, Any]] = [
-        {
-            "mark": {
-                "type": "bar",
-                "color": LIGHT["quiet"],
-                "opacity": 0.45,
-                "size": _bar(values),
-            },
-            "encoding": {"y": {"field": "bar", **y}},
-        }
-    ]
+    layers = [_bars(values, y, LIGHT["quiet"], 0.45)]
     if intervals is not None:
-        layers.append(
-            {
-                "mark": {"type": "rule", "color": LIGHT["ink"]},
-                "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
-            }
-        )
+        layers.append(_rules(y))
     layers.append(
         {
             "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
@@ -83,19 +68,9 @@ def bars(
         for i, (label, value) in enumerate(zip(_unlike(labels), values, strict=True))
     ]
     y = {"type": "quantitative", "title": title}
-    layers: list[dict[str, Any]] = [
-        {
-            "mark": {"type": "bar", "color": LIGHT["accent"], "opacity": 0.6, "size": _bar(rows)},
-            "encoding": {"y": {"field": "bar", **y}},
-        }
-    ]
+    layers = [_bars(rows, y, LIGHT["accent"], 0.6)]
     if low is not None and high is not None:
-        layers.append(
-            {
-                "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1.5},
-                "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
-            }
-        )
+        layers.append(_rules(y, strokeWidth=1.5))
     return _chart(rows, layers, x=_labels(across, rows))
 
 
@@ -245,9 +220,22 @@ def _unlike(labels: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _bar(values: Sequence[Any]) -> float:
-    """Two bars are no wider than ten would be: width says nothing."""
-    return min(40.0, 0.8 * WIDTH / max(len(values), 1))
+def _bars(
+    values: Sequence[Any], y: Mapping[str, Any], colour: str, opacity: float
+) -> dict[str, Any]:
+    # Two bars are no wider than ten would be: width says nothing.
+    width = min(40.0, 0.8 * WIDTH / max(len(values), 1))
+    return {
+        "mark": {"type": "bar", "color": colour, "opacity": opacity, "size": width},
+        "encoding": {"y": {"field": "bar", **y}},
+    }
+
+
+def _rules(y: Mapping[str, Any], **look: float) -> dict[str, Any]:
+    return {
+        "mark": {"type": "rule", "color": LIGHT["ink"], **look},
+        "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
+    }
 
 
 def _labels(across: str, values: Sequence[Any]) -> dict[str, Any]:

@@ -75,17 +75,10 @@ def _cells(column: pa.Array, style: CsvStyle, decimals: int | None) -> pa.Array:
 def _words(column: pa.Array, style: CsvStyle) -> pa.Array:
     column = column.cast(pa.large_string())
     inner = pc.replace_substring(column, '"', '""')
-    quoted = pc.binary_join_element_wise(_quote(), inner, _quote(), _nothing())
+    quote, nothing = (pa.scalar(text, pa.large_string()) for text in ('"', ""))
+    quoted = pc.binary_join_element_wise(quote, inner, quote, nothing)
     if style.quoted:
         return quoted
     # A text of spaces, or an empty one, would be read as a gap.
     needed = pc.match_substring_regex(column, rf'["\r\n{re.escape(style.delimiter)}]|^\s|\s$|^$')
     return pc.if_else(needed, quoted, column)
-
-
-def _quote() -> pa.Scalar:
-    return pa.scalar('"', pa.large_string())
-
-
-def _nothing() -> pa.Scalar:
-    return pa.scalar("", pa.large_string())

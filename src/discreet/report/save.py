@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,9 @@ def to_json(document: Document) -> dict[str, Any]:
 def _block(block: Block) -> dict[str, Any]:
     match block:
         case Words():
-            return {"kind": "words", "text": block.text, "warning": block.warning}
+            return {"kind": "words", **asdict(block)}
         case Figure():
-            return {
-                "kind": "figure",
-                "title": block.title,
-                "spec": block.spec,
-                "caption": block.caption,
-            }
+            return {"kind": "figure", **asdict(block)}
         case Grid():
             return {
                 "kind": "grid",

@@ -89,15 +89,7 @@ async def _postgres(context: Context) -> asyncio.Server | None:
     # Here, because its certificates and its own catalog take a second that most starts do not need.
     from discreet.server.pgwire import serve_pg
 
-    return await serve_pg(
-        context.workspace,
-        context.tokens,
-        context.settings,
-        runner=context.runner,
-        planner=context.planner,
-        by_address=context.by_address,
-        by_token=context.by_token,
-    )
+    return await serve_pg(context)
 
 
 def _refuse_unguarded(app: FastAPI) -> None:

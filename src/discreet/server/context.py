@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection
 
@@ -18,6 +20,8 @@ from discreet.server.settings import Settings
 from discreet.server.watch.budget_watch import BudgetWatch
 from discreet.server.watch.metrics import Metrics
 from discreet.server.workspace import Workspace
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Context:
     by_address: Buckets
     metrics: Metrics
     watch: BudgetWatch
+    parts: dict[Callable[[Settings], Any], Any] = field(default_factory=dict)
+    """What features keep for their routes, by how it is made."""
 
     @classmethod
     def open(cls, settings: Settings) -> Context:
@@ -81,4 +87,21 @@ class Context:
 def context_of(connection: HTTPConnection) -> Context:
     """Return the context of the server that answers this request."""
     found: Context = connection.app.state.context
+    return found
+
+
+def kept_once(make: Callable[[Settings], Part]) -> Callable[[HTTPConnection], Part]:
+    """Return a function of a request: what `make` has made for its server, once, when first asked for.
+
+    It is how the routes of a feature share a shelf. Making it must be cheap and change nothing: two
+    requests at the same time may both do it, and one of the two is kept.
+    """
+
+    def found(connection: HTTPConnection) -> Part:
+        context = context_of(connection)
+        if make not in context.parts:
+            context.parts.setdefault(make, make(context.settings))
+        part: Part = context.parts[make]
+        return part
+
     return found

@@ -15,6 +15,14 @@ STATE = ".discreet"
 DEFAULT_PORT = 8765
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this very machine."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the server is told: where things lie, whom it listens to, and how much it takes.
@@ -79,12 +87,7 @@ class Settings:
     @property
     def loopback(self) -> bool:
         """Return whether only this machine can connect."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
     @property
     def tls(self) -> bool:

@@ -62,10 +62,12 @@ class Shelf(Generic[Item]):
         for an analyst only those are there that the analyst paid for.
     """
 
-    def __init__(self, state: Path, kind: Callable[..., Item], rules: ShelfRules) -> None:
-        self._kind = kind
-        self._rules = rules
-        self._folder = state / rules.folder
+    kind: Callable[..., Item]
+    rules: ShelfRules
+
+    def __init__(self, state: Path, rules: ShelfRules | None = None) -> None:
+        self._rules = rules or self.rules
+        self._folder = state / self._rules.folder
         self._lock = threading.Lock()
 
     def all(self, analyst: str | None = None) -> list[Item]:
@@ -163,7 +165,7 @@ class Shelf(Generic[Item]):
         try:
             facts: dict[str, Any] = json.loads((place / _FACTS).read_text(encoding="utf-8"))
             lists = {name: tuple(each) for name, each in facts.items() if isinstance(each, list)}
-            return self._kind(**(facts | lists))
+            return self.kind(**(facts | lists))
         except (OSError, ValueError, TypeError, AttributeError):
             return None  # being made, being deleted, or left behind by a crash
 

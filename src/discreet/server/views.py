@@ -271,6 +271,11 @@ def start_epsilon(left: float) -> str:
     return f"{next((step for step in _STEPS if step <= quarter), max(quarter, CRUMB)):.4g}"
 
 
+def start_of(datasets: Iterable[Mapping[str, Any]], name: str) -> str:
+    """Return what a form about one of the listed datasets begins with; nothing where there is none."""
+    return next((str(each["start"]) for each in datasets if each["name"] == name), "")
+
+
 def part_left(epsilon: Mapping[str, float]) -> float:
     """Return what share of a limit is left, between 0 and 1."""
     return min(1.0, max(0.0, epsilon["left"] / epsilon["limit"])) if epsilon["limit"] else 0.0

@@ -75,7 +75,7 @@ class Workspace:
         shelf = self._shelf
         if shelf is None or time.monotonic() - self._looked <= LOOK_AGAIN:
             return False
-        stamp = _stamp(self._config)
+        stamp = stamp_of(self._config)
         return stamp is not None and bool(stamp.size) and stamp != shelf.stamp
 
     def refresh(self) -> None:
@@ -104,7 +104,7 @@ class Workspace:
             self._exchange(self._open())
         elif now - self._looked > LOOK_AGAIN:
             self._looked = now
-            stamp = _stamp(self._config)
+            stamp = stamp_of(self._config)
             # A file that is gone, or empty because somebody is writing it, changes nothing.
             if stamp is not None and stamp.size and stamp != self._shelf.stamp:
                 self._try_new(stamp)
@@ -121,7 +121,7 @@ class Workspace:
             self._shelf.stamp = stamp  # not again until it changes again
 
     def _open(self) -> _Shelf:
-        stamp = _stamp(self._config)  # before reading: a change meanwhile is seen next time
+        stamp = stamp_of(self._config)  # before reading: a change meanwhile is seen next time
         curator = curator_of(self._config)
         _ = curator.ledger, curator.engine  # now, not in the first request
         return _Shelf(curator, stamp)
@@ -135,7 +135,8 @@ class Workspace:
             old.curator.close()
 
 
-def _stamp(path: Path) -> Stamp | None:
+def stamp_of(path: Path) -> Stamp | None:
+    """Return what changes when a file does; None for one that is gone."""
     try:
         facts = path.stat()
     except OSError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,66 +74,18 @@ def as_numbers(reports: Reports) -> npt.NDArray[np.int64]:
     return found
 
 
-def warner(data: int, size: int) -> Any:
-    """Return reports of Warner's coin."""
-    return sample("warner", data, size, epsilon=Fraction(EPSILON))
-
-
-def k_ary(data: int, size: int) -> Any:
-    """Return reports of k-ary randomized response."""
-    return sample("k_ary", data, size, epsilon=Fraction(EPSILON))
-
-
-def unary(data: int, size: int) -> Any:
-    """Return reports of optimised unary encoding."""
-    return sample("unary", data, size, epsilon=Fraction(EPSILON))
-
-
-def local_hash(data: int, size: int) -> Any:
-    """Return reports of optimised local hashing."""
-    return sample("local_hash", data, size, epsilon=Fraction(EPSILON))
-
-
-def projective(data: int, size: int) -> Any:
-    """Return reports of projective geometry response."""
-    return sample("projective", data, size, epsilon=Fraction(EPSILON))
-
-
-def count_mean_sketch(data: int, size: int) -> Any:
-    """Return reports of the count mean sketch."""
-    return sample("count_mean_sketch", data, size, epsilon=Fraction(EPSILON))
-
-
-def hadamard_sketch(data: int, size: int) -> Any:
-    """Return reports of the Hadamard sketch."""
-    return sample("hadamard_sketch", data, size, epsilon=Fraction(EPSILON))
-
-
-def prefix_tree(data: int, size: int) -> Any:
-    """Return reports of the prefix tree."""
-    return sample("prefix_tree", data, size, epsilon=Fraction(EPSILON))
-
-
-def rappor(data: int, size: int) -> Any:
-    """Return all that RAPPOR's reports ever tell: the permanent bits."""
-    return sample("rappor", data, size, epsilon=Fraction(EPSILON))
-
-
-def rappor_sketch(data: int, size: int) -> Any:
-    """Return the same for words."""
-    return sample("rappor_sketch", data, size, epsilon=Fraction(EPSILON))
-
-
-def duchi(data: int, size: int) -> Any:
-    """Return reports of Duchi's response."""
-    return sample("duchi", data, size, epsilon=Fraction(EPSILON))
-
-
-def piecewise(data: int, size: int) -> Any:
-    """Return reports of piecewise response."""
-    return sample("piecewise", data, size, epsilon=Fraction(EPSILON))
-
-
-def hybrid(data: int, size: int) -> Any:
-    """Return reports of hybrid response."""
-    return sample("hybrid", data, size, epsilon=Fraction(EPSILON))
+_claimed = partial(sample, epsilon=Fraction(EPSILON))
+"""What an audit calls: (data, size)."""
+warner = partial(_claimed, "warner")
+k_ary = partial(_claimed, "k_ary")
+unary = partial(_claimed, "unary")
+local_hash = partial(_claimed, "local_hash")
+projective = partial(_claimed, "projective")
+count_mean_sketch = partial(_claimed, "count_mean_sketch")
+hadamard_sketch = partial(_claimed, "hadamard_sketch")
+prefix_tree = partial(_claimed, "prefix_tree")
+rappor = partial(_claimed, "rappor")
+rappor_sketch = partial(_claimed, "rappor_sketch")
+duchi = partial(_claimed, "duchi")
+piecewise = partial(_claimed, "piecewise")
+hybrid = partial(_claimed, "hybrid")

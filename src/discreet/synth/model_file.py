@@ -59,7 +59,7 @@ def to_text(saved: Saved) -> str:
         "format": FORMAT,
         "version": VERSION,
         "table": saved.encoding.table,
-        "columns": [_column_json(column) for column in saved.encoding.columns],
+        "columns": [column_to_json(column) for column in saved.encoding.columns],
         "model": saved.model.to_json(),
         "measured": [_measured_json(item) for item in saved.measured],
         "rules": list(saved.rules),
@@ -93,7 +93,7 @@ def from_text(text: str, *, name: str = "the model") -> Saved:
         data = json.loads(text, parse_constant=_no_constant)
         if data["format"] != FORMAT or data["version"] != VERSION:
             raise InvalidInput("it has another format or version")
-        columns = tuple(_column(item) for item in _list(data["columns"]))
+        columns = tuple(column_from_json(item) for item in _list(data["columns"]))
         names = [column.name.lower() for column in columns]
         if len(set(names)) != len(names) or not names:
             raise InvalidInput("its columns have no names, or the same name twice")
@@ -129,7 +129,8 @@ def _no_constant(_text: str) -> Any:
     raise ValueError("not a finite number")
 
 
-def _column_json(column: Coded | MadeUp) -> dict[str, Any]:
+def column_to_json(column: Coded | MadeUp) -> dict[str, Any]:
+    """Return one column as plain JSON, also for other files that hold an encoding."""
     if isinstance(column, MadeUp):
         return {"name": column.name, "type": "identifier", "whole": column.whole}
     return {
@@ -205,7 +206,8 @@ _DOMAINS: dict[str, Callable[[dict[str, Any]], FiniteDomain]] = {
 }
 
 
-def _column(item: dict[str, Any]) -> Coded | MadeUp:
+def column_from_json(item: dict[str, Any]) -> Coded | MadeUp:
+    """Return the column that `column_to_json` wrote."""
     name, kind = _text(item["name"]), _text(item["type"])
     if kind == "identifier":
         return MadeUp(name, _truth(item["whole"]))
@@ -272,8 +274,3 @@ def _merged(
             raise InvalidInput("the groups of a measurement in it are wrong")
         found[column] = groups
     return found
-
-
-column_to_json = _column_json
-column_from_json = _column
-"""One column as plain JSON and back, for other files that hold an encoding."""

@@ -70,6 +70,12 @@ class Rules:
         said += [rule.text for rule in self.dependencies]
         return (*said, *(rule.text for rule in self.derivations))
 
+    @property
+    def decided(self) -> set[int]:
+        """Return the places of the columns that others decide."""
+        decided = {rule.then for rule in self.dependencies}
+        return decided | {rule.then for rule in self.derivations}
+
 
 def read_rules(texts: Sequence[str], encoding: Encoding) -> Rules:
     """Return the rules that `texts` say, or refuse one with a sentence.

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.errors import InternalError, InvalidInput
-from discreet.ledger.entry import Balance, Payer, Receipt
-from discreet.ledger.ledger import Ledger
+from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import balance_of, charge_bill, free_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.implied import too_small
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals
-from discreet.synth.measure.recording import RecordingMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import automatic
@@ -56,51 +52,37 @@ def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent
     """
     started = time.monotonic()
     with prepared(request, desk) as (ready, held):
-        return _synthesized(ready, (desk.ledger, desk.engine, held), desk.rng, progress, started)
-
-
-def _synthesized(
-    ready: PreparedSynthesis,
-    means: tuple[Ledger, Engine, Held],
-    rng: Rng,
-    progress: Progress,
-    started: float,
-) -> Synthetic:
-    request, (ledger, engine, held) = ready.request, means
-    if ready.free:
-        saved = _without_data(ready, rng, progress)
-        return _finished(ready, saved, None, _now(ledger, ready.payer), started)
-    receipt = ledger.charge(
-        ready.payer,
-        ready.funds.quote,
-        request_id=request.request_id,
-        body=request.body,
-        note=f"synthetic copy of {ready.outline.table.name} by {ready.method_words}",
-        snapshot=ready.snapshot,
-    )
-    stored = once(
-        ledger, receipt, lambda: pack(_fitted(ready, receipt, (engine, held), rng, progress))
-    )
-    saved = replace(unpack(stored), rules=ready.rules)
-    try:
-        return _finished(ready, saved, receipt, receipt.after, started)
-    except InvalidInput as error:
-        # What fails here is drawing rows as asked, never the model: other words give rows, free.
-        kept = (
-            "The charge stands, and the model is kept: ask again under the id "
-            f"{request.request_id} for other rows or by other conditions, free."
+        if ready.free:
+            saved = _without_data(ready, desk.rng, progress)
+            bill = free_bill(balance_of(desk.ledger, ready.payer))
+            return _finished(ready, saved, bill, started)
+        receipt = desk.ledger.charge(
+            ready.payer,
+            ready.funds.quote,
+            request_id=request.request_id,
+            body=request.body,
+            note=f"synthetic copy of {ready.outline.table.name} by {ready.method_words}",
+            snapshot=ready.snapshot,
         )
-        raise InvalidInput(f"{error.message} {kept}", hint=error.hint) from None
+        stored = once(
+            desk.ledger, receipt, lambda: pack(_fitted(ready, desk, held, receipt, progress))
+        )
+        saved = replace(unpack(stored), rules=ready.rules)
+        try:
+            return _finished(ready, saved, charge_bill(receipt), started)
+        except InvalidInput as error:
+            # What fails here is drawing rows as asked, never the model: other words give rows, free.
+            kept = (
+                "The charge stands, and the model is kept: ask again under the id "
+                f"{request.request_id} for other rows or by other conditions, free."
+            )
+            raise InvalidInput(f"{error.message} {kept}", hint=error.hint) from None
 
 
 def _fitted(
-    ready: PreparedSynthesis,
-    receipt: Receipt,
-    rows: tuple[Engine, Held],
-    rng: Rng,
-    progress: Progress,
+    ready: PreparedSynthesis, desk: Desk, held: Held, receipt: Receipt, progress: Progress
 ) -> Saved:
-    funds, outline, (engine, held) = ready.funds, ready.outline, rows
+    funds, outline, engine, rng = ready.funds, ready.outline, desk.engine, desk.rng
     progress(0, 1, "reading the table")
     means = Means(engine, held, receipt, funds.learning, funds.threshold_delta, ready.source, rng)
     learned = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
@@ -114,7 +96,7 @@ def _fitted(
     codes = seal_codes(outline.scan, engine, encoding.coded)
     ready.source.check(codes.source)
     counter = store_codes(held, codes, permit=receipt)
-    door = RecordingMarginals(counter, codes.shape, funds.fitting, codes.unit, rng)
+    door = PrivateMarginals(counter, codes.shape, funds.fitting, codes.unit, rng)
     fitted = _fit(ready, door, progress)
     trusted = fitted.trusted
     notices = (*outline.notices, *learned.notices, *fitted.words, *trusted.words)
@@ -134,7 +116,7 @@ class Fitted:
     part: Fraction = Fraction(1)
 
 
-def _fit(ready: PreparedSynthesis, door: RecordingMarginals, progress: Progress) -> Fitted:
+def _fit(ready: PreparedSynthesis, door: PrivateMarginals, progress: Progress) -> Fitted:
     options = _options(ready, door.shape)
     if len(ready.methods) == 1:
         return _fit_one(*ready.methods[0], door, options, progress)
@@ -149,7 +131,7 @@ def _fit(ready: PreparedSynthesis, door: RecordingMarginals, progress: Progress)
 def _fit_one(
     name: str,
     method: Method,
-    door: RecordingMarginals,
+    door: PrivateMarginals,
     options: dict[str, Any],
     progress: Progress,
 ) -> Fitted:
@@ -225,44 +207,26 @@ def _facts(
 
 
 def _finished(
-    ready: PreparedSynthesis,
-    saved: Saved,
-    receipt: Receipt | None,
-    balance: Balance,
-    started: float,
+    ready: PreparedSynthesis, saved: Saved, bill: Mapping[str, Any], started: float
 ) -> Synthetic:
     request = ready.request
     rows = sample_rows(saved, request.rows, where=request.where)
     notices = [*saved.facts["notices"]]
-    if any(not column.missing for column in saved.encoding.coded) and receipt is not None:
+    if any(not column.missing for column in saved.encoding.coded) and not ready.free:
         notices.append(LEFT_OUT)
     if ready.outline.dataset.accepted:
         notices.append(ACCEPTED)
     warning = too_small(saved.measured, max(1, round(saved.model.total)))
     notices += [] if warning is None else [warning]
-    free = receipt is None or receipt.repeated
     return Synthetic(
         saved=saved,
         rows=rows,
         method=str(saved.facts["method"]),
-        cost=spent_of(FREE if receipt is None or receipt.repeated else receipt.cost),
-        before=_spent(balance if receipt is None else receipt.before),
-        after=_spent(balance),
-        limit=Spent(balance.limit_epsilon, balance.limit_delta),
-        free=free,
+        **bill,
         request_id=request.request_id,
         notices=(*notices, *rows.notices),
         seconds=time.monotonic() - started,
     )
-
-
-def _now(ledger: Ledger, payer: Payer) -> Balance:
-    found = ledger.spent(payer.budget, payer.analyst)
-    return Balance(found.limit_epsilon, found.limit_delta, found.epsilon, found.delta)
-
-
-def _spent(balance: Balance) -> Spent:
-    return Spent(balance.epsilon, balance.delta)
 
 
 def pack(saved: Saved) -> bytes:

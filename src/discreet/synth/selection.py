@@ -17,12 +17,12 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.measure.part_door import PartDoor
-from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals, Scores
+from discreet.synth.measure.private_marginals import Counter, PrivateMarginals, Scores
 from discreet.synth.models.model import Model
+from discreet.synth.progress import Progress, silent
 from discreet.synth.report.quality_scope import CELLS, ComparisonScope
 from discreet.synth.trusted_fit import TrustedFit, fit_trusted
 
-Progress = Callable[[int, int, str], None]
 Fit = Callable[[PrivateMarginals, Progress], Model]
 
 FOR_CHOICE = Fraction(1, 20)
@@ -54,24 +54,13 @@ class Chosen:
     name: str
     fit: TrustedFit
     each: Fraction
-    choice: Fraction
     candidates: tuple[str, ...]
-
-    @property
-    def model(self) -> Model:
-        """Return the model."""
-        return self.fit.model
-
-    @property
-    def measured(self) -> tuple[Measured, ...]:
-        """Return the noisy tables behind the model."""
-        return self.fit.measured
 
     def words(self) -> str:
         """Return how the budget was split, in one sentence."""
         return (
             f"'{self.name}' was chosen among {', '.join(self.candidates)} by a paid selection: "
-            f"{float(self.each):.1%} of the budget fitted each, {float(self.choice):.1%} chose."
+            f"{float(self.each):.1%} of the budget fitted each, {float(FOR_CHOICE):.1%} chose."
         )
 
 
@@ -79,24 +68,20 @@ def choose_method(
     door: PrivateMarginals,
     candidates: Sequence[Candidate],
     *,
-    workload: Sequence[Columns] = (),
-    choice: Fraction = FOR_CHOICE,
-    progress: Progress = lambda _done, _of, _what: None,
+    progress: Progress = silent,
 ) -> Chosen:
-    """Return the model of a candidate whose tables in `workload` are close to the real ones.
+    """Return the model of a candidate whose tables are close to the real ones: pairs of columns, up to 300.
 
-    Without a workload these are the pairs of columns (all of them, up to 300).
-
-    Guarantee: everything passes through `door`, in shares that add up to 1: `choice` for the
-        selection and (1 - choice) / k for each fit. The score of a candidate is minus the sum over W
+    Guarantee: everything passes through `door`, in shares that add up to 1: FOR_CHOICE for the
+        selection and (1 - FOR_CHOICE) / k for each fit. The score of a candidate is minus the sum over W
         tables of the L1 distance between exact counts and fixed whole numbers (its fitted tables,
         paid for already). One row more or less changes one cell of each table by 1, so every
         distance moves by at most 1 and the score by at most W. (docs/notes/0024)
     """
     names = [candidate.name for candidate in candidates]
     check_choice(names)
-    tables = tuple(workload) or pairs_of(door.shape)
-    each = (1 - choice) / len(candidates)
+    tables = pairs_of(door.shape)
+    each = (1 - FOR_CHOICE) / len(candidates)
     fits = []
     for i, candidate in enumerate(candidates):
         told = _stretch(progress, i, len(candidates), candidate.name)
@@ -105,9 +90,9 @@ def choose_method(
         fits.append(fit_trusted(part, candidate.name, partial(candidate.fit, part, told)))
     progress(STEPS - 1, STEPS, "choosing")
     scores = _scores([each.model for each in fits], tables)
-    picked = door.choose(scores, sensitivity=len(tables), share=choice)
+    picked = door.choose(scores, sensitivity=len(tables), share=FOR_CHOICE)
     progress(STEPS, STEPS, "chosen")
-    return Chosen(names[picked], fits[picked], each, choice, tuple(names))
+    return Chosen(names[picked], fits[picked], each, tuple(names))
 
 
 def check_choice(names: Sequence[str]) -> None:

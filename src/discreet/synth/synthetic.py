@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.answer import Spent
 from discreet.core.machine.extras import needs
 from discreet.core.requests.synth import MOST_ROWS
 from discreet.errors import InvalidInput
+from discreet.release.assembled import Charged
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
 from discreet.synth.encoding.columns import Coded, Encoding
@@ -39,7 +39,7 @@ class SyntheticRows:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Synthetic:
+class Synthetic(Charged):
     """A synthetic copy of one table.
 
     `saved` holds the model, the encoding and the noisy tables behind it: all of it paid for.
@@ -50,11 +50,6 @@ class Synthetic:
     saved: Saved
     rows: SyntheticRows
     method: str
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
     request_id: str
     notices: tuple[str, ...]
     seconds: float
@@ -115,12 +110,7 @@ class Synthetic:
             "rows": self.rows.table.num_rows,
             "columns": self.rows.table.column_names,
             "method": self.method,
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
+            **self.bill_json(),
             "free": self.free,
             "seconds": round(self.seconds, 3),
             "estimated_rows": round(self.model.total),

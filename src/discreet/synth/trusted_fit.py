@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.measure.agreement import FitAgreement, agreement
-from discreet.synth.measure.part_door import PartDoor
-from discreet.synth.measure.private_marginals import Measured
-from discreet.synth.measure.recording import RecordingMarginals
+from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.methods.independent import (
     plain_columns,
     single_tables,
@@ -36,9 +34,7 @@ class TrustedFit:
     words: tuple[str, ...] = ()
 
 
-def fit_trusted(
-    door: RecordingMarginals | PartDoor, name: str, fit: Callable[[], Model]
-) -> TrustedFit:
+def fit_trusted(door: PrivateMarginals, name: str, fit: Callable[[], Model]) -> TrustedFit:
     """Return the model of `fit`, or independent columns where it cannot be trusted.
 
     Guarantee: what decides is noisy and paid for, or arithmetic on it. Columns that were not
@@ -56,7 +52,7 @@ def fit_trusted(
     )
 
 
-def _simpler(door: RecordingMarginals | PartDoor, why: str) -> TrustedFit:
+def _simpler(door: PrivateMarginals, why: str) -> TrustedFit:
     tables = single_tables(door, door.measured)
     model = smooth_columns(door.shape, tables)
     checked = agreement(tables, model)

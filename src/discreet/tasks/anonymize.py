@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.anonymize.command import WrittenCopy, anonymize_file
-from discreet.anonymize.exposure import expose
+from discreet.anonymize.release import expose
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.api import open as open_curator

@@ -11,7 +11,7 @@ from discreet.api.review import SeenTable, see_table
 from discreet.catalog.declare.analysts import writing
 from discreet.catalog.declare.columns import Settings, accepted, hidden, with_columns
 from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
-from discreet.catalog.read.policy_file import FILE_NAME, loads
+from discreet.catalog.read.policy_file import loads, meant_file
 from discreet.catalog.write import write_over
 from discreet.core.path import FollowedPath
 from discreet.engine.connect import connect, dialect_of
@@ -83,10 +83,7 @@ def review(
 
     Column names may be written as table.column.
     """
-    path = Path(FILE_NAME) if config is None else Path(config)
-    wish = ReviewRequest(
-        path / FILE_NAME if path.is_dir() else path, accept_safe, tuple(accept), tuple(hide)
-    )
+    wish = ReviewRequest(meant_file(config), accept_safe, tuple(accept), tuple(hide))
     tables = look(wish.config, progress=progress)
     return decide(wish, tables)
 

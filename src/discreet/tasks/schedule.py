@@ -16,7 +16,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -105,15 +105,7 @@ class LineDone:
 
     def to_json(self) -> dict[str, Any]:
         """Return one object of `discreet run --json`."""
-        return {
-            "line": self.line,
-            "kind": self.kind,
-            "period": self.period,
-            "outcome": self.outcome,
-            "epsilon": self.epsilon,
-            "out": self.out,
-            "error": self.error,
-        }
+        return asdict(self)
 
 
 def read_schedule(path: Path) -> Schedule:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
@@ -70,6 +71,7 @@ def synthesize(
             return curator.synthesize("frame", epsilon=epsilon, delta=delta, **asked)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Synthesizer:
     """`fit` pays and learns, `sample` draws rows for free: the conventions of scikit-learn.
 
@@ -77,24 +79,13 @@ class Synthesizer:
     'tree'
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        delta: Number | None = None,
-        columns: Columns | None = None,
-        unit: str = "row",
-        max_rows: int = 1,
-        method: str = "auto",
-        rules: Sequence[str] = (),
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.columns = columns
-        self.unit = unit
-        self.max_rows = max_rows
-        self.method = method
-        self.rules = rules
+    epsilon: Number
+    delta: Number | None = None
+    columns: Columns | None = None
+    unit: str = "row"
+    max_rows: int = 1
+    method: str = "auto"
+    rules: Sequence[str] = ()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 the convention's
         """Return the settings."""
@@ -167,7 +158,11 @@ def _declaration(
         if field.name == unit:
             continue
         settings = columns.get(field.name)
-        shown = widest(_storage(field.type)) if settings is None else _settings(settings)
+        shown = (
+            widest(_storage(field.type))
+            if settings is None
+            else {k: _setting(v) for k, v in settings.items()}
+        )
         lines.append(f"{toml.key(field.name)} = {toml.inline_table(shown)}")
     return "\n".join(lines) + "\n"
 
@@ -188,10 +183,6 @@ _STORED: tuple[tuple[Callable[[pa.DataType], bool], Storage], ...] = (
 
 def _storage(kind: pa.DataType) -> Storage:
     return next((stored for test, stored in _STORED if test(kind)), Storage.OTHER)
-
-
-def _settings(written: Mapping[str, Any]) -> dict[str, Setting]:
-    return {name: _setting(value) for name, value in written.items()}
 
 
 def _setting(value: Any) -> Setting:

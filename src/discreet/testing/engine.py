@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from discreet.engine.base import Capabilities, Exact, Recipe, engine_failed
+from discreet.engine.base import Capabilities, Engine, Exact, Recipe, engine_failed
 from discreet.engine.live import LiveHeld
 from discreet.engine.names import quoted
 from discreet.errors import UnknownName
@@ -25,7 +25,7 @@ def _parser(process: int) -> Any:  # noqa: ARG001 none is shared with a fork
     return duckdb.connect()
 
 
-class FakeEngine:
+class FakeEngine(Engine):
     """Tables with the given column types in the given dialect; `run` returns `answers`.
 
     `answers` is one table for every SELECT, a table for each SQL text, a function of the SQL text,
@@ -55,9 +55,7 @@ class FakeEngine:
         """Return the quoted SQL name of a table."""
         if not self.has(name):
             raise UnknownName(f"The engine has no table '{name}'.")
-        if self.capabilities.dialect == "spark":
-            return "`" + name.replace("`", "``") + "`"
-        return quoted(name)
+        return quoted(name, self.capabilities.dialect)
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:  # noqa: ARG002 the protocol's
         """Return the table that was given for `sql`, or fail like every engine."""
@@ -93,14 +91,6 @@ class FakeEngine:
     def fingerprint(self, name: str) -> str:
         """Return a text that never changes: there are no rows."""
         return f"fake {name}"
-
-    def names(self, name: str) -> list[str]:
-        """Return the names of a source's columns."""
-        return [column for column, _ in self.columns(name)]
-
-    def schema(self, name: str) -> dict[str, str]:
-        """Return the types of a source's columns, in small letters."""
-        return {column.lower(): kind for column, kind in self.columns(name)}
 
     def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
         """Return these tables as they are."""

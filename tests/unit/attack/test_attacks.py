@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.attack.attacks import MODULES, all_attacks, attack_named
-from discreet.attack.knobs import AttackSettings
+from discreet.attack.registry import AttackSettings
 from discreet.errors import UnknownName
 
 CONTRACT = {

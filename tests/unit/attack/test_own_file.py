@@ -1,7 +1,8 @@
 import pyarrow as pa
 import pytest
 
-from discreet.attack.own_file import declaration, own_people, people_of
+from discreet.attack.files import read_rows
+from discreet.attack.own_file import declaration, people_of
 from discreet.attack.student import mean_interval, student_quantile
 from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
@@ -39,7 +40,7 @@ def test_domains_are_read_off_the_file():
 
 def test_a_file_that_is_not_there():
     with pytest.raises(InvalidInput, match="no file"):
-        own_people("nowhere.csv")
+        people_of(read_rows("nowhere.csv"))
 
 
 def test_students_law():

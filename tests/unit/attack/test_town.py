@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.attack.town import asking, curated, staged
+from discreet.attack.town import curated, staged
 from discreet.errors import BudgetExceeded
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -10,10 +10,9 @@ def test_the_town_is_gone_afterwards_and_its_budget_is_real():
     with staged(300, tables=("people",)) as made:
         folder = made.folder
         with curated(made.toml, epsilon=2.5) as curator:
-            ask = asking(curator)
-            answer = ask(COUNT, 2.0)
+            answer = curator.query(COUNT, epsilon=2.0)
             assert abs(answer.rows[0][0] - 300) < 30
             assert float(answer.limit.epsilon) == 2.5
             with pytest.raises(BudgetExceeded):
-                ask("SELECT COUNT(*) AS n FROM people WHERE age > 20", 1.0)
+                curator.query("SELECT COUNT(*) AS n FROM people WHERE age > 20", epsilon=1.0)
     assert not folder.exists()

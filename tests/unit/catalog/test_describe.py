@@ -76,12 +76,6 @@ def test_everyone(catalog):
     assert catalog.describe_region(EVERYONE) == "everyone"
 
 
-def test_an_earlier_snapshot_is_worded_as_such(catalog):
-    region = Region.of({axis(catalog, "age", "v1"): Positions.of([(21, 120)])})
-    assert catalog.describe_region(region, current=["v1"]) == "age > 20"
-    assert catalog.describe_region(region, current=["v2"]) == "age > 20 (in an earlier snapshot)"
-
-
 def test_an_earlier_domain_is_worded_as_such(catalog, tmp_path):
     region = Region.of({axis(catalog, "age"): Positions.of([(21, 120)])})
     for new in (TEXT.replace("120", "130"), TEXT.replace("\nage =", "\nyears =")):

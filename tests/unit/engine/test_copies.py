@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from discreet.engine.copies import Canonical, copy_name, state_key
 
-WANTED = Canonical("SELECT 1", copy=True, owner="ledger")
+WANTED = Canonical("SELECT 1", owner="ledger")
 
 
 def test_the_key_of_a_state_folder_stays_and_is_its_own(tmp_path):
@@ -21,8 +21,8 @@ def test_a_copy_is_named_by_everything_that_its_rows_depend_on():
         for content in ("x", "y")
         for wanted in (
             WANTED,
-            Canonical("SELECT 2", copy=True, owner="ledger"),
-            Canonical("SELECT 1", copy=True, owner="another"),
+            Canonical("SELECT 2", owner="ledger"),
+            Canonical("SELECT 1", owner="another"),
         )
     }
     assert len(names) == 24
@@ -39,5 +39,5 @@ def test_copies_of_one_source_under_one_ledger_are_a_family():
     one, two = (copy_name(b"k", "s.t", content, WANTED) for content in "xy")
     assert one.family == two.family
     assert one.whole.startswith(one.family)
-    other = Canonical("SELECT 1", copy=True, owner="another")
+    other = Canonical("SELECT 1", owner="another")
     assert copy_name(b"k", "s.t", "x", other).family != one.family

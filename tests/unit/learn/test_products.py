@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, Column, IntegerDomain, NumberDomain
-from discreet.learn.linear.ridge import solve
 from discreet.learn.linear.variables import STEP, coded_column, numbers_of, variables_of
 from discreet.learn.products import exact_products, products_law
+from discreet.learn.regress import solve
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 
 COLUMNS = [

@@ -17,7 +17,7 @@ from discreet.learn.kept.model_zip import read_model, write_model
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.model import Classifier
 from discreet.learn.scored.predict import predicted
-from discreet.learn.scored.public_test import publicly_tested
+from discreet.learn.scored.score import publicly_tested
 from discreet.synth.encoding.columns import Coded
 from learning import curator, people
 

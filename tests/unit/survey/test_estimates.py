@@ -10,7 +10,6 @@ import pytest
 from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
 from discreet.survey.audited import MAKERS, WORDS
-from discreet.survey.estimate.consistency import norm_sub
 from discreet.survey.estimate.cross import cross_table
 from discreet.survey.estimate.means import estimate_mean, worst_variance
 from discreet.survey.estimate.planning import (
@@ -19,7 +18,7 @@ from discreet.survey.estimate.planning import (
     respondents_needed,
     unit_variance,
 )
-from discreet.survey.estimate.shares import estimate_shares, shares_from, variance
+from discreet.survey.estimate.shares import norm_sub, shares_from, variance
 from discreet.survey.estimate.shuffle import shuffled_epsilon
 from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.randomizers.bits import column_sums
@@ -44,11 +43,11 @@ LEAST, MOST = 0.88, 0.9999
 def test_the_mission_s_numbers():
     """p = 2A - 1/2 at ln 3; in general p = (A - (1-q)/2) / q with q = tanh(epsilon / 2)."""
     coin = KaryResponse.of(2, Fraction("1.098612288668"), name="warner")
-    found = estimate_shares(coin, np.array([40, 60]), [0, 1], reports=100)
+    found = shares_from(coin, coin.supporters(np.array([40, 60]), [0, 1]), reports=100)
     assert found.value == pytest.approx([2 * 0.4 - 0.5, 2 * 0.6 - 0.5], abs=1e-8)
     two = KaryResponse.of(2, Fraction(2), name="warner")
     q = np.tanh(1.0)
-    found = estimate_shares(two, np.array([40, 60]), [0], reports=100)
+    found = shares_from(two, two.supporters(np.array([40, 60]), [0]), reports=100)
     assert found.value[0] == pytest.approx((0.4 - (1 - q) / 2) / q, abs=1e-8)
 
 
@@ -148,7 +147,9 @@ def test_sketches_find_words_and_allow_for_collisions():
     sketch, people = CountMeanSketch.of(Fraction(4), rows=64, buckets=64), 20_000
     words = ["tea"] * 12_000 + ["coffee"] * 6_000 + ["milk"] * 2_000
     tally = sketch.tally(sketch.encode_many(words, SystemRng()))
-    found = estimate_shares(sketch, tally, ["tea", "coffee", "milk", "water"], reports=people)
+    found = shares_from(
+        sketch, sketch.supporters(tally, ["tea", "coffee", "milk", "water"]), reports=people
+    )
     truth = np.array([0.6, 0.3, 0.1, 0.0])
     # Six standard errors, hashes and noise together.
     error = np.sqrt(variance(sketch, truth, reports=people))
@@ -188,7 +189,9 @@ def test_norm_sub_keeps_large_shares_where_clipping_shrinks_them():
     randomizer = LocalHash.of(1000, Fraction(1))
     codes = np.repeat(np.arange(1000), np.round(truth * 100_000).astype(int))
     tally = randomizer.tally(randomizer.encode_many(codes, SystemRng()))
-    noisy = estimate_shares(randomizer, tally, range(1000), reports=codes.size).value
+    noisy = shares_from(
+        randomizer, randomizer.supporters(tally, range(1000)), reports=codes.size
+    ).value
     kept = norm_sub(noisy)
     clipped = np.maximum(noisy, 0) / np.maximum(noisy, 0).sum()
     assert kept.sum() == pytest.approx(1)
@@ -237,12 +240,14 @@ def test_liars_weigh_as_much_as_said():
     assert poisoning_gain(ProjectiveResponse.of(1000, Fraction(1))) < 3.5
     randomizer = ProjectiveResponse.of(20, Fraction(1))
     honest = randomizer.tally(randomizer.encode_many(np.arange(20).repeat(500), SystemRng()))
-    before = estimate_shares(randomizer, honest, [3], reports=10_000).value[0]
+    before = shares_from(randomizer, randomizer.supporters(honest, [3]), reports=10_000).value[0]
     best = next(
         r for r in range(randomizer.points) if randomizer.supports(np.array([r]), [3])[0, 0]
     )
     lies = randomizer.tally(np.full(100, best))
-    after = estimate_shares(randomizer, honest + lies, [3], reports=10_100).value[0]
+    after = shares_from(
+        randomizer, randomizer.supporters(honest + lies, [3]), reports=10_100
+    ).value[0]
     # What is said is the way up from 0: an estimate that noise put elsewhere has the rest of the way.
     gain = poisoning_gain(randomizer)
     assert after - before == pytest.approx(100 / 10_100 * (gain - before), rel=1e-9)
@@ -342,7 +347,7 @@ def test_frequent_words_are_found_without_a_list():
     assert {"tea", "coffee", "\U0001f600"} <= set(tree.discover(tally))
     assert len(tree.discover(tally)) < 10
     deepest = int(tree.deepest(tally).sum())
-    found = estimate_shares(tree, tally, ["tea", "milk"], reports=deepest)
+    found = shares_from(tree, tree.supporters(tally, ["tea", "milk"]), reports=deepest)
     error = np.sqrt(variance(tree, np.array([0.4, 0.0]), reports=deepest))
     assert np.all(np.abs(found.value - [0.4, 0.0]) < 6 * error)
     assert tree.discover(np.zeros_like(tally)) == {}

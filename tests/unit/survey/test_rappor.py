@@ -11,7 +11,7 @@ from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
 from discreet.survey.device.device import Device
 from discreet.survey.estimate.planning import once_epsilon
-from discreet.survey.estimate.shares import estimate_shares, variance
+from discreet.survey.estimate.shares import shares_from, variance
 from discreet.survey.randomizers.rappor import Blur, Rappor
 from discreet.survey.randomizers.stream import WORD, Draws, RecordedBytes
 from discreet.survey.sketch.rappor_sketch import RapporSketch
@@ -114,7 +114,9 @@ def test_words_are_found_through_both_steps():
     sketch, people = RapporSketch.of(Fraction(6), rows=64, buckets=64), 20_000
     words = ["tea"] * 12_000 + ["coffee"] * 8_000
     tally = sketch.tally(sketch.encode_many(words, SystemRng()))
-    found = estimate_shares(sketch, tally, ["tea", "coffee", "water"], reports=people)
+    found = shares_from(
+        sketch, sketch.supporters(tally, ["tea", "coffee", "water"]), reports=people
+    )
     truth = np.array([0.6, 0.4, 0.0])
     assert np.all(
         np.abs(found.value - truth) < 6 * np.sqrt(variance(sketch, truth, reports=people))

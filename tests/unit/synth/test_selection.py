@@ -74,7 +74,7 @@ def test_a_part_covers_every_way_through_the_door():
 
 def test_only_the_winners_tables_are_kept():
     chosen = choose_method(door_to(people()), BOTH)
-    assert [each.columns for each in chosen.measured] == [(0, 1, 2)]
+    assert [each.columns for each in chosen.fit.measured] == [(0, 1, 2)]
 
 
 def test_noise_of_a_part_is_that_of_its_size():

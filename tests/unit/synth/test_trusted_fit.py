@@ -8,8 +8,7 @@ import pytest
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.measure.agreement import agreement
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Unit
-from discreet.synth.measure.recording import RecordingMarginals
+from discreet.synth.measure.private_marginals import PrivateMarginals, Unit
 from discreet.synth.methods import adaptive, automatic, tree
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.trusted_fit import fit_trusted
@@ -22,7 +21,7 @@ PURSE = next(iter(PURSES.values()))
 
 
 def door(seed=1):
-    return RecordingMarginals(MemoryCounter(CODES, SHAPE), SHAPE, PURSE, Unit(), SeededRng(seed))
+    return PrivateMarginals(MemoryCounter(CODES, SHAPE), SHAPE, PURSE, Unit(), SeededRng(seed))
 
 
 def uniform(total=2_000.0):
@@ -89,7 +88,7 @@ def test_potentials_a_thousand_apart_neither_overflow_nor_lie():
     codes = np.stack([first, first // 4, first % 3, first // 20], axis=1).astype(np.int32)
     shape = shape_of(40, 10, 3, 2)
     purse = type(PURSE)(PURSE.amount * 400, PURSE.concentrated)
-    opened = RecordingMarginals(MemoryCounter(codes, shape), shape, purse, Unit(), SeededRng(2))
+    opened = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, Unit(), SeededRng(2))
     with np.errstate(all="raise", under="ignore"):
         found = fit_trusted(opened, "adaptive", lambda: adaptive.fit(opened))
     assert found.words == ()

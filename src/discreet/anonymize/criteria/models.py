@@ -35,7 +35,10 @@ class PrivacyModel(Protocol):
 
     @property
     def smallest(self) -> int:
-        """Return the fewest rows that a class can have and satisfy it."""
+        """Return the fewest rows that a class can have and satisfy it.
+
+        Where it is not closed under supersets: also the fewest different sensitive values.
+        """
         ...
 
     @property
@@ -50,10 +53,6 @@ class PrivacyModel(Protocol):
 
     def satisfied(self, sizes: Integers, histogram: Histogram | None) -> Mask:
         """Return which classes satisfy it."""
-        ...
-
-    def necessary(self, sizes: Integers, histogram: Histogram | None) -> Mask:
-        """Return which classes satisfy a weaker condition that is closed under supersets."""
         ...
 
     def words(self) -> str:
@@ -88,10 +87,6 @@ class KAnonymity:
         """Return which classes have k rows."""
         return np.asarray(sizes >= self.k)
 
-    def necessary(self, sizes: Integers, histogram: Histogram | None) -> Mask:
-        """Return the same: more rows never hurt."""
-        return self.satisfied(sizes, histogram)
-
     def words(self) -> str:
         """Return the condition in plain words."""
         return f"every class has at least {self.k} rows"
@@ -118,10 +113,6 @@ class DistinctDiversity:
         """Return which classes have l values."""
         return np.asarray(distinct_values(_given(histogram)) >= self.l)
 
-    def necessary(self, sizes: Integers, histogram: Histogram | None) -> Mask:
-        """Return the same: values only come, never go."""
-        return self.satisfied(sizes, histogram)
-
     def words(self) -> str:
         """Return the condition in plain words."""
         return f"every class has at least {self.l} different sensitive values"
@@ -147,10 +138,6 @@ class EntropyDiversity:
     def satisfied(self, sizes: Integers, histogram: Histogram | None) -> Mask:  # noqa: ARG002 protocol
         """Return which classes have an entropy of at least log l."""
         return np.asarray(entropies(_given(histogram)) >= math.log(self.l) - _SLACK)
-
-    def necessary(self, sizes: Integers, histogram: Histogram | None) -> Mask:  # noqa: ARG002 protocol
-        """Return which classes have l different values: without them the entropy is below log l."""
-        return np.asarray(distinct_values(_given(histogram)) >= self.smallest)
 
     def words(self) -> str:
         """Return the condition in plain words."""
@@ -184,10 +171,6 @@ class RecursiveDiversity:
         """Return which classes have r_1 < c (r_l + ... + r_m)."""
         top, tail = tops_and_tails(_given(histogram), self.l)
         return np.asarray(top < self.c * tail)
-
-    def necessary(self, sizes: Integers, histogram: Histogram | None) -> Mask:  # noqa: ARG002 protocol
-        """Return which classes have l different values."""
-        return np.asarray(distinct_values(_given(histogram)) >= self.l)
 
     def words(self) -> str:
         """Return the condition in plain words."""
@@ -236,10 +219,6 @@ class Closeness:
             raise InternalError("The hierarchical distance was given no hierarchy.")
         return hierarchical_distances(histogram, [np.array(level) for level in self.levels])
 
-    def necessary(self, sizes: Integers, histogram: Histogram | None) -> Mask:  # noqa: ARG002 protocol
-        """Return all: a class may come closer or go away when rows are added."""
-        return np.ones(len(sizes), dtype=bool)
-
     def words(self) -> str:
         """Return the condition in plain words."""
         return (
@@ -282,9 +261,14 @@ class Conditions:
         kept = np.ones(len(sizes), dtype=bool)
         possible = kept.copy()
         for model in self.models:
-            weaker = model.necessary(sizes, histogram)
-            possible &= weaker
-            kept &= weaker if model.superset_closed else model.satisfied(sizes, histogram)
+            satisfied = model.satisfied(sizes, histogram)
+            kept &= satisfied
+            # What is not closed under supersets needs at least so many different values.
+            possible &= (
+                satisfied
+                if model.superset_closed
+                else distinct_values(_given(histogram)) >= model.smallest
+            )
         return Verdict(kept, possible)
 
     def words(self) -> str:

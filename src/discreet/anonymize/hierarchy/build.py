@@ -22,7 +22,7 @@ _CODE_SHARE = 0.9
 
 def star(column: str, values: Sequence[Value]) -> Hierarchy:
     """Return the hierarchy that keeps a value or says nothing."""
-    return _of(column, {spelled(value): (spelled(value), TOP) for value in values})
+    return Hierarchy(column, {spelled(value): (spelled(value), TOP) for value in values})
 
 
 def intervals(
@@ -219,7 +219,3 @@ def _is_date(text: str) -> bool:
     except ValueError:
         return False
     return len(text) == len("1999-12-31")
-
-
-def _of(column: str, paths: Mapping[str, tuple[str, ...]]) -> Hierarchy:
-    return Hierarchy(column, paths)

@@ -10,7 +10,6 @@ import numpy as np
 from discreet.anonymize.groups import Groups, Integers, Numbers, Value
 from discreet.anonymize.hierarchy.build import guess
 from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +57,9 @@ def make_ladders(groups: Groups, hierarchies: Mapping[str, Hierarchy]) -> tuple[
 
 
 def _ladder(column: str, values: tuple[Value, ...], hierarchy: Hierarchy, mass: Integers) -> Ladder:
-    paths = [hierarchy.path(value) for value in values]
-    lacking = sum(path is None for path in paths)
-    if lacking:
-        raise InvalidInput(
-            f"The hierarchy of '{column}' does not cover {lacking} of the values in the column.",
-            hint=f"Add a line for each value to {column}.csv, or leave the file out: a hierarchy "
-            "is then built.",
-        )
-    known = [path for path in paths if path is not None]
+    known = hierarchy.paths_of(
+        column, values, otherwise=", or leave the file out: a hierarchy is then built"
+    )
     rungs: list[Rung] = []
     for level in range(hierarchy.levels):
         names: dict[str, int] = {}

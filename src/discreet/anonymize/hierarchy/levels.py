@@ -63,6 +63,18 @@ class Hierarchy:
             found = (*("",) * (self.levels - 1), top)
         return found
 
+    def paths_of(
+        self, column: str, values: Sequence[Value], *, otherwise: str = ""
+    ) -> list[tuple[str, ...]]:
+        """Return the path of each value of a column; `otherwise` says what else helps if one has none."""
+        paths = [path for path in map(self.path, values) if path is not None]
+        if lacking := len(values) - len(paths):
+            raise InvalidInput(
+                f"The hierarchy of '{column}' does not cover {lacking} of the values in the column.",
+                hint=f"Add a line for each value to {column}.csv{otherwise}.",
+            )
+        return paths
+
 
 def _check_nesting(column: str, paths: Iterable[tuple[str, ...]]) -> None:
     parents: list[dict[str, str]] = []

@@ -24,16 +24,6 @@ def silent(_done: int, _of: int, _what: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeRunner:
-    """An allowed node, for those who ask why it was not chosen."""
-
-    levels: tuple[int, ...]
-    cost: float
-    suppressed: int
-    classes: int
-
-
-@dataclass(frozen=True, slots=True)
 class CheapestNode:
     """The chosen node. No allowed node costs less than `bound`, which is `cost` if `optimal`."""
 
@@ -43,30 +33,28 @@ class CheapestNode:
     optimal: bool
     evaluated: int
     nodes: int
-    runners: tuple[NodeRunner, ...]
+    runners: tuple[Look, ...]
+    """The best allowed nodes, for those who ask why another was not chosen."""
 
 
 class _Best:
     """The best looks so far; ties go to the smaller discernibility, then to lower levels."""
 
     def __init__(self) -> None:
-        self._looks: list[Look] = []
+        self.looks: list[Look] = []
 
     @property
     def cost(self) -> float:
-        return self._looks[0].cost if self._looks else math.inf
+        return self.looks[0].cost if self.looks else math.inf
 
     @property
     def look(self) -> Look | None:
-        return self._looks[0] if self._looks else None
+        return self.looks[0] if self.looks else None
 
     def add(self, look: Look) -> None:
-        if look.allowed and look not in self._looks:
-            merged = [*self._looks, look]
-            self._looks = heapq.nsmallest(_RUNNERS, merged, key=_rank)
-
-    def runners(self) -> tuple[NodeRunner, ...]:
-        return tuple(NodeRunner(x.levels, x.cost, x.lost, x.classes) for x in self._looks)
+        if look.allowed and look not in self.looks:
+            merged = [*self.looks, look]
+            self.looks = heapq.nsmallest(_RUNNERS, merged, key=_rank)
 
 
 def _rank(look: Look) -> tuple[float, float, tuple[int, ...]]:
@@ -116,7 +104,7 @@ def search(
         optimal=optimal,
         evaluated=len(looked),
         nodes=math.prod(heights),
-        runners=best.runners(),
+        runners=tuple(best.looks),
     )
 
 

@@ -20,6 +20,10 @@ class Entries:
     rows: Integers
     part: Integers
 
+    def some(self, places: Integers | Mask, part: Integers) -> Entries:
+        """Return those at these places, in these parts."""
+        return Entries(self.combination[places], self.sensitive[places], self.rows[places], part)
+
 
 def start_entries(groups: Groups, conditions: Conditions) -> Entries:
     """Return all rows in one part, sensitive values apart only where a model looks at them."""

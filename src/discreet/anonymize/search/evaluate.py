@@ -43,6 +43,20 @@ class Look:
     lost: int
     classes: int
 
+    @classmethod
+    def of(cls, view: View, cost: CostModel, *, allowed: bool, hopeless: bool) -> Look:
+        """Return what a node tells whose classes are known."""
+        return cls(
+            levels=view.levels,
+            allowed=allowed,
+            hopeless=hopeless,
+            cost=cost.of(view) if allowed else math.inf,
+            bound=cost.bound(view),
+            tie=Discernibility().of(view) if allowed else math.inf,
+            lost=view.lost,
+            classes=int(view.kept.sum()),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
@@ -99,18 +113,9 @@ class ClassEvaluator:
         table = self._shelf.reach(levels)
         kept, impossible = self._judge(table)
         view = self._view(table, kept)
-        lost = view.lost
-        allowed = lost <= self._limit
-        return Look(
-            levels=tuple(levels),
-            allowed=allowed,
-            hopeless=not allowed and (self._monotone or impossible > self._limit),
-            cost=self._cost.of(view) if allowed else math.inf,
-            bound=self._cost.bound(view),
-            tie=Discernibility().of(view) if allowed else math.inf,
-            lost=lost,
-            classes=int(kept.sum()),
-        )
+        allowed = view.lost <= self._limit
+        hopeless = not allowed and (self._monotone or impossible > self._limit)
+        return Look.of(view, self._cost, allowed=allowed, hopeless=hopeless)
 
     def _judge(self, table: ClassTable) -> tuple[Mask, int]:
         """Return which classes stay, and how many rows no finer node could keep either."""

@@ -109,12 +109,7 @@ def _rescued(
     high = np.tile(np.asarray(levels, dtype=np.int64), (count + 1, 1))
     high[count] = [ladder.levels - 1 for ladder in ladders]
     lost = klass[entries.combination] == SUPPRESSED
-    outside = Entries(
-        entries.combination[lost],
-        entries.sensitive[lost],
-        entries.rows[lost],
-        np.zeros(int(lost.sum()), dtype=np.int64),
-    )
+    outside = entries.some(lost, np.zeros(int(lost.sum()), dtype=np.int64))
     # One label at the top of every column, or they could not all read the same.
     one = all(ladder.rungs[-1].size == 1 for ladder in ladders)
     if one and lost.any() and judge(outside, conditions, whole, 1)[0]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +16,7 @@ from discreet.anonymize.search.classes import (
     class_of,
     roll_up,
 )
-from discreet.anonymize.search.costs import CostModel, Discernibility, View
+from discreet.anonymize.search.costs import CostModel, View
 from discreet.anonymize.search.evaluate import Assigned, Look
 from discreet.errors import InvalidInput
 
@@ -68,16 +67,7 @@ class MatchingEvaluator:
             most_classes=table.size,
         )
         allowed = view.lost <= self._limit
-        return Look(
-            levels=table.levels,
-            allowed=allowed,
-            hopeless=not allowed,
-            cost=self._cost.of(view) if allowed else math.inf,
-            bound=self._cost.bound(view),
-            tie=Discernibility().of(view) if allowed else math.inf,
-            lost=view.lost,
-            classes=int(kept.sum()),
-        )
+        return Look.of(view, self._cost, allowed=allowed, hopeless=not allowed)
 
     def _matched(self, table: ClassTable) -> tuple[Integers, Mask]:
         """Return how many kept rows match each class, and which classes are kept."""

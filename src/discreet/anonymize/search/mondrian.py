@@ -7,7 +7,7 @@ ones deal the rows at the median out to both halves, so parts become as small as
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def mondrian(
         fresh = np.full(parts, -1, dtype=np.int64)
         fresh[accepted] = parts + np.arange(len(accepted))
         part = np.where(cut, fresh[entries.part], entries.part)
-        entries = Entries(entries.combination, entries.sensitive, entries.rows, part)
+        entries = replace(entries, part=part)
         still = np.zeros(parts, dtype=bool)
         still[accepted] = True
         is_open = np.concatenate([still, np.ones(len(accepted), dtype=bool)])
@@ -106,13 +106,7 @@ def _cut_round(
     """Return which entries go to a new half, which parts were cut, and the entries (some divided)."""
     parts = len(is_open)
     sizes = np.bincount(entries.part, weights=entries.rows, minlength=parts)
-    some = Entries(
-        entries.combination[chosen],
-        entries.sensitive[chosen],
-        entries.rows[chosen],
-        entries.part[chosen],
-    )
-    spreads = _spreads(some, space, parts)
+    spreads = _spreads(entries.some(chosen, entries.part[chosen]), space, parts)
     columns = np.argsort(-spreads, axis=1, kind="stable")
     wanting = is_open & (sizes >= 2 * space.conditions.smallest)
     moved = np.zeros(len(entries.rows), dtype=bool)
@@ -225,12 +219,7 @@ def _both_satisfy(entries: Entries, right: Mask, wanting: Mask, space: _Space) -
     """Return which parts have two halves that satisfy all models."""
     parts = len(wanting)
     inside = np.flatnonzero(wanting[entries.part])
-    halves = Entries(
-        entries.combination[inside],
-        entries.sensitive[inside],
-        entries.rows[inside],
-        entries.part[inside] * 2 + right[inside],
-    )
+    halves = entries.some(inside, entries.part[inside] * 2 + right[inside])
     good = judge(halves, space.conditions, space.whole, 2 * parts)
     there = np.bincount(halves.part, minlength=2 * parts) > 0
     return wanting & (good & there).reshape(parts, 2).all(axis=1)

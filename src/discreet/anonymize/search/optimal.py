@@ -17,9 +17,9 @@ from discreet.anonymize.criteria.models import Conditions, KAnonymity, PrivacyMo
 from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import Ladder, make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.cheapest import CheapestNode, NodeRunner, Progress, search, silent
+from discreet.anonymize.search.cheapest import CheapestNode, Progress, search, silent
 from discreet.anonymize.search.costs import GeneralisationCost, check_weights, make_cost
-from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluator
+from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluator, Look
 from discreet.anonymize.search.local_recoding import local_recoding
 from discreet.anonymize.search.missing import MatchingEvaluator
 from discreet.anonymize.search.mondrian import mondrian
@@ -80,7 +80,7 @@ class SearchResult:
     bound: float | None
     evaluated: int = 0
     nodes: int = 0
-    runners: tuple[NodeRunner, ...] = ()
+    runners: tuple[Look, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     """What other methods would have lost under the same conditions, where that was tried."""
 
@@ -142,14 +142,19 @@ def anonymize(
     >>> found.recoding.texts(0)
     ['0213*', '0214*']
     """
-    task = _checked(
-        groups,
-        hierarchies,
+    conditions = Conditions((KAnonymity(k), *models))
+    _check(groups, conditions, suppress, missing, seconds)
+    total, given = groups.total, weights or {}
+    task = _Task(
+        groups=groups,
         k=k,
-        suppress=suppress,
+        ladders=make_ladders(groups, hierarchies),
+        conditions=conditions,
         cost=cost,
-        models=models,
-        weights=weights,
+        # A table without any row is no release.
+        limit=min(math.floor(suppress * total + 1e-9), total - 1),
+        weights=check_weights(groups.quasi, given),
+        given_weights=given,
         missing=missing,
         seconds=seconds,
         progress=progress,
@@ -164,26 +169,14 @@ def anonymize(
     return _local(task) if method is AnonymizeMethod.LOCAL else _mondrian(task, method)
 
 
-def _checked(
-    groups: Groups,
-    hierarchies: Mapping[str, Hierarchy],
-    *,
-    k: int,
-    suppress: float,
-    cost: GeneralisationCost,
-    models: Sequence[PrivacyModel],
-    weights: Mapping[str, float] | None,
-    missing: Missing,
-    seconds: float,
-    progress: Progress,
-) -> _Task:
-    conditions = Conditions((KAnonymity(k), *models))
+def _check(
+    groups: Groups, conditions: Conditions, suppress: float, missing: Missing, seconds: float
+) -> None:
     if not math.isfinite(suppress) or not 0 <= suppress <= 1:
         raise InvalidInput("The share of rows to suppress must lie between 0 and 1.")
     if not seconds > 0:
         raise InvalidInput("The time limit must be above 0 seconds.")
-    total = groups.total
-    if conditions.smallest > total:
+    if conditions.smallest > groups.total:
         raise InvalidInput(
             f"A class needs {conditions.smallest} rows, but the table has fewer.",
             hint="Choose a smaller k (or l).",
@@ -197,21 +190,6 @@ def _checked(
             "Missing values that match everything go with k-anonymity alone.",
             hint="Let missing be a value of its own, or leave out l and t.",
         )
-    given = weights or {}
-    return _Task(
-        groups=groups,
-        k=k,
-        ladders=make_ladders(groups, hierarchies),
-        conditions=conditions,
-        cost=cost,
-        # A table without any row is no release.
-        limit=min(math.floor(suppress * total + 1e-9), total - 1),
-        weights=check_weights(groups.quasi, given),
-        given_weights=given,
-        missing=missing,
-        seconds=seconds,
-        progress=progress,
-    )
 
 
 def _search(task: _Task) -> tuple[CheapestNode, Assigned]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ def audit(
     measure = LossMeasure(gaussian=gaussian, delta=delta, alpha=1 - effort.confidence)
     found = _searched(target, effort, measure, end, progress)
     progress(len(target.pairs), len(target.pairs) + 1, "measuring it on fresh samples")
-    bound = _measure(target, effort, found, end, (claim, delta, gaussian))
+    bound = _measure(target, effort, found, end, claim=claim, asked=measure)
     progress(1, 1, "done")
     return bound
 
@@ -173,9 +173,10 @@ def _measure(
     effort: Effort,
     search: PilotSearch,
     end: float,
-    asked: tuple[float | None, float, bool],
+    *,
+    claim: float | None,
+    asked: LossMeasure,
 ) -> Audit:
-    claim, delta, gaussian = asked
     # Which input each run gets is a fair coin: so the numbers of runs are binomial, not equal.
     dice = np.random.default_rng()
     wanted = 2 * (effort.samples - effort.samples // PILOT)
@@ -194,8 +195,7 @@ def _measure(
         guesses = [event.guesses(outputs) for event in events]
         counts.append([(int(first.sum()), int(second.sum())) for first, second in guesses])
     (n, m), fair = (sizes[0], sizes[1]), abs(sizes[0] / sum(sizes) - ours / total) < _FAIR
-    measure = LossMeasure(gaussian=gaussian, delta=delta, fair=fair)
-    alpha = 1 - effort.confidence
+    measure, alpha = replace(asked, fair=fair), asked.alpha
     shares = (alpha,) if len(events) == 1 else (alpha * (1 - RARE_SHARE), alpha * RARE_SHARE)
     tallies = [
         GuessCount(a[0], a[1], b[1], b[0], n, m) for a, b in zip(counts[0], counts[1], strict=True)
@@ -204,10 +204,10 @@ def _measure(
     best = int(np.argmax(bounds))
     return Audit(
         name=target.name,
-        measure="mu" if gaussian else "epsilon",
+        measure="mu" if measure.gaussian else "epsilon",
         bound=bounds[best],
         claim=claim,
-        delta=delta,
+        delta=measure.delta,
         confidence=effort.confidence,
         samples=n + m,
         right=tallies[best].right,

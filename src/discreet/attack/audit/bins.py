@@ -6,24 +6,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.attack.audit.features import Column
+from discreet.core.arrays import Bits, Floats, Integers
 
 MOST_BINS = 256
 MOST_WORDS = 4_096
 OFTEN = 3
 """A number among many that comes so often, on one input only, has a bin of its own."""
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binning:
     """Bins of a column: words by name, numbers by edges, repeated numbers by value."""
 
-    edges: Numbers | None
+    edges: Floats | None
     names: tuple[Any, ...] = ()
-    repeated: Numbers | None = None
+    repeated: Floats | None = None
 
     @classmethod
     def of(cls, first: Column, second: Column) -> Binning:
@@ -46,7 +45,7 @@ class Binning:
         usual = np.bincount(around, ours + theirs) / np.maximum(np.bincount(around), 1)
         alone[alone < OFTEN * np.maximum(usual[around], 1)] = 0
         often = np.argsort(-alone, kind="stable")[: MOST_BINS // 4]
-        repeated: Numbers = np.sort(distinct[often[alone[often] > 0]])
+        repeated: Floats = np.sort(distinct[often[alone[often] > 0]])
         return cls(edges, repeated=repeated if len(repeated) else None)
 
     @property
@@ -56,7 +55,7 @@ class Binning:
             return len(self.names) + 1
         return len(self.edges) + 1 + (0 if self.repeated is None else len(self.repeated))
 
-    def places(self, values: Column) -> npt.NDArray[np.int64]:
+    def places(self, values: Column) -> Integers:
         """Return the bin of each value; a word that was not met before is in the last."""
         if self.edges is None:
             known = {name: i for i, name in enumerate(self.names)}
@@ -71,7 +70,7 @@ class Binning:
             found = np.where(same, len(self.edges) + 1 + place, found)
         return found
 
-    def words(self, chosen: npt.NDArray[np.bool_]) -> str:
+    def words(self, chosen: Bits) -> str:
         """Return where the chosen bins lie; empty where none is chosen."""
         places = np.flatnonzero(chosen)
         if not len(places):
@@ -88,11 +87,11 @@ class Binning:
         return " or ".join(shown[:4]) + (" or …" if len(runs) > 3 or len(shown) > 4 else "")
 
 
-def _finite(values: Column) -> Numbers:
+def _finite(values: Column) -> Floats:
     return np.nan_to_num(values.astype(np.float64), nan=np.inf)
 
 
-def _edges(ordered: Numbers) -> Numbers:
+def _edges(ordered: Floats) -> Floats:
     """Return quantiles, and beyond them cuts that leave 1, 2, 4, ... values of a tail."""
     middle = np.quantile(ordered, np.linspace(0, 1, MOST_BINS + 1)[1:-1], method="nearest")
     ranks = 2 ** np.arange(int(np.log2(max(len(ordered) // MOST_BINS, 1))) + 1)
@@ -100,7 +99,7 @@ def _edges(ordered: Numbers) -> Numbers:
     return np.unique(np.concatenate([middle, tails]))
 
 
-def _span(edges: Numbers, low: int, high: int) -> str:
+def _span(edges: Floats, low: int, high: int) -> str:
     if low == 0 and high == len(edges):
         return "is anything"
     if low == 0:

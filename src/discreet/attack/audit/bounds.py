@@ -36,6 +36,14 @@ class GuessCount:
         """Return how many guesses were made."""
         return self.right + self.first_wrong + self.second_wrong
 
+    @property
+    def sides(self) -> tuple[tuple[int, int, tuple[int, int]], ...]:
+        """Return for each input how often it was guessed on it and on the other, and of how many."""
+        return (
+            (self.first_right, self.second_wrong, (self.first, self.second)),
+            (self.second_right, self.first_wrong, (self.second, self.first)),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class LossMeasure:
@@ -60,10 +68,7 @@ class LossMeasure:
         if not (self.gaussian or self.delta) and self.fair:
             return max(0.0, math.log(right / (1 - right))) if right > 0 else 0.0
         found = 0.0
-        for likely, unlikely, (n, m) in (
-            (tally.first_right, tally.second_wrong, (tally.first, tally.second)),
-            (tally.second_right, tally.first_wrong, (tally.second, tally.first)),
-        ):
+        for likely, unlikely, (n, m) in tally.sides:
             above, below = _near(likely, n, z), 1 - _near(m - unlikely, m, z)
             if self.gaussian and above > 0 and below < 1:
                 found = max(found, NormalDist().inv_cdf(above) - NormalDist().inv_cdf(below))
@@ -75,13 +80,11 @@ class LossMeasure:
         """Return a lower bound that exceeds the truth with probability at most alpha."""
         if not (self.gaussian or self.delta) and self.fair:
             return epsilon_from_guesses(tally.right, tally.guesses, alpha=alpha)
-        sides = (
-            (tally.first_right, tally.second_wrong, (tally.first, tally.second)),
-            (tally.second_right, tally.first_wrong, (tally.second, tally.first)),
-        )
         if self.gaussian:
-            return max(mu_from_shares(*side, alpha=alpha / 2) for side in sides)
-        return max(epsilon_from_shares(*side, delta=self.delta, alpha=alpha / 2) for side in sides)
+            return max(mu_from_shares(*side, alpha=alpha / 2) for side in tally.sides)
+        return max(
+            epsilon_from_shares(*side, delta=self.delta, alpha=alpha / 2) for side in tally.sides
+        )
 
 
 def _near(successes: int, trials: int, z: float) -> float:

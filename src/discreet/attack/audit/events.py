@@ -14,6 +14,7 @@ from discreet.attack.audit.bins import Binning
 from discreet.attack.audit.bounds import GuessCount, LossMeasure
 from discreet.attack.audit.features import Column, OpenedOutputs, OutputPart, Outputs, parts_of
 from discreet.attack.audit.joint import ConditionTree, Piece, Together
+from discreet.core.arrays import Bits, Integers
 
 MOST_RULES = 64
 _SOFT = 0.5  # added to every count before taking ratios
@@ -29,11 +30,11 @@ class Event:
 
     part: Part
     bins: Binning
-    first: npt.NDArray[np.bool_]
-    second: npt.NDArray[np.bool_]
+    first: Bits
+    second: Bits
     promise: float
 
-    def guesses(self, outputs: Outputs) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def guesses(self, outputs: Outputs) -> tuple[Bits, Bits]:
         """Return for which outputs the first, and for which the second input is guessed."""
         places = self.bins.places(_values(OpenedOutputs(outputs), self.part))
         return self.first[places], self.second[places]
@@ -136,14 +137,13 @@ def _best(
 
 Rule = npt.NDArray[np.int8]
 """For each bin 1 (guess the first input), -1 (the second) or 0 (say nothing)."""
-Tallied = npt.NDArray[np.int64]
 
 
 def _rare(
     part: Part,
     bins: Binning,
-    learned: tuple[Tallied, Tallied],
-    fresh: tuple[Tallied, ...],
+    learned: tuple[Integers, Integers],
+    fresh: tuple[Integers, ...],
     *,
     measure: LossMeasure,
     times: float,
@@ -189,7 +189,7 @@ def _halves(tally: GuessCount) -> tuple[float, float]:
     return tally.first_right / right, tally.second_right / right
 
 
-def _by_ratio(ours: Tallied, theirs: Tallied) -> list[Rule]:
+def _by_ratio(ours: Integers, theirs: Integers) -> list[Rule]:
     """Return rules that guess in more and more bins, the surest first."""
     ratio = np.log((ours + _SOFT) / (theirs + _SOFT))
     doubt = _DOUBT * np.sqrt(1 / (ours + _SOFT) + 1 / (theirs + _SOFT))
@@ -201,7 +201,7 @@ def _by_ratio(ours: Tallied, theirs: Tallied) -> list[Rule]:
     return [np.where(place < count, sign, np.int8(0)) for count in counts]
 
 
-def _cuts(size: int, ours: Tallied, theirs: Tallied) -> list[Rule]:
+def _cuts(size: int, ours: Integers, theirs: Integers) -> list[Rule]:
     """Return rules that cut the line in two, towards the side where each input is the likelier."""
     if not ours.sum() or not theirs.sum():
         return []
@@ -211,7 +211,7 @@ def _cuts(size: int, ours: Tallied, theirs: Tallied) -> list[Rule]:
     return [np.where(places < cut, np.int8(side), np.int8(-side)) for cut in range(1, size, step)]
 
 
-def _tally(rule: Rule, first: Tallied, second: Tallied) -> GuessCount:
+def _tally(rule: Rule, first: Integers, second: Integers) -> GuessCount:
     return GuessCount(
         int(first[rule > 0].sum()),
         int(first[rule < 0].sum()),

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
+
 Outputs = npt.NDArray[Any] | list[Any]
 """Many outputs: an array of numbers (or rows of numbers), or any objects in a list."""
 Column = npt.NDArray[Any]
@@ -37,10 +39,10 @@ class OutputPart:
 class Found:
     """What stands at one path: in which outputs, and the values there."""
 
-    rows: npt.NDArray[np.int64]
+    rows: Integers
     values: list[Any]
 
-    def numbers(self, total: int) -> npt.NDArray[np.float64]:
+    def numbers(self, total: int) -> Floats:
         """Return a number for each output; ABSENT where there is none."""
         column = np.full(total, ABSENT)
         column[self.rows] = [float(x) if _is_number(x) else ABSENT for x in self.values]
@@ -225,7 +227,7 @@ def _said(one: Any) -> str:
     return repr(one)
 
 
-def grain(values: Column) -> npt.NDArray[np.float64]:
+def grain(values: Column) -> Floats:
     """Return the exponent of the lowest bit that is set: 3.5 is a multiple of 2^-1.
 
     >>> grain(np.array([3.5, 1.0, 0.1])).tolist()

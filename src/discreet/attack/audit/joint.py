@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.attack.audit.bins import Binning
 from discreet.attack.audit.features import Column, OpenedOutputs, OutputPart
+from discreet.core.arrays import Bits, Floats, Integers
 
 _SOFT = 0.5  # added to every count before taking ratios
 MOST_LEAVES = 32
 _GROWN_ON = 5_000
 _LEAST_GAIN = 6.0
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +22,7 @@ class Piece:
 
     part: OutputPart
     bins: Binning
-    weights: npt.NDArray[np.float64]
+    weights: Floats
 
     @classmethod
     def of(cls, part: OutputPart, first: OpenedOutputs, second: OpenedOutputs) -> Piece:
@@ -96,9 +95,7 @@ class ConditionTree:
         return found
 
 
-def _fall(
-    node: Branch | int, columns: npt.NDArray[np.float64], rows: Integers, found: Integers
-) -> None:
+def _fall(node: Branch | int, columns: Floats, rows: Integers, found: Integers) -> None:
     if isinstance(node, int):
         found[rows] = node
         return
@@ -108,8 +105,8 @@ def _fall(
 
 
 def _grow(
-    columns: npt.NDArray[np.float64],
-    ours: npt.NDArray[np.bool_],
+    columns: Floats,
+    ours: Bits,
     rows: Integers,
     leaves: list[int],
     depth: int,
@@ -129,9 +126,7 @@ def _grow(
     )
 
 
-def _best_cut(
-    columns: npt.NDArray[np.float64], ours: npt.NDArray[np.bool_]
-) -> tuple[int, float] | None:
+def _best_cut(columns: Floats, ours: Bits) -> tuple[int, float] | None:
     best, gain = None, _LEAST_GAIN
     for number, values in enumerate(columns):
         levels, place = np.unique(values, return_inverse=True)
@@ -147,7 +142,7 @@ def _best_cut(
     return best
 
 
-def _information(first: Integers, second: Integers) -> npt.NDArray[np.float64]:
+def _information(first: Integers, second: Integers) -> Floats:
     """Return the log likelihood of leaves that hold so many of each input."""
     total = first + second + 2 * _SOFT
     return np.asarray(

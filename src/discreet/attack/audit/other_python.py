@@ -129,13 +129,9 @@ def _target(other: OtherPython, name: str) -> Target:
         (OtherInput(i, 0, first), OtherInput(i, 1, second))
         for i, (first, second) in enumerate(said["pairs"])
     )
-
-    def mechanism(data: OtherInput, size: int) -> Outputs:
-        return other.sample(data, size)
-
     return Target(
         name=name,
-        function=mechanism,
+        function=other.sample,
         pairs=pairs,
         guessed_pairs=said["guessed"],
         epsilon=said["epsilon"],

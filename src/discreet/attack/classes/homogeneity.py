@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -18,16 +17,14 @@ from discreet.attack.classes.homogeneity_town import (
 from discreet.attack.classes.release_classes import (
     ClassKnowledge,
     ClassRelease,
-    Floats,
-    Integers,
     read_release,
     release_of,
     without,
 )
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.examples.visits import DIAGNOSES
 from discreet.report import Figure, Grid, lines
@@ -52,9 +49,8 @@ ATTACK = Attack(
 SIZES = (2, 3, 5, 10, 20, 50)
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often a person's secret is told by the class that the person hides in."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("released"):
         return on_a_file(chosen, progress=progress)
     dice = np.random.default_rng(chosen.whole("seed"))
@@ -205,8 +201,6 @@ def _outcome(
         ),
     )
     return Outcome(
-        attack="homogeneity",
-        title="What does the class give away?",
         knew="Of each person the quasi-identifiers, so the class; nothing else.",
         released=f"A file that is {release.smallest}-anonymous: {told}; beside it the secret, as it is.",
         did="Looked up the class of each person and named its most common secret.",
@@ -216,7 +210,6 @@ def _outcome(
         private_words=words
         if private
         else "No private version of this file: publish counts through a curator, or a copy by discreet synth.",
-        settings=chosen.values,
         details={
             "k": release.smallest,
             "classes": len(release.counts),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.classes.release_classes import Floats, Integers
-from discreet.attack.curator import Exhibit, curator_over
+from discreet.attack.curator import Ask, Exhibit, categories, curator_over, whole_numbers
 from discreet.attack.linkage.town import Hospital, prior_of
-from discreet.attack.town import Ask, staged
+from discreet.attack.town import staged
+from discreet.core.arrays import Floats, Integers
 from discreet.examples.people import REGIONS, SEXES
 from discreet.examples.visits import DIAGNOSES
 
@@ -53,16 +53,12 @@ def patients_of(people: int, *, seed: int) -> Patients:
 def declared() -> dict[str, str]:
     """Return the domains of the patients' columns: public, from the recipe of the town."""
     return {
-        "age": 'type = "integer", lower = 0, upper = 120',
-        "sex": f'type = "category", values = [{_quoted(SEXES)}]',
-        "region": f'type = "category", values = [{_quoted(REGIONS)}]',
-        "household_size": 'type = "integer", lower = 1, upper = 8',
-        SENSITIVE: f'type = "category", values = [{_quoted(DIAGNOSES)}]',
+        "age": whole_numbers(0, 120),
+        "sex": categories(SEXES),
+        "region": categories(REGIONS),
+        "household_size": whole_numbers(1, 8),
+        SENSITIVE: categories(DIAGNOSES),
     }
-
-
-def _quoted(values: tuple[str, ...]) -> str:
-    return ", ".join(f'"{value}"' for value in values)
 
 
 def private_beliefs(patients: Patients, targets: Patients, *, epsilon: float) -> Floats:

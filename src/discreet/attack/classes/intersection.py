@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -17,15 +16,13 @@ from discreet.attack.classes.homogeneity_town import (
 from discreet.attack.classes.release_classes import (
     ClassKnowledge,
     ClassRelease,
-    Floats,
-    Integers,
     read_release,
     release_of,
 )
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.examples.visits import DIAGNOSES
 from discreet.report import Figure, Grid, lines
@@ -51,9 +48,8 @@ ATTACK = Attack(
 SIZES = (2, 3, 5, 10, 20, 50)
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often the secret of a person in both releases is told."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("released") or chosen.text("auxiliary"):
         return on_files(chosen, progress=progress)
     dice = np.random.default_rng(chosen.whole("seed"))
@@ -227,8 +223,6 @@ def _outcome(
     )
     epsilon = chosen.number("epsilon")
     return Outcome(
-        attack="intersection",
-        title="Who is in both releases?",
         knew="Of each person the quasi-identifiers, and that the person was in both hospitals.",
         released=f"Two files, {pair[0].smallest}-anonymous and {pair[1].smallest}-anonymous, made without knowledge of each other.",
         did="Looked up the person's class in each and kept only the secrets that both allow.",
@@ -239,7 +233,6 @@ def _outcome(
         f"{2 * epsilon:g} in all, and no more than that."
         if private
         else "No private version of these files: publish counts through a curator, or copies by discreet synth.",
-        settings=chosen.values,
         details={
             "k": [release.smallest for release in pair],
             "in_both": many,

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.anonymize.criteria.models import DistinctDiversity, PrivacyModel
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import entries
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 
-Integers: TypeAlias = npt.NDArray[np.int64]
-Floats: TypeAlias = npt.NDArray[np.float64]
 SURE = 0.9
 """Confidence from which a value counts as all but known."""
 

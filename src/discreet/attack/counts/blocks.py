@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.attack.curator import Exhibit
+from discreet.attack.curator import BOOLEAN, Exhibit, whole_numbers
+from discreet.core.arrays import Bits
 from discreet.errors import InvalidInput
-
-Bits = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,9 +41,9 @@ class Blocks:
         return Exhibit(
             rows,
             {
-                "block": f'type = "integer", lower = 0, upper = {self.blocks - 1}',
-                "place": f'type = "integer", lower = 0, upper = {self.places - 1}',
-                "secret": 'type = "boolean"',
+                "block": whole_numbers(0, self.blocks - 1),
+                "place": whole_numbers(0, self.places - 1),
+                "secret": BOOLEAN,
             },
         )
 

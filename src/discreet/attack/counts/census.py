@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.counts.blocks import Integers
 from discreet.attack.counts.census_guess import expected_residents, likeliest_block, weighed
 from discreet.attack.counts.census_residents import own_residents
 from discreet.attack.counts.census_solve import SolvedBlock, consistent_block, least_overlap
@@ -21,20 +18,18 @@ from discreet.attack.counts.census_tables import (
     PUBLISHED,
     RESIDENTS,
     SMOKER,
-    Floats,
     ResidentRows,
     age_rows,
     count_rows,
     tabulated,
 )
-from discreet.attack.curator import Exhibit, curator_over, part_of
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.curator import BOOLEAN, Exhibit, curator_over, part_of, whole_numbers
+from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.package import attack_package
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
-from discreet.report.charts import bars
 from discreet.report.document import Block, Figure, Grid, Words
 
 ATTACK = Attack(
@@ -60,9 +55,8 @@ ATTACK = Attack(
 )
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return the share of residents found, record for record, from exact and private tables."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("package"):
         return attack_package(ATTACK.name, chosen.text("package"), chosen.text("config"))
     rng = np.random.default_rng(chosen.whole("seed"))
@@ -151,23 +145,11 @@ def _exhibit(blocks: Sequence[Integers]) -> Exhibit:
     return Exhibit(
         pa.table(rows),
         {
-            "block": f'type = "integer", lower = 0, upper = {len(blocks) - 1}',
-            "age": f'type = "integer", lower = 0, upper = {OLDEST}',
-            "male": 'type = "boolean"',
-            "married": 'type = "boolean"',
-            "smoker": 'type = "boolean"',
+            "block": whole_numbers(0, len(blocks) - 1),
+            "age": whole_numbers(0, OLDEST),
+            **dict.fromkeys(("male", "married", "smoker"), BOOLEAN),
         },
     )
-
-
-@dataclass(frozen=True, slots=True)
-class BlockScore:
-    """One block: its residents, those found, those that every solution has, those found privately."""
-
-    residents: int
-    right: int
-    certain: int
-    private: int
 
 
 def _outcome(
@@ -178,24 +160,17 @@ def _outcome(
     baseline: float,
 ) -> Outcome:
     tallies = [
-        BlockScore(
-            int(block.sum()), overlap(each.block, block), each.certain, overlap(after, block)
-        )
+        (int(block.sum()), overlap(each.block, block), each.certain, overlap(after, block))
         for block, each, after in zip(blocks, found, noisy, strict=True)
     ]
-    people = sum(tally.residents for tally in tallies)
-    scores = {
-        "exact tables": sum(tally.right for tally in tallies),
-        "certain from exact tables": sum(tally.certain for tally in tallies),
-        "private tables": sum(tally.private for tally in tallies),
-    }
+    people, *rights = (sum(column) for column in zip(*tallies, strict=True))
+    names = ("exact tables", "certain from exact tables", "private tables")
     by_tables = {
-        name: Score.of_guesses(right, people, baseline=baseline) for name, right in scores.items()
+        name: Score.of_guesses(right, people, baseline=baseline)
+        for name, right in zip(names, rights, strict=True)
     }
     private, unique = by_tables["private tables"], sum(each.unique for each in found)
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="The attacker knows the published tables of the block, and nobody in it.",
         released=f"For each of {len(blocks)} blocks of {chosen.whole('places')}: "
         + "; ".join(table.words for table in PUBLISHED)
@@ -210,7 +185,6 @@ def _outcome(
         private_words=f"From the curator's answers to the same counts at epsilon "
         f"{chosen.number('epsilon'):g} a block, weighed with what is known of the town, "
         f"{private.success:.1%} of the residents are right.",
-        settings=dict(chosen.values),
         details={
             "residents": people,
             "certain": by_tables["certain from exact tables"].success,
@@ -222,28 +196,22 @@ def _outcome(
 
 
 def _blocks(
-    by_tables: Mapping[str, Score], tallies: Sequence[BlockScore], baseline: float, unique: int
+    by_tables: Mapping[str, Score],
+    tallies: Sequence[tuple[int, int, int, int]],
+    baseline: float,
+    unique: int,
 ) -> tuple[Block, ...]:
-    scores = by_tables.values()
+    guessing = Score(baseline, baseline, baseline, baseline)
     return (
         Figure(
             "Residents found, record for record",
-            bars(
-                [*by_tables, "guessing"],
-                [*(score.success for score in scores), baseline],
-                low=[*(score.low for score in scores), baseline],
-                high=[*(score.high for score in scores), baseline],
-                title="share of residents",
-            ),
+            score_bars({**by_tables, "guessing": guessing}, "share of residents"),
             "A record is right when age in years, sex, marriage and smoking all agree. Certain "
             "records are in every block that satisfies the tables.",
         ),
         Grid.of(
             ("block", "residents", "right", "certain", "right when private"),
-            [
-                (str(i), tally.residents, tally.right, tally.certain, tally.private)
-                for i, tally in enumerate(tallies, 1)
-            ],
+            [(str(i), *tally) for i, tally in enumerate(tallies, 1)],
             f"Where all residents are certain the tables have one solution: {unique} of "
             f"{len(tallies)} blocks.",
         ),

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from discreet.attack.counts.blocks import Integers
-from discreet.attack.counts.census_tables import RESIDENTS, Counts, Floats, tabulated
+from discreet.attack.counts.census_tables import RESIDENTS, Counts, tabulated
+from discreet.core.arrays import Floats, Integers
 
 _TWINS = 4
 """How many equal residents of one block are considered."""

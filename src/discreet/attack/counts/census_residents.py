@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.counts.blocks import Integers
 from discreet.attack.counts.census_tables import OLDEST
 from discreet.attack.files import named, read_rows
 from discreet.attack.own_file import people_of
+from discreet.core.arrays import Integers
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.counts.blocks import Integers
-from discreet.attack.counts.census_tables import Floats, ResidentRows
+from discreet.attack.counts.census_tables import ResidentRows
 from discreet.attack.counts.reconstruction_solve import optimizer
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 
 SECONDS = 20.0

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.attack.counts.blocks import Integers
+from discreet.core.arrays import Bits, Floats, Integers
 
 OLDEST = 104
 BAND = 5
 BANDS = OLDEST // BAND + 1
-Floats = npt.NDArray[np.float64]
 
-RESIDENTS: npt.NDArray[np.int64] = np.array(
+RESIDENTS: Integers = np.array(
     list(product(range(OLDEST + 1), (0, 1), (0, 1), (0, 1))), dtype=np.int64
 )
 """Every kind of resident there can be: age, male, married, smoker. A block is a count of each."""
@@ -109,7 +107,7 @@ def age_rows(block: Integers) -> ResidentRows:
     return ResidentRows(np.array(matrix), np.array(low), np.array(high))
 
 
-def _groups() -> Iterator[npt.NDArray[np.bool_]]:
+def _groups() -> Iterator[Bits]:
     for choice in product((0, 1, None), repeat=len(_FLAGS)):
         inside = np.ones(len(RESIDENTS), dtype=bool)
         for flag, value in zip(_FLAGS, choice, strict=True):
@@ -117,9 +115,7 @@ def _groups() -> Iterator[npt.NDArray[np.bool_]]:
         yield inside
 
 
-def _age_facts(
-    block: Integers, group: npt.NDArray[np.bool_]
-) -> Iterator[tuple[Floats, float, float]]:
+def _age_facts(block: Integers, group: Bits) -> Iterator[tuple[Floats, float, float]]:
     age = RESIDENTS[:, AGE].astype(np.float64)
     size = int(block[group].sum())
     if not size:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
-from discreet.attack.counts.blocks import Bits, Blocks, blocks_of, with_balanced_targets
+from discreet.attack.counts.blocks import Blocks, blocks_of, with_balanced_targets
 from discreet.attack.counts.differencing_answers import (
     Count,
     asked,
@@ -21,10 +20,10 @@ from discreet.attack.counts.differencing_answers import (
 )
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import MOST_KEYS, curator_over
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
-from discreet.report.document import Figure, Grid
+from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Bits
+from discreet.report.document import Figure
 
 ATTACK = Attack(
     name="differencing",
@@ -42,12 +41,10 @@ ATTACK = Attack(
         *OWN_FILE,
     ),
 )
-_HALF = 0.5
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often the gap between two counts gives a person away, by kind of answer."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 4, "making the town")
     bits = secret_bits(chosen, people=chosen.whole("people"), town="smoker")
@@ -72,11 +69,11 @@ def _published(game: Blocks, chosen: AttackSettings, rng: np.random.Generator) -
     tracked = [_tracked(row, desk) for row in secret]
     groups = [_rounded_gap(secret, base, rng) for _ in range(pairs)]
     return {
-        "exact": _score(guess(without + truth, without), truth),
-        f"rounded to {base}, one pair": _score(groups[0], truth),
-        f"rounded to {base}, {pairs} pairs": _score(np.any(groups, axis=0), truth),
-        f"below {least} suppressed": _score(np.array([bool(bit) for bit in direct]), truth),
-        "suppressed, tracker": _score(np.array([bool(bit) for bit in tracked]), truth),
+        "exact": Score.of_bits(guess(without + truth, without), truth),
+        f"rounded to {base}, one pair": Score.of_bits(groups[0], truth),
+        f"rounded to {base}, {pairs} pairs": Score.of_bits(np.any(groups, axis=0), truth),
+        f"below {least} suppressed": Score.of_bits(np.array([bool(bit) for bit in direct]), truth),
+        "suppressed, tracker": Score.of_bits(np.array([bool(bit) for bit in tracked]), truth),
     }
 
 
@@ -105,21 +102,16 @@ def _private(game: Blocks, epsilon: float) -> tuple[Score, Score]:
         everyone = asked(ask, question("people", others_only=False), price)
         without = asked(ask, question("people", others_only=True), price)
     exactly = game.secret[:, 1:].sum(1)
-    return _score(guess(everyone, without), truth), _score(guess(everyone, exactly), truth)
-
-
-def _score(guessed: Bits, truth: Bits) -> Score:
-    return Score.of_guesses(int((guessed == truth).sum()), truth.size, baseline=_HALF)
+    return Score.of_bits(guess(everyone, without), truth), Score.of_bits(
+        guess(everyone, exactly), truth
+    )
 
 
 def _outcome(chosen: AttackSettings, game: Blocks, found: Mapping[str, Score]) -> Outcome:
     epsilon = chosen.number("epsilon")
     bound = ceiling(epsilon)
     strongest = found["private, rest known"]
-    rows = [(name, s.success, s.low, s.high, s.baseline) for name, s in found.items()]
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="The attacker knows that the person lives in the block, and nothing of the answer.",
         released=f"How many smoke in each of {game.blocks:,} blocks of {game.places}, and how many "
         "without the person: exact, rounded, with small counts suppressed, or private.",
@@ -130,7 +122,6 @@ def _outcome(chosen: AttackSettings, game: Blocks, found: Mapping[str, Score]) -
         private=strongest,
         private_words=f"At epsilon {epsilon:g} even an attacker who knows everyone else was right "
         f"{strongest.success:.1%} of the time; in the long run none can be right more than {bound:.1%}.",
-        settings=dict(chosen.values),
         details={
             "ceiling": bound,
             "targets": game.blocks,
@@ -143,11 +134,10 @@ def _outcome(chosen: AttackSettings, game: Blocks, found: Mapping[str, Score]) -
                 f"{game.blocks:,} targets, half of them smokers, so guessing is right half the "
                 f"time. No attacker can pass {bound:.3f} against one answer at epsilon {epsilon:g}.",
             ),
-            Grid.of(
+            score_grid(
                 ("answers", "right", "95% from", "to", "guessing"),
-                rows,
+                found,
                 "Share of targets whose bit was guessed right (Clopper-Pearson limits).",
-                shares=(1, 2, 3, 4),
             ),
         ),
     )

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.attack.counts.blocks import Bits, Integers
 from discreet.attack.curator import Ask
+from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Number
 from discreet.errors import InvalidInput
 

@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.counts.blocks import Bits
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.counts.reconstruction_curator import private_bits, private_sums
-from discreet.attack.counts.reconstruction_picture import noise_sweep
 from discreet.attack.counts.reconstruction_solve import (
     least_squares,
     linear_programme,
-    right_bits,
     spread_of_uniform,
     subset_queries,
     sums,
@@ -24,11 +21,13 @@ from discreet.attack.counts.reconstruction_solve import (
 )
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import MOST_KEYS
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Bits
+from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid, Words
+from discreet.report.look import LIGHT
 
 ATTACK = Attack(
     name="reconstruction",
@@ -49,12 +48,10 @@ ATTACK = Attack(
 )
 LEVELS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
 """The sweep of the picture, in square roots of the number of people."""
-_HALF = 0.5
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return the share of bits given back: by noise, by solver, and against a curator."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("package"):
         return attack_package(ATTACK.name, chosen.text("package"), chosen.text("config"))
     rng = np.random.default_rng(chosen.whole("seed"))
@@ -101,8 +98,7 @@ def sweep(
             estimate = least_squares(queries, answers, spread=spread_of_uniform(most))
         else:
             estimate = linear_programme(queries, answers)
-        right = right_bits(estimate, secret)
-        found.append(Score.of_guesses(right, secret.size, baseline=_HALF))
+        found.append(Score.of_bits(estimate > 0.5, secret))
     return found
 
 
@@ -128,8 +124,8 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNo
     estimate = least_squares(asked, answered.values, spread=answered.spread)
     bits = private_bits(secret, epsilon=price)
     return AgainstNoise(
-        Score.of_guesses(right_bits(estimate, secret), secret.size, baseline=_HALF),
-        Score.of_guesses(right_bits(bits.values, secret), secret.size, baseline=_HALF),
+        Score.of_bits(estimate > 0.5, secret),
+        Score.of_bits(bits.values > 0.5, secret),
         answered.spread,
         answered.words,
     )
@@ -144,8 +140,6 @@ def _outcome(
     people, queries = chosen.whole("people"), chosen.whole("queries") * chosen.whole("people")
     epsilon = chosen.number("epsilon")
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="The attacker knows who is in the table, and nothing of anybody's bit.",
         released=f"{queries:,} counts over random groups of the {people:,} people, each within "
         f"{noise:.3g} of the truth.",
@@ -159,7 +153,6 @@ def _outcome(
         f"all ({against.words}). The same solver then gets {against.subsets.success:.1%} right. "
         "Asked for each person alone, at the same price, it gives "
         f"{against.one_by_one.success:.1%}: the guarantee itself allows {ceiling(epsilon):.1%}.",
-        settings=dict(chosen.values),
         details={
             "noise": noise,
             "n_over_401": people / 401,
@@ -204,3 +197,44 @@ def _blocks(
             "town (who is married), drawn so that half are ones."
         ),
     )
+
+
+def noise_sweep(
+    people: int, swept: Mapping[float, tuple[Score, Score]], private: Score
+) -> dict[str, Any]:
+    """Return lines of success by noise on a logarithmic axis, and both thresholds."""
+    shown = {most: pair for most, pair in swept.items() if most > 0}
+    spec = lines(
+        {
+            "least squares": [(most, pair[0].success) for most, pair in shown.items()],
+            "linear programme": [(most, pair[1].success) for most, pair in shown.items()],
+        },
+        threshold=private.success,
+        mark="against the curator",
+        title="share of bits right",
+        across="noise of each answer, at most",
+        scale="log",
+    )
+    for layer in spec["layer"][:2]:
+        layer["encoding"]["x"]["scale"]["nice"] = False
+    spec["layer"] += _upright(people / 401, "n/401", "all 2^n queries")
+    spec["layer"] += _upright(math.sqrt(people), "√n", "few queries")
+    return spec
+
+
+def _upright(at: float, name: str, words: str) -> list[dict[str, Any]]:
+    """A rule at one place of the axis, with its name: thresholds of noise, not of success."""
+    once: dict[str, Any] = {"values": [{}]}
+    text = {"type": "text", "align": "left", "dx": 4, "text": f"{name}: {words}"}
+    return [
+        {
+            "data": once,
+            "mark": {"type": "rule", "color": LIGHT["quiet"], "strokeDash": [2, 2]},
+            "encoding": {"x": {"datum": at}},
+        },
+        {
+            "data": once,
+            "mark": {**text, "color": LIGHT["ink"]},
+            "encoding": {"x": {"datum": at}, "y": {"value": 186}},
+        },
+    ]

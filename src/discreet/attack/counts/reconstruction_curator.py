@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.counts.blocks import Bits
-from discreet.attack.counts.reconstruction_solve import Floats
-from discreet.attack.curator import Exhibit, curator_over
+from discreet.attack.curator import Exhibit, curator_over, people_exhibit, whole_numbers
 from discreet.core.answer import Answer
+from discreet.core.arrays import Bits, Floats
 
 SUBSET_SUMS = (
     "SELECT s.subset, COUNT(*) AS n FROM people AS p JOIN subsets AS s ON p.person = s.person "
@@ -35,26 +34,21 @@ def private_sums(queries: Bits, secret: Bits, *, epsilon: str) -> Answered:
     subset, person = np.nonzero(queries)
     members = Exhibit(
         pa.table({"person": pa.array(person), "subset": pa.array(subset)}),
-        {"person": _places(secret.size), "subset": _places(len(queries))},
+        {
+            "person": whole_numbers(0, secret.size - 1),
+            "subset": whole_numbers(0, len(queries) - 1),
+        },
         public_copies=int(queries.sum(0).max()),
     )
-    with curator_over({"people": _people(secret), "subsets": members}, epsilon=epsilon) as ask:
+    tables = {"people": people_exhibit(secret, "person"), "subsets": members}
+    with curator_over(tables, epsilon=epsilon) as ask:
         return _in_order(ask(SUBSET_SUMS, epsilon))
 
 
 def private_bits(secret: Bits, *, epsilon: str) -> Answered:
     """Return each person's own count: disjoint questions, so each may use all of `epsilon`."""
-    with curator_over({"people": _people(secret)}, epsilon=epsilon) as ask:
+    with curator_over({"people": people_exhibit(secret, "person")}, epsilon=epsilon) as ask:
         return _in_order(ask(ONE_BY_ONE, epsilon))
-
-
-def _people(secret: Bits) -> Exhibit:
-    rows = pa.table({"person": pa.array(np.arange(secret.size)), "secret": pa.array(secret)})
-    return Exhibit(rows, {"person": _places(secret.size), "secret": 'type = "boolean"'})
-
-
-def _places(count: int) -> str:
-    return f'type = "integer", lower = 0, upper = {count - 1}'
 
 
 def _in_order(answer: Answer) -> Answered:

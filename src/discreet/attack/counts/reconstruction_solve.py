@@ -6,13 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.attack.counts.blocks import Bits
+from discreet.core.arrays import Bits, Floats
 from discreet.core.machine.extras import needs
 from discreet.errors import InternalError, InvalidInput
-
-Floats = npt.NDArray[np.float64]
 
 
 def subset_queries(people: int, queries: int, rng: np.random.Generator) -> Bits:
@@ -71,11 +68,6 @@ def linear_programme(queries: Bits, answers: Floats) -> Floats:
     if found.x is None:
         raise InternalError("a linear programme that always has a solution was not solved")
     return np.asarray(found.x[:people], dtype=np.float64)
-
-
-def right_bits(estimate: Floats, secret: Bits) -> int:
-    """Return how many bits are right after rounding."""
-    return int(((estimate > 0.5) == secret).sum())
 
 
 def optimizer() -> Any:

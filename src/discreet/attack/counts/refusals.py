@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +22,9 @@ from discreet.attack.counts.refusals_auditor import (
 )
 from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measured
 from discreet.attack.counts.secret_bits import OWN_FILE
-from discreet.attack.curator import Exhibit, curator_over
-from discreet.attack.knobs import AttackSettings
+from discreet.attack.curator import Exhibit, curator_over, whole_numbers
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid
 
@@ -65,9 +63,8 @@ class RefusalScore:
     refused: float
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often bits are guessed right from an auditor's refusals, and what auditing costs."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 5, "making the town")
     places = chosen.whole("places")
@@ -109,8 +106,8 @@ def against_curator(blocks: Blocks, *, epsilon: float) -> int:
     members = Exhibit(
         pa.table({"place": pa.array(place), "subset": pa.array(subset)}),
         {
-            "place": f'type = "integer", lower = 0, upper = {blocks.places - 1}',
-            "subset": f'type = "integer", lower = 0, upper = {len(asked) - 1}',
+            "place": whole_numbers(0, blocks.places - 1),
+            "subset": whole_numbers(0, len(asked) - 1),
         },
         public_copies=copies,
     )
@@ -136,8 +133,6 @@ def _outcome(
     score = Score.of_guesses(looking.right, bits, baseline=_HALF)
     after = Score.of_guesses(private, bits, baseline=_HALF)
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="The attacker knows how the auditor decides, and nothing of anybody's bit.",
         released=f"For {blocks.blocks} desks that guard {blocks.places} people each: counts of "
         "everybody, of all threes and of all twos, unless the auditor refuses because the answer, "
@@ -153,7 +148,6 @@ def _outcome(
         private_words=f"A curator refuses nothing here: all questions answered at epsilon "
         f"{epsilon:g} together leave the same attacker {after.success:.1%} right (nobody can pass "
         f"{ceiling(epsilon):.1%} on a fair coin).",
-        settings=dict(chosen.values),
         details={
             "ignoring_refusals": looking.deaf / bits,
             "certain": looking.certain / bits,

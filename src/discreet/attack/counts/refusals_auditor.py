@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.attack.counts.blocks import Bits, Integers
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 
 MOST_PEOPLE = 16

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.counts.blocks import Bits
+from discreet.core.arrays import Bits
 
 
 @dataclass(frozen=True, slots=True)

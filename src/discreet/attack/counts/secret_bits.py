@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.attack.counts.blocks import Bits
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.registry import Knob
+from discreet.attack.registry import AttackSettings, Knob
 from discreet.attack.town import staged
+from discreet.core.arrays import Bits
 from discreet.errors import InvalidInput
 
 OWN_FILE = (

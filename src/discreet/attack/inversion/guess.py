@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.attack.inversion.dose_model import DoseModel
-from discreet.attack.inversion.patients import ROOT, Floats
+from discreet.attack.inversion.patients import ROOT
+from discreet.core.arrays import Bits, Floats, Integers
 
 _SOFT = 0.5
 
@@ -38,7 +39,7 @@ class Common:
         codes = np.array([place[each] for each in zip(*(t.tolist() for t in texts), strict=True)])
         group = _words(rows[known]) if known else np.full(rows.num_rows, "", dtype=object)
 
-        def shares(keep: npt.NDArray[np.bool_]) -> Floats:
+        def shares(keep: Bits) -> Floats:
             counts = np.bincount(codes[keep], minlength=len(combinations)) + _SOFT
             return np.asarray(counts / counts.sum())
 
@@ -54,20 +55,18 @@ class Common:
             [self.groups.get(word, self.overall) for word in _words(rows[self.known]).tolist()]
         )
 
-    def secrets(self) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+    def secrets(self) -> tuple[tuple[str, ...], Integers]:
         """Return the values of the first hidden column, and which of them each combination has."""
         values = tuple(dict.fromkeys(each[0] for each in self.combinations))
         return values, np.array([values.index(each[0]) for each in self.combinations])
 
 
-def without_model(common: Common, rows: pa.Table) -> npt.NDArray[np.bool_]:
+def without_model(common: Common, rows: pa.Table) -> Bits:
     """Return who is guessed right from common knowledge alone: the baseline."""
     return _right(common, rows, common.of_people(rows))
 
 
-def inverted(
-    model: DoseModel, error: float, common: Common, rows: pa.Table
-) -> npt.NDArray[np.bool_]:
+def inverted(model: DoseModel, error: float, common: Common, rows: pa.Table) -> Bits:
     """Return whose secret is guessed right from the model, the stable dose and common knowledge.
 
     `error` is the spread of the model's residuals, published with it: a model that is mostly noise has
@@ -81,7 +80,7 @@ def inverted(
     return _right(common, rows, weights)
 
 
-def _right(common: Common, rows: pa.Table, weights: Floats) -> npt.NDArray[np.bool_]:
+def _right(common: Common, rows: pa.Table, weights: Floats) -> Bits:
     values, which = common.secrets()
     beliefs = np.stack([weights[:, which == i].sum(axis=1) for i in range(len(values))], axis=1)
     guesses = np.array(values, dtype=object)[beliefs.argmax(axis=1)]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from discreet.attack.inversion.dose_model import DoseModel, plain_model, private_models
 from discreet.attack.inversion.guess import Common, inverted, without_model
-from discreet.attack.inversion.patients import ROOT, Clinic, Floats, clinic
+from discreet.attack.inversion.patients import ROOT, Clinic, clinic
 from discreet.attack.inversion.story import outcome_of
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 
 ATTACK = Attack(
@@ -41,20 +39,12 @@ WITHIN = 0.2
 """A dose is acceptable within this share of the stable one, as the consortium counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inverted:
-    """One model against its patients: secrets guessed, on strangers too, and what its doses are worth."""
-
-    right: float
-    on_strangers: float
-    blind: float
-    error: float
-    acceptable: float
+Inverted = dict[str, float]
+"""One model against its patients: secrets guessed, on strangers too, and what its doses are worth."""
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often the genotype is guessed from a plain dose model and from private ones."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     prices = tuple(sorted({*CURVE, chosen.number("epsilon")}))
     models = chosen.whole("models")
     found: dict[float | None, list[Inverted]] = {price: [] for price in (None, *prices)}
@@ -97,16 +87,15 @@ def _judged(model: DoseModel, common: Common, patients: Clinic) -> Inverted:
     truth, predicted = strangers[ROOT].to_numpy(), model.predict(strangers)
     spread = float(np.sqrt(np.mean((truth - predicted) ** 2)))
     gaps = np.abs(predicted**2 - truth**2)
-    return Inverted(
-        right=float(inverted(model, spread, common, patients.trained.rows).mean()),
-        on_strangers=float(inverted(model, spread, common, strangers).mean()),
-        blind=float(without_model(common, patients.trained.rows).mean()),
-        error=float(gaps.mean()),
-        acceptable=float((gaps <= WITHIN * truth**2).mean()),
-    )
+    return {
+        "right": float(inverted(model, spread, common, patients.trained.rows).mean()),
+        "on_strangers": float(inverted(model, spread, common, strangers).mean()),
+        "blind": float(without_model(common, patients.trained.rows).mean()),
+        "error": float(gaps.mean()),
+        "acceptable": float((gaps <= WITHIN * truth**2).mean()),
+    }
 
 
 def _columns(ones: Sequence[Inverted]) -> dict[str, Floats]:
     """Return each figure as a column, a place for each training."""
-    names = ("right", "on_strangers", "blind", "error", "acceptable")
-    return {name: np.array([getattr(one, name) for one in ones]) for name in names}
+    return {name: np.array([one[name] for one in ones]) for name in ones[0]}

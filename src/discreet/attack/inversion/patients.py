@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.attack.files import named
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.own_file import OwnPeople, own_people
+from discreet.attack.files import named, read_rows
+from discreet.attack.own_file import OwnPeople, people_of
+from discreet.attack.registry import AttackSettings
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -28,7 +27,6 @@ from discreet.examples.dosing import CYP2C9, RACES, dosing_batch
 ROOT = "dose_root"
 """The column that is predicted: the square root of the weekly dose, as in the published formula."""
 FEWEST = 60
-Floats = npt.NDArray[np.float64]
 
 DOMAINS: dict[str, FiniteDomain] = {
     "age": IntegerDomain(p.DOSING_AGE_LOWER, p.DOSING_AGE_UPPER),
@@ -93,7 +91,7 @@ def own_patients(chosen: AttackSettings) -> OwnPeople:
     columns = chosen.words("columns")
     dose, secret = chosen.text("dose"), chosen.text("secret")
     wanted: Sequence[str] = (*columns, *(n for n in (secret, dose) if n not in columns))
-    found = own_people(chosen.text("patients"), wanted if columns else ())
+    found = people_of(read_rows(chosen.text("patients")), wanted if columns else ())
     named(found.rows, (dose, secret), label="Your file")
     rows = with_root(found.rows, dose).drop_null()
     if rows.num_rows < FEWEST:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.attack.inversion.patients import Floats
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
+from discreet.attack.registry import AttackSettings
 from discreet.attack.student import mean_interval
+from discreet.core.arrays import Floats
 from discreet.report import Block, Figure, Grid, Words, lines
 
 Figures = Mapping[float | None, Mapping[str, Floats]]
@@ -21,8 +21,6 @@ def outcome_of(chosen: AttackSettings, found: Figures) -> Outcome:
     plain, ours = found[None], found[epsilon]
     cost = float(ours["error"].mean() - plain["error"].mean())
     return Outcome(
-        attack="inversion",
-        title="What does the dose model know of my genes?",
         knew=f"A patient's stable dose and every column but {_hidden(chosen)}; the model and its published "
         f"error; how common each {secret} is{_by(chosen)}.",
         released=f"A model of the weekly dose from {chosen.text('columns').replace(',', ', ')}, trained on "
@@ -39,7 +37,6 @@ def outcome_of(chosen: AttackSettings, found: Figures) -> Outcome:
         private_words=f"The ridge regression of discreet learn at epsilon {epsilon:g}: its doses are off by "
         f"{ours['error'].mean():.1f} mg a week instead of {plain['error'].mean():.1f} "
         f"({cost:+.1f}).",
-        settings=chosen.values,
         details=_details(found),
         blocks=_blocks(chosen, found),
     )

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.attack.files import common, named, read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import MISSING, KeyColumn, coded, uniqueness
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Progress
+from discreet.attack.registry import AttackSettings, Progress
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 from discreet.report import Block, Figure, Grid, Words, bars
 
@@ -72,7 +71,6 @@ def between_files(
     )
     progress(3, 3, "done")
     return Outcome(
-        attack="linkage",
         title="Who is in this file?",
         knew=f"A file of {auxiliary.num_rows:,} people with {', '.join(pair.columns)}.",
         released=f"A file of {pair.released.num_rows:,} records with the same columns.",
@@ -83,7 +81,6 @@ def between_files(
         private_words="The same join with the private copy, in which no row is anybody's."
         if private
         else NOTHING_PRIVATE,
-        settings=chosen.values,
         details={
             **found.to_json(),
             "unique_share_by_columns": {" + ".join(key): share for key, share in unique.items()},
@@ -131,9 +128,9 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> FileLi
         slack,
     )
     if not pair.key:
-        score = Score.of_guesses(len(links.first), many, baseline=len(fake.first) / many)
-        said = Score(score.success, score.baseline, score.low, score.high, CLAIMED)
-        return FileLinks(said, len(links.first), None)
+        baseline = len(fake.first) / many
+        score = Score.of_guesses(len(links.first), many, baseline=baseline, measure=CLAIMED)
+        return FileLinks(score, len(links.first), None)
     who = pair.who()
     there = np.isin(who.first, who.second[who.second != MISSING])
     if not there.any():
@@ -141,18 +138,15 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> FileLi
     targets = int(there.sum())
     right = int((_same(who, links.first, links.second)).sum())
     chance = int((_same(who, fake.first, fake.second)).sum())
-    score = Score.of_guesses(right, targets, baseline=chance / targets)
-    said = Score(score.success, score.baseline, score.low, score.high, RIGHT)
-    return FileLinks(said, len(links.first), right)
+    score = Score.of_guesses(right, targets, baseline=chance / targets, measure=RIGHT)
+    return FileLinks(score, len(links.first), right)
 
 
 def _wrong(found: FileLinks) -> str:
     return "" if found.right is None else f", {found.claims - found.right:,} of them wrong"
 
 
-def _same(
-    who: KeyColumn, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
+def _same(who: KeyColumn, first: Integers, second: Integers) -> Bits:
     known = who.first[first] != MISSING
     return np.asarray(known & (who.first[first] == who.second[second]))
 

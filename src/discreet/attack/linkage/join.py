@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.attack.linkage.keys import MISSING, Integers, KeyColumn, keys
+from discreet.attack.linkage.keys import MISSING, KeyColumn, keys
+from discreet.core.arrays import Bits, Integers
 
 MOST_TOGETHER = 10_000
 """Pairs of people behind one key: more are hopeless to tell apart and are not compared."""
@@ -142,7 +143,7 @@ def _partners(first: Integers, second: Integers) -> tuple[Integers, Integers]:
     return found[0][1][a], found[1][1][b]
 
 
-def _lonely(rows: Integers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _lonely(rows: Integers) -> Bits:
     """Return whether each entry occurs once."""
     counts = np.bincount(rows) if len(rows) else np.empty(0, np.int64)
     return np.asarray(counts[rows] == 1)
@@ -183,9 +184,7 @@ def _pairs(first: Integers, second: Integers) -> Integers:
     return np.stack([rows, order[np.repeat(left, count) + inside]], axis=1)
 
 
-def _similar(
-    loose: KeyColumn, pairs: Integers, slack: Slack
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _similar(loose: KeyColumn, pairs: Integers, slack: Slack) -> Bits:
     values = loose.values or ()
     codes = np.stack([loose.first[pairs[:, 0]], loose.second[pairs[:, 1]]], axis=1)
     distinct, which = np.unique(codes, axis=0, return_inverse=True)

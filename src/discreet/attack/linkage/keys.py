@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Integers: TypeAlias = npt.NDArray[np.int64]
+from discreet.core.arrays import Integers
+
 MISSING = -1
 MOST_SUBSETS = 255
 """All subsets of eight columns; of more columns only the smaller subsets are tried."""

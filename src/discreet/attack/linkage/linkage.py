@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.linkage.files import between_files
-from discreet.attack.linkage.join import PersonLinks, Slack, link
+from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import coded, narrowed, uniqueness
 from discreet.attack.linkage.story import LinkageFindings, outcome_of
-from discreet.attack.linkage.town import Floats, Hospital, Roll, asked, learned, prior_of, shuffled
+from discreet.attack.linkage.town import Hospital, Roll, asked, learned, prior_of, shuffled
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, Knob, Progress
-from discreet.attack.town import asking, curated, staged
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.attack.town import curated, staged
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.examples import Town
 
@@ -51,9 +48,8 @@ MORE_COLUMNS = ("region", "education", "job", "married", "household_size")
 """Further columns of the hospital's patients, for the table of who is unique."""
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how many people are found again, on the town or between two files."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     given = [name for name in ("released", "auxiliary") if chosen.text(name)]
     if len(given) == 1:
         raise InvalidInput(
@@ -91,7 +87,8 @@ def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         roll = Roll.of(made, errors=chosen.number("errors"), dice=dice)
         hospital = Hospital.of(made, made.truth["diagnoses"])
         progress(1, 4, "joining the files")
-        links = _linked(roll, hospital, columns, slack_of(chosen))
+        both = [coded(name, roll.voters[name], hospital.patients[name]) for name in columns]
+        links = link(both, slack_of(chosen))
         prior = prior_of(made, roll.voters)
         found, named, blind = learned(hospital, roll, links, prior)
         control = shuffled(roll, dice)
@@ -127,13 +124,6 @@ def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     return outcome_of(chosen, facts, private)
 
 
-def _linked(
-    roll: Roll, hospital: Hospital, columns: tuple[str, ...], slack: Slack | None
-) -> PersonLinks:
-    both = [coded(name, roll.voters[name], hospital.patients[name]) for name in columns]
-    return link(both, slack)
-
-
 def _asked(
     made: Town,
     hospital: Hospital,
@@ -147,7 +137,7 @@ def _asked(
     epsilon = chosen.number("epsilon")
     with curated(made.toml, epsilon=epsilon) as curator:
         right, trials = asked(
-            asking(curator, max_rows=1),
+            lambda sql, price: curator.query(sql, epsilon=price, max_rows=1),
             hospital,
             roll,
             prior,

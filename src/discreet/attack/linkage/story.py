@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
+from discreet.attack.registry import AttackSettings
 from discreet.examples import parameters as p
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report import Figure, Grid, Words, bars
@@ -48,8 +48,6 @@ def outcome_of(chosen: AttackSettings, found: LinkageFindings, private: Score) -
         found.named, found.targets, baseline=found.blind / max(1, found.targets)
     )
     return Outcome(
-        attack="linkage",
-        title="Whose hospital file is this?",
         knew=f"The voter roll: name, {_listed(columns)} of {found.voters:,} people; and how common each illness is at each age.",
         released=f"The hospital's file of {found.patients:,} patients, names taken off, with {_listed(columns)} and their diagnoses.",
         did=f"Joined the two wherever nobody else fits: {found.claims:,} patients got a name, {found.right_claims:,} of them the right one. "
@@ -61,7 +59,6 @@ def outcome_of(chosen: AttackSettings, found: LinkageFindings, private: Score) -
         f"ZIP code, birth date and sex. The noisy counts were weighed with common knowledge; {private.success:.0%} right, where common knowledge "
         f"alone gives {private.baseline:.0%}. That is the most exposed that one person can be; epsilon {epsilon:g} promises at most "
         f"{most_right(private.baseline, epsilon):.0%}.",
-        settings=chosen.values,
         details=_details(found),
         blocks=_blocks(found),
         person=_example(found),

@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.attack.curator import Ask
 from discreet.attack.linkage.join import PersonLinks
-from discreet.attack.linkage.keys import Integers
-from discreet.attack.town import Ask
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.examples import Town
 from discreet.examples import parameters as p
 
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
 SLIP_DAYS = 3
 
 
@@ -31,7 +28,7 @@ class Hospital:
     """
 
     patients: pa.Table
-    treated: Booleans
+    treated: Bits
     diagnoses: tuple[str, ...]
     identity: Integers
 
@@ -82,7 +79,7 @@ DIAGNOSIS_BANDS = tuple(p.VISIT_MEANS_FROM_AGE)
 
 def learned(
     hospital: Hospital, roll: Roll, links: PersonLinks, prior: Floats
-) -> tuple[Booleans, Booleans, Booleans]:
+) -> tuple[Bits, Bits, Bits]:
     """Return for each voter who is a patient: linked rightly, named a true diagnosis, did so blindly.
 
     The adversary names a diagnosis from the linked patient's file, or without a link the most common

@@ -6,12 +6,11 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.attack.outcome import Score
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 
-Floats = npt.NDArray[np.float64]
 MEASURE = "AUC: chance that a member's score is above an outsider's"
 
 

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.auc import auc_score
 from discreet.attack.membership.indicators import Study, own_study
-from discreet.attack.membership.scores import STATISTICS, Floats, Genotypes, Statistic
+from discreet.attack.membership.scores import STATISTICS, Genotypes, Statistic
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Progress
+from discreet.attack.registry import AttackSettings, Progress
 from discreet.attack.town import staged
+from discreet.core.arrays import Floats
 from discreet.core.numbers import to_fraction
 from discreet.examples import parameters as p
 from discreet.noise import Rng, SystemRng, discrete_laplace
@@ -131,8 +131,6 @@ def _outcome(
     epsilon = chosen.number("epsilon")
     score, private = scores[chosen.text("statistic")]
     return Outcome(
-        attack="membership",
-        title="Who was in the study?",
         knew=study.knew,
         released=study.released,
         did="Asked at each published number whether the person is nearer to the study or to the population, and added it up "
@@ -142,7 +140,6 @@ def _outcome(
         private=private,
         private_words=f"The same counts with exact discrete Laplace noise of scale {2 * loci / epsilon:,.0f}: epsilon "
         f"{epsilon:g} in all over all {loci:,} published numbers; the mean of {REPEATS} such publications, each on its own.",
-        settings=chosen.values,
         details={
             "members": people,
             "outsiders": len(study.others),

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.attack.membership.auc import MEASURE, placements
 from discreet.attack.outcome import Score
 from discreet.attack.student import mean_interval, student_quantile
+from discreet.core.arrays import Bits, Floats
 from discreet.errors import InvalidInput
 
-Floats = npt.NDArray[np.float64]
-Bits = npt.NDArray[np.bool_]
 FEWEST_MODELS = 4
 _FARTHEST = 300.0
 

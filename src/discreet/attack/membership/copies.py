@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.attack.files import common, named, read_rows
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.membership.learners import Bits, Floats, Victim, purse_of
+from discreet.attack.files import as_texts, common, read_rows
+from discreet.attack.membership.learners import Victim, purse_of
 from discreet.attack.membership.nearness import membership_scores
 from discreet.attack.membership.played import (
     DELTA,
@@ -20,14 +19,15 @@ from discreet.attack.membership.played import (
     played_out,
 )
 from discreet.attack.membership.pool import people_to_attack
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.own_file import OwnPeople, people_of
-from discreet.attack.registry import Progress
+from discreet.attack.registry import AttackSettings, Progress
+from discreet.core.arrays import Bits, Floats
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
 from discreet.learn.scored.read_file import codes_of_table
 from discreet.noise.rng import SystemRng
-from discreet.report import Figure, Grid, bars
+from discreet.report import Figure, Grid
 from discreet.synth.encoding.columns import Coded, Encoding, equal_edges
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.memory import MemoryCounter
@@ -170,34 +170,19 @@ def _scores(
     copy: pa.Table, original: pa.Table, control: pa.Table, many: int, columns: tuple[str, ...]
 ) -> dict[str, Score]:
     shared = columns or common(copy, original)
-    tables = [
-        people_of(table.select(list(named(table, shared, label="The file"))).rename_columns(shared))
-        for table in (pa.concat_tables([_texts(t, shared) for t in (copy, original, control)]),)
-    ]
-    rows, split = tables[0].rows, (copy.num_rows, original.num_rows)
+    rows = people_of(as_texts((copy, original, control), shared)).rows
+    split = (copy.num_rows, original.num_rows)
     members = rows.slice(split[0], many)
     others, panel = (rows.slice(sum(split) + i * many, many) for i in range(2))
     return membership_scores(rows.slice(0, split[0]), members, others, panel)
 
 
-def _texts(table: pa.Table, shared: tuple[str, ...]) -> pa.Table:
-    names = named(table, shared, label="The file")
-    return pa.table(
-        {to: table[name].cast(pa.string()) for to, name in zip(shared, names, strict=True)}
-    )
-
-
 def _own_outcome(
     chosen: AttackSettings, found: Mapping[str, Mapping[str, Score]], many: int
 ) -> Outcome:
-    rows = [
-        (name, score, each.success, each.low, each.high)
-        for name, scores in found.items()
-        for score, each in scores.items()
-    ]
+    areas = {(name, score): each for name in found for score, each in found[name].items()}
     private = found.get("private")
     return Outcome(
-        attack="membership",
         title="Who is behind these rows?",
         knew=f"All common columns of one person, and {many:,} other people who are in no release.",
         released=f"The file {chosen.text('released')}.",
@@ -207,7 +192,6 @@ def _own_outcome(
         score=found["released"]["nearest row"],
         private=None if private is None else private["nearest row"],
         private_words="" if private is None else f"The file {chosen.text('private')}.",
-        settings=chosen.values,
         details={
             name: {score: each.to_json() for score, each in scores.items()}
             for name, scores in found.items()
@@ -215,18 +199,12 @@ def _own_outcome(
         blocks=(
             Figure(
                 "Members told from outsiders",
-                bars(
-                    [f"{name}, {score}" for name, score, *_ in rows],
-                    [row[2] for row in rows],
-                    low=[row[3] for row in rows],
-                    high=[row[4] for row in rows],
-                    title="AUC",
-                ),
+                score_bars({", ".join(key): each for key, each in areas.items()}, "AUC"),
                 "Half means that members and outsiders look the same; the rules are 95% intervals.",
             ),
             Grid.of(
                 ("copy", "score", "AUC", "low", "high"),
-                rows,
+                [(*key, each.success, each.low, each.high) for key, each in areas.items()],
                 f"{many:,} members and {many:,} outsiders, 95% intervals (DeLong).",
             ),
         ),

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Bits = npt.NDArray[np.bool_]
+from discreet.core.arrays import Bits, Floats, Integers
+
 _BINS = 20
 _SOFT = 1.0
 _LEAST_SPREAD = 1e-6
@@ -31,7 +30,7 @@ class Played:
 
     scores: Floats
     inside: Bits
-    classes: npt.NDArray[np.int64]
+    classes: Integers
 
     def only(self, models: slice) -> Played:
         """Return some of the models."""

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.membership.scores import Floats, Genotypes
+from discreet.attack.files import as_texts, read_rows
+from discreet.attack.membership.scores import Genotypes
 from discreet.attack.own_file import people_of
+from discreet.attack.registry import AttackSettings
+from discreet.core.arrays import Floats
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
 
@@ -40,16 +41,7 @@ def own_study(chosen: AttackSettings) -> Study:
         )
     tables = [read_rows(chosen.text(name)) for name in ("original", "control")]
     columns = chosen.words("columns") or tuple(tables[0].column_names)
-    texts = [
-        pa.table(
-            {
-                to: table[name].cast(pa.string())
-                for to, name in zip(columns, named(table, columns, label="The file"), strict=True)
-            }
-        )
-        for table in tables
-    ]
-    rows = indicators(pa.concat_tables(texts))
+    rows = indicators(as_texts(tables, columns))
     members, rest = rows[: tables[0].num_rows], rows[tables[0].num_rows :]
     half = len(rest) // 2
     if not half:

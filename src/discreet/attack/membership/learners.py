@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.account.convert import rho_of_target
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.numbers import to_fraction
 from discreet.core.schema import FiniteDomain
 from discreet.errors import InvalidInput
@@ -37,8 +38,6 @@ from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.progress import silent
 
-Floats = npt.NDArray[np.float64]
-Bits = npt.NDArray[np.bool_]
 Victim = Callable[[Bits], Floats]
 """Trains on those who are in, and returns a score for everybody."""
 _RIDGE = 1e-3
@@ -68,7 +67,7 @@ class Pool:
         return cls(encoding, codes[codes[:, -1] >= 0])
 
     @property
-    def classes(self) -> npt.NDArray[np.int64]:
+    def classes(self) -> Integers:
         """Return everybody's class."""
         return self.codes[:, -1].astype(np.int64)
 
@@ -130,7 +129,7 @@ def purse_of(epsilon: float, delta: float) -> MarginalBudget:
     return MarginalBudget(min(rho_of_target(price, risk), Fraction(LARGEST)), concentrated=True)
 
 
-def _margin(scores: Floats, classes: npt.NDArray[np.int64]) -> Floats:
+def _margin(scores: Floats, classes: Integers) -> Floats:
     """Return by how much the score of the true class exceeds the best other."""
     own = scores[np.arange(len(scores)), classes]
     others = scores.copy()

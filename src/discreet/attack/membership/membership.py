@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.averages import against_frequencies
 from discreet.attack.membership.copies import against_copies
 from discreet.attack.membership.game import ADVERSARIES
 from discreet.attack.membership.models import against_models
 from discreet.attack.membership.scores import STATISTICS
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 
 ATTACK = Attack(
     name="membership",
@@ -75,7 +71,6 @@ _AGAINST = {
 }
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how well members are told from outsiders, by what was published and by its private version."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     return _AGAINST[chosen.text("release")](chosen, progress=progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.learners import Pool, our_learner, overfitted
 from discreet.attack.membership.played import (
     DELTA,
@@ -13,7 +12,7 @@ from discreet.attack.membership.played import (
 )
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Progress
+from discreet.attack.registry import AttackSettings, Progress
 
 NO_NOISE = 1e6
 """An epsilon without meaning: the same learner, its noise too small to matter."""

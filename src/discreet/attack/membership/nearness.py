@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 
 from discreet.attack.membership.auc import auc_score
 from discreet.attack.outcome import Score
+from discreet.core.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 WIDTH = 0.25
 """Width of the kernel, in columns that differ: rows farther away than a few of them hardly count."""
 _ROWS_A_CHUNK = 64
+ScaledRows = tuple[Floats, npt.NDArray[np.int32]]
 
 
 def membership_scores(
@@ -26,14 +27,13 @@ def membership_scores(
     The panel are other people of the same population, whom the adversary knows: what is common
     everywhere is no sign of membership.
     """
-    scaled = Scaled.of([copy, members, others, panel])
+    scaled = Scaled([copy, members, others, panel])
     near, dense = [], []
     for people in (members, others):
         rows = scaled.rows(people)
-        to_copy = Nearness.of(rows, scaled.rows(copy))
-        to_panel = Nearness.of(rows, scaled.rows(panel))
-        near.append(-to_copy.nearest)
-        dense.append(to_copy.density - to_panel.density)
+        nearest, density = nearness(rows, scaled.rows(copy))
+        near.append(-nearest)
+        dense.append(density - nearness(rows, scaled.rows(panel))[1])
     return {
         "nearest row": auc_score(near[0], near[1]),
         "density ratio": auc_score(dense[0], dense[1]),
@@ -41,7 +41,7 @@ def membership_scores(
 
 
 class Scaled:
-    """Turns rows into numbers such that two rows differ by at most 1 in each column."""
+    """Turns rows of these tables into numbers such that two differ by at most 1 in each column."""
 
     def __init__(self, tables: Sequence[pa.Table]) -> None:
         self._ranges: dict[str, tuple[float, float]] = {}
@@ -59,12 +59,7 @@ class Scaled:
             else:
                 self._values[field.name] = pc.unique(column)
 
-    @classmethod
-    def of(cls, tables: Sequence[pa.Table]) -> Scaled:
-        """Return the scale that all these tables share."""
-        return cls(tables)
-
-    def rows(self, table: pa.Table) -> tuple[Floats, npt.NDArray[np.int32]]:
+    def rows(self, table: pa.Table) -> ScaledRows:
         """Return numbers in [0, 1] (NaN where missing) and codes of everything else."""
         numbers = [
             (_floats(table[name]) - low) / width for name, (low, width) in self._ranges.items()
@@ -85,32 +80,18 @@ def _floats(column: pa.ChunkedArray) -> Floats:
     return values
 
 
-class Nearness:
-    """For each person the distance to the nearest row of a table, and the table's log density there."""
-
-    def __init__(self, nearest: Floats, density: Floats) -> None:
-        self.nearest = nearest
-        self.density = density
-
-    @classmethod
-    def of(
-        cls,
-        people: tuple[Floats, npt.NDArray[np.int32]],
-        table: tuple[Floats, npt.NDArray[np.int32]],
-    ) -> Nearness:
-        """Return both for every person."""
-        nearest, density = [], []
-        for distances in _distances(people, table):
-            closest = distances.min(axis=1)
-            nearest.append(closest)
-            weights = np.exp((closest[:, None] - distances) / WIDTH)
-            density.append(np.log(weights.mean(axis=1)) - closest / WIDTH)
-        return cls(np.concatenate(nearest), np.concatenate(density))
+def nearness(people: ScaledRows, table: ScaledRows) -> tuple[Floats, Floats]:
+    """Return for each person the distance to the nearest row, and the table's log density there."""
+    nearest, density = [], []
+    for distances in _distances(people, table):
+        closest = distances.min(axis=1)
+        nearest.append(closest)
+        weights = np.exp((closest[:, None] - distances) / WIDTH)
+        density.append(np.log(weights.mean(axis=1)) - closest / WIDTH)
+    return np.concatenate(nearest), np.concatenate(density)
 
 
-def _distances(
-    people: tuple[Floats, npt.NDArray[np.int32]], table: tuple[Floats, npt.NDArray[np.int32]]
-) -> Iterator[Floats]:
+def _distances(people: ScaledRows, table: ScaledRows) -> Iterator[Floats]:
     """Yield, for some people at a time, Gower's distance to every row, not divided by the columns."""
     for start in range(0, len(people[0]), _ROWS_A_CHUNK):
         some = slice(start, start + _ROWS_A_CHUNK)

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.clustered import LowRates, clustered_auc, low_rates
-from discreet.attack.membership.game import ADVERSARIES, Bits, Played, coins, threshold_for
+from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
 from discreet.attack.membership.learners import Victim
-from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Progress
-from discreet.report import Block, Figure, Grid, bars
+from discreet.attack.outcome import Outcome, Score, score_bars
+from discreet.attack.registry import AttackSettings, Progress
+from discreet.core.arrays import Bits, Floats, Integers
+from discreet.report import Block, Figure, Grid
 
 DELTA = 1e-6
 
@@ -61,7 +61,7 @@ def auc_ceiling(epsilon: float, delta: float) -> float:
 
 def play(
     opponent: Opponent,
-    classes: np.ndarray[Any, np.dtype[np.int64]],
+    classes: Integers,
     chosen: AttackSettings,
     dice: np.random.Generator,
     heard: Callable[[int], None],
@@ -80,9 +80,7 @@ def play(
     return GameVerdict(areas, rates, opponent.allowed)
 
 
-def _trained(
-    train: Victim, inside: Bits, heard: Callable[[int], None]
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _trained(train: Victim, inside: Bits, heard: Callable[[int], None]) -> Floats:
     found = []
     for i, row in enumerate(inside):
         heard(i)
@@ -93,7 +91,7 @@ def _trained(
 def played_out(
     chosen: AttackSettings,
     opponents: list[Opponent],
-    classes: np.ndarray[Any, np.dtype[np.int64]],
+    classes: Integers,
     progress: Progress,
 ) -> dict[str, GameVerdict]:
     """Return the verdict on every opponent by its name."""
@@ -132,7 +130,6 @@ def game_outcome(
     rates = ours.rates[method]
     true, false = rates.true[0], rates.false[0]
     return Outcome(
-        attack="membership",
         title=story.title,
         knew=story.knew,
         released=story.released,
@@ -143,7 +140,6 @@ def game_outcome(
         private_words=f"{story.private_words} No adversary can have more than "
         f"{auc_ceiling(*(ours.allowed or (math.inf, 1.0))):.3f}. At the threshold for few false claims "
         f"{true:.1%} of the members are claimed, and {false:.1%} of the others.",
-        settings=chosen.values,
         details={name: verdict.to_json() for name, verdict in verdicts.items()}
         | {"shadows": chosen.whole("models"), "victims": chosen.whole("victims")},
         blocks=_blocks(chosen, verdicts),
@@ -152,7 +148,6 @@ def game_outcome(
 
 def _blocks(chosen: AttackSettings, verdicts: Mapping[str, GameVerdict]) -> tuple[Block, ...]:
     method = chosen.text("method")
-    chosen_areas = [verdict.areas[method] for verdict in verdicts.values()]
     areas = [
         (name, adversary, s.success, s.low, s.high)
         for name, verdict in verdicts.items()
@@ -167,13 +162,7 @@ def _blocks(chosen: AttackSettings, verdicts: Mapping[str, GameVerdict]) -> tupl
     return (
         Figure(
             "Members told from outsiders",
-            bars(
-                list(verdicts),
-                [score.success for score in chosen_areas],
-                low=[score.low for score in chosen_areas],
-                high=[score.high for score in chosen_areas],
-                title="AUC",
-            ),
+            score_bars({name: each.areas[method] for name, each in verdicts.items()}, "AUC"),
             f"Half means that members and outsiders look the same. Adversary: {method}; {over}",
         ),
         Grid.of(

@@ -14,7 +14,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+from discreet.core.arrays import Floats
+
 Genotypes: TypeAlias = npt.NDArray[np.int8]
 Statistic: TypeAlias = Callable[[Genotypes, Floats, Floats], Floats]
 PEOPLE_A_CHUNK = 200

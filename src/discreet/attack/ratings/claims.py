@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.ratings.index import Floats, Index, Integers
+from discreet.attack.ratings.index import Index
 from discreet.attack.ratings.known import Glimpse, RatingKnowledge, Witness
 from discreet.attack.ratings.scores import Match, likelihoods, most_eccentric, most_likely, weighted
+from discreet.core.arrays import Floats, Integers
 
 ECCENTRICITY = 1.5
 """The threshold of the 2008 paper."""
@@ -43,16 +44,24 @@ class Claims:
     """A target, on one core."""
 
 
-def calibrated(
-    index: Index, witness: Witness, known: RatingKnowledge, *, trials: int, rate: float
-) -> float:
+@dataclass(frozen=True, slots=True, eq=False)
+class RatingsScene:
+    """A release, people in it and people who are not, and a witness who knows a little of each."""
+
+    index: Index
+    witness: Witness
+    present: Integers
+    absent: Integers
+
+
+def calibrated(scene: RatingsScene, known: RatingKnowledge, *, trials: int, rate: float) -> float:
     """Return how sure one must be so that at most a share `rate` of absent people are "found".
 
     The adversary plays it alone: takes a person of the release, sets that record aside, and looks for
     the person among the others. The threshold is the order statistic that an exchangeable further
     absent person exceeds with probability at most `rate` (split conformal).
     """
-    sureties = []
+    index, witness, sureties = scene.index, scene.witness, []
     for record in witness.dice.integers(0, len(index.people), trials):
         seen = witness.glimpse(int(index.people[record]), known)
         if seen is not None:
@@ -65,22 +74,15 @@ def calibrated(
 
 
 def claims(
-    method: ScoringMethod,
-    threshold: float,
-    index: Index,
-    witness: Witness,
-    known: RatingKnowledge,
-    *,
-    present: Integers,
-    absent: Integers,
+    method: ScoringMethod, threshold: float, scene: RatingsScene, known: RatingKnowledge
 ) -> Claims:
     """Return what the method claims of people inside the release and of people outside it."""
     started = time.perf_counter()
-    inside = [found for p in present if (found := _found(method, index, witness, known, p))]
-    outside = [found for p in absent if (found := _found(method, index, witness, known, p))]
+    inside = [found for p in scene.present if (found := _found(method, scene, known, p))]
+    outside = [found for p in scene.absent if (found := _found(method, scene, known, p))]
     spent = time.perf_counter() - started
     named = [(person, match) for person, match in inside if match.surety > threshold]
-    right = sum(int(index.people[match.record]) == person for person, match in named)
+    right = sum(int(scene.index.people[match.record]) == person for person, match in named)
     return Claims(
         present=len(inside),
         right=right,
@@ -92,9 +94,9 @@ def claims(
 
 
 def _found(
-    method: ScoringMethod, index: Index, witness: Witness, known: RatingKnowledge, person: int
+    method: ScoringMethod, scene: RatingsScene, known: RatingKnowledge, person: int
 ) -> tuple[int, Match] | None:
-    seen = witness.glimpse(int(person), known)
+    seen = scene.witness.glimpse(int(person), known)
     if seen is None:
         return None
-    return int(person), method.best(method.score(index, seen, known))
+    return int(person), method.best(method.score(scene.index, seen, known))

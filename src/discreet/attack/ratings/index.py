@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-Integers: TypeAlias = npt.NDArray[np.int64]
-Floats: TypeAlias = npt.NDArray[np.float64]
+from discreet.core.arrays import Bits, Floats, Integers
 
 GRADES = 5
 
@@ -32,7 +29,7 @@ class Ratings:
         day = table["date"].cast(pa.int32()).to_numpy().astype(np.int64)
         return cls(person, film, grade, day)
 
-    def only(self, keep: npt.NDArray[np.bool_]) -> Ratings:
+    def only(self, keep: Bits) -> Ratings:
         """Return some of the rows."""
         return Ratings(self.person[keep], self.film[keep], self.grade[keep], self.day[keep])
 

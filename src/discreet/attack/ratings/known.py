@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from discreet.attack.ratings.index import GRADES, Integers, Ratings
+from discreet.attack.ratings.index import GRADES, Ratings
+from discreet.core.arrays import Integers
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import (
     CLASSIC,
     ECCENTRICITY,
     LIKELIHOOD,
     Claims,
+    RatingsScene,
     calibrated,
     claims,
 )
-from discreet.attack.ratings.index import GRADES, Index, Integers, Ratings
+from discreet.attack.ratings.index import GRADES, Index, Ratings
 from discreet.attack.ratings.known import PUBLISHED, RatingKnowledge, Witness
 from discreet.attack.ratings.private import MOST_FILMS, noisy_counts, presence
 from discreet.attack.ratings.small_club import small_club
 from discreet.attack.ratings.story import outcome_of
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 
@@ -63,30 +62,20 @@ HELD_OUT = 10
 """One in so many people is kept out of the release: those who are looked for in vain."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RatingsScene:
-    """A release, people in it and people who are not, and a witness who knows a little of each."""
-
-    index: Index
-    witness: Witness
-    present: Integers
-    absent: Integers
-
-
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often a record is found, and how often one is claimed for somebody absent."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     known = _knowledge(chosen)
     steps = 3 + len(PUBLISHED)
     progress(0, steps, "reading ratings")
     scene = scene_of(_ratings(chosen), targets=chosen.whole("targets"), seed=chosen.whole("seed"))
     progress(1, steps, "looking for people")
     rate = chosen.number("false_claims")
-    ours, theirs = play(scene, known, rate=rate), _classic(scene, known)
+    ours, theirs = play(scene, known, rate=rate), claims(CLASSIC, ECCENTRICITY, scene, known)
     table = {}
     for step, (name, published) in enumerate(PUBLISHED.items(), start=2):
         progress(step, steps, name)
-        table[name] = (play(scene, published, rate=rate), _classic(scene, published))
+        better = play(scene, published, rate=rate)
+        table[name] = (better, claims(CLASSIC, ECCENTRICITY, scene, published))
     curve = _curve(scene, known, rate)
     progress(steps - 1, steps, "asking a curator instead")
     private = _private(scene, known, epsilon=chosen.number("epsilon"))
@@ -125,30 +114,15 @@ def scene_of(ratings: Ratings, *, targets: int, seed: int) -> RatingsScene:
 def play(scene: RatingsScene, known: RatingKnowledge, *, rate: float) -> Claims:
     """Return what an adversary claims who allows a share `rate` of false claims."""
     trials = max(300, round(CALIBRATION / rate))
-    threshold = calibrated(scene.index, scene.witness, known, trials=trials, rate=rate)
-    return claims(
-        LIKELIHOOD,
-        threshold,
-        scene.index,
-        scene.witness,
-        known,
-        present=scene.present,
-        absent=scene.absent,
-    )
-
-
-def _classic(scene: RatingsScene, known: RatingKnowledge) -> Claims:
-    index, witness = scene.index, scene.witness
-    return claims(
-        CLASSIC, ECCENTRICITY, index, witness, known, present=scene.present, absent=scene.absent
-    )
+    threshold = calibrated(scene, known, trials=trials, rate=rate)
+    return claims(LIKELIHOOD, threshold, scene, known)
 
 
 def _curve(
     scene: RatingsScene, known: RatingKnowledge, rate: float
 ) -> dict[str, list[tuple[float, float]]]:
     """Return how often the record is found, by how many ratings are known."""
-    few = RatingsScene(scene.index, scene.witness, scene.present[:150], scene.absent[:1])
+    few = replace(scene, present=scene.present[:150], absent=scene.absent[:1])
     found: dict[str, list[tuple[float, float]]] = {}
     dated = 14 if known.days is None else known.days
     for name, days in ((f"dates to {dated} days", dated), ("no dates", None)):

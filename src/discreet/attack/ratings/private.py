@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from discreet.attack.curator import Exhibit, curator_over, whole_numbers
 from discreet.attack.outcome import Score
-from discreet.attack.ratings.index import Floats, Index, Integers
+from discreet.attack.ratings.index import Index
 from discreet.attack.ratings.known import Glimpse
-from discreet.attack.town import asking, curated
+from discreet.core.arrays import Floats, Integers
 
 MOST_RATINGS = 200
 """Ratings of one person that count, as the owner of the made-up film club declares."""
@@ -24,15 +22,12 @@ MOST_FILMS = 10_000
 def noisy_counts(index: Index, *, epsilon: float) -> Floats:
     """Return how often each film was rated, as a curator answers it for `epsilon`."""
     films = min(len(index.support) - 1, MOST_FILMS)
-    with tempfile.TemporaryDirectory(prefix="discreet-attack-") as folder:
-        base = Path(folder)
-        film = np.repeat(np.arange(len(index.support)), index.support)
-        rows = {"user_id": pa.array(index.record), "film_id": pa.array(film)}
-        pq.write_table(pa.table(rows), base / "ratings.parquet")
-        (base / "discreet.toml").write_text(_policy(films), encoding="utf-8")
-        with curated(base / "discreet.toml", epsilon=epsilon) as curator:
-            sql = "SELECT film_id, COUNT(*) AS n FROM ratings GROUP BY film_id"
-            answer = asking(curator)(sql, epsilon)
+    film = np.repeat(np.arange(len(index.support)), index.support)
+    rows = pa.table({"user_id": pa.array(index.record), "film_id": pa.array(film)})
+    declared = {"user_id": 'type = "identifier"', "film_id": whole_numbers(1, films)}
+    ratings = Exhibit(rows, declared, people=f'unit = "user_id"\nmax_rows = {MOST_RATINGS}')
+    with curator_over({"ratings": ratings}, epsilon=epsilon) as ask:
+        answer = ask("SELECT film_id, COUNT(*) AS n FROM ratings GROUP BY film_id", epsilon)
     counts = np.zeros(len(index.support))
     for row in answer.rows:
         counts[int(row[0])] = float(row[1])
@@ -57,14 +52,8 @@ def presence(
     # Whoever guesses without looking says what holds for more of the targets.
     trials = len(said) + len(denied)
     blind = max(len(said), len(denied)) / max(trials, 1)
-    score = Score.of_guesses(sum(said) + sum(denied), trials, baseline=blind)
-    return Score(
-        score.success,
-        blind,
-        score.low,
-        score.high,
-        "share of right answers to whether the person is there",
-    )
+    measure = "share of right answers to whether the person is there"
+    return Score.of_guesses(sum(said) + sum(denied), trials, baseline=blind, measure=measure)
 
 
 def _excess(noisy: Floats, index: Index, seen: Glimpse, *, present: bool) -> float:
@@ -72,21 +61,3 @@ def _excess(noisy: Floats, index: Index, seen: Glimpse, *, present: bool) -> flo
     # Without the target each of the target's films was rated once less, if the target is there.
     without = index.support[films] - (1 if present else 0)
     return float((noisy[films] - without).sum())
-
-
-def _policy(films: int) -> str:
-    return f"""\
-[engine]
-url = "duckdb:"
-[ledger]
-url = "sqlite:ledger.db"
-[datasets.films]
-epsilon = 1.0
-[datasets.films.tables.ratings]
-source = "ratings.parquet"
-unit = "user_id"
-max_rows = {MOST_RATINGS}
-[datasets.films.tables.ratings.columns]
-user_id = {{ type = "identifier" }}
-film_id = {{ type = "integer", lower = 1, upper = {films} }}
-"""

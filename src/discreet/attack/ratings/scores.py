@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.ratings.index import Floats, Index
+from discreet.attack.ratings.index import Index
 from discreet.attack.ratings.known import Glimpse, RatingKnowledge
+from discreet.core.arrays import Floats
 
 SLIP = 0.02
 """Chance that even a right rating is remembered as another grade or from another week."""

@@ -9,9 +9,9 @@ does not say about the others. Both exist, and an attack fares differently on th
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.attack.ratings.index import GRADES, Ratings
+from discreet.core.arrays import Floats, Integers
 
 FILMS = 1_682
 _STEEPER = 1.3
@@ -29,7 +29,6 @@ for two ratings and three days comes near the 38% that the attack finds on Movie
 _PAUSE = 20.0
 """Mean days until somebody comes back (assumed)."""
 _GRADES = (0.06, 0.11, 0.27, 0.34, 0.22)
-Floats = npt.NDArray[np.float64]
 
 
 def small_club(people: int, seed: int) -> Ratings:
@@ -56,7 +55,7 @@ def _quantiles(points: tuple[float, ...], at: Floats) -> Floats:
     return np.asarray(np.exp(np.interp(at, _SHARES, np.log(points))))
 
 
-def _graded(liking: Floats) -> npt.NDArray[np.int64]:
+def _graded(liking: Floats) -> Integers:
     """Return grades with about the shares that such sites see."""
     limits = np.quantile(_STANDARD, np.cumsum(_GRADES)[:-1]) * 1.2
     return np.asarray(np.searchsorted(limits, liking) + 1).clip(1, GRADES).astype(np.int64)
@@ -65,7 +64,7 @@ def _graded(liking: Floats) -> npt.NDArray[np.int64]:
 _STANDARD = np.random.default_rng(0).normal(size=20_000)
 
 
-def _days(many: int, joined: int, dice: np.random.Generator) -> npt.NDArray[np.int64]:
+def _days(many: int, joined: int, dice: np.random.Generator) -> Integers:
     """Return the day of each rating: most on the evening of joining, some on a few later ones."""
     visits = 1 + dice.poisson(many * _LATER / 40)
     evenings = joined + np.concatenate([[0.0], np.cumsum(dice.exponential(_PAUSE, visits))])

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, Claims
 from discreet.attack.ratings.index import Index
 from discreet.attack.ratings.known import RatingKnowledge
+from discreet.attack.registry import AttackSettings
 from discreet.examples import parameters as p
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report import Figure, Grid, Words, lines
@@ -48,8 +48,6 @@ def outcome_of(
     if not chosen.text("released"):
         made_up = NOT_MOVIELENS if chosen.text("club") == "small" else NOT_EVIDENCE
     return Outcome(
-        attack="netflix",
-        title="Whose ratings are these?",
         knew=f"Of each person {known.words}.",
         released=f"{ratings:,} ratings of {people:,} people, names replaced by numbers.",
         did="Compared what is known with every record (how likely are these ratings if the record is theirs, and if it is not), "
@@ -60,7 +58,6 @@ def outcome_of(
         private=private,
         private_words=f"Only how often each film was rated, asked of a curator at epsilon {chosen.number('epsilon'):g}. There is no record "
         "to find; what is left is whether the person is in the data at all, asked by an adversary who knows everyone else.",
-        settings=chosen.values,
         details=_details(people, ratings, ours, classic, table, made_up=made_up),
         blocks=_blocks(known, ours, classic, table, curve, made_up=made_up),
     )

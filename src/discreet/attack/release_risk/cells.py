@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.attack.release_risk.covers import OR, TOP, covers, looks_coarse
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import InvalidInput
 
-Bits = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Gaps = npt.NDArray[np.float32]
 
 _MOST_COVERINGS = 5_000_000
@@ -29,7 +28,7 @@ _WINDOW = 0.005
 class ReleaseColumn(Protocol):
     """One column of the release beside the same column of people."""
 
-    def gaps(self, people: npt.NDArray[np.int64]) -> Gaps:
+    def gaps(self, people: Integers) -> Gaps:
         """Return how far each of these people is from each row of the release, from 0 to 1."""
 
     def like(self, row: int) -> tuple[Bits, Bits]:
@@ -46,7 +45,7 @@ class Numbers:
         self._window = _WINDOW * self.range if np.unique(known).size > _MANY else 0.0
         self.released, self.people = released, people
 
-    def gaps(self, people: npt.NDArray[np.int64]) -> Gaps:
+    def gaps(self, people: Integers) -> Gaps:
         """Return the distance over the range; missing is far from known and equal to missing."""
         mine, theirs = self.people[people][:, None], self.released[None, :]
         found = np.nan_to_num(np.abs(mine - theirs) / self.range, nan=1.0)
@@ -107,7 +106,7 @@ class CellLabels:
         parts = set() if cell is None else {cell, *cell.split(OR)}
         return bool(parts & {*self._coarser.get(word or "", ())}) or covers(cell, word)
 
-    def gaps(self, people: npt.NDArray[np.int64]) -> Gaps:
+    def gaps(self, people: Integers) -> Gaps:
         """Return 0 where the cell is, or covers, the value, and 1 elsewhere."""
         mine = self.people[people]
         found = np.asarray(mine[:, None] != self.released[None, :], dtype=np.float32)
@@ -177,7 +176,7 @@ def _plain(value: object) -> str:
     )
 
 
-def _coded(values: Sequence[str | None]) -> tuple[list[str | None], npt.NDArray[np.int64]]:
+def _coded(values: Sequence[str | None]) -> tuple[list[str | None], Integers]:
     places: dict[str | None, int] = {}
     codes = [places.setdefault(value, len(places)) for value in values]
     return list(places), np.array(codes, dtype=np.int64)

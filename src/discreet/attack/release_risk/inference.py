@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.release_risk.cells import CellLabels, Numbers
 from discreet.attack.release_risk.controls import AddedRisk, difference
-from discreet.attack.release_risk.parties import Integers, Parties
+from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played, targets
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput, UnknownName
 
 KNOWN = "age,sex,region,education,married,household_size,height"
@@ -33,7 +30,6 @@ ATTACK = Attack(
     ),
 )
 STORY = Story(
-    ATTACK,
     knew="The attacker knows some columns of each target and not the secret one.",
     did="The attacker finds the rows of the release nearest to the target and guesses the secret "
     "that is commonest among them. What works on strangers too is knowledge of the population, "
@@ -45,9 +41,8 @@ STORY = Story(
 )
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often a secret is guessed right from each kind of release, beside strangers."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     known, secret = chosen.words("known"), chosen.text("secret")
     if not known or secret in known:
         raise InvalidInput(

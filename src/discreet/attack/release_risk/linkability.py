@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.release_risk.controls import AddedRisk, difference
-from discreet.attack.release_risk.parties import Integers, Parties
+from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played, targets
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 
 FIRST = "age,sex,region,education,job"
@@ -31,7 +30,6 @@ ATTACK = Attack(
     ),
 )
 STORY = Story(
-    ATTACK,
     knew="The attacker has two pieces about each target, from two places, and no name on either.",
     did="For each piece the attacker finds the nearest rows of the release, and says that two "
     "pieces belong together when they have a nearest row in common. Strangers show how often two "
@@ -42,9 +40,8 @@ STORY = Story(
 )
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often two pieces about a person are joined through each kind of release."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     first, second = chosen.words("first"), chosen.words("second")
     if not first or not second or set(first) & set(second):
         raise InvalidInput(

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.anonymize.hierarchy.levels import read_hierarchies
-from discreet.attack.release_risk.cells import NOTHING, Bits, Gaps, ReleaseColumn, column_of
+from discreet.attack.release_risk.cells import NOTHING, Gaps, ReleaseColumn, column_of
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 
-Integers = npt.NDArray[np.int64]
 _TARGETS_A_CHUNK = 256
 
 

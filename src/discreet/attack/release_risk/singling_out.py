@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.release_risk.controls import AddedRisk, split_of_hits
 from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played
+from discreet.core.arrays import Bits
 
 ATTACK = Attack(
     name="singling-out",
@@ -26,7 +23,6 @@ ATTACK = Attack(
     ),
 )
 STORY = Story(
-    ATTACK,
     knew="The attacker knows the release alone.",
     did="The attacker picks rows of the release and joins as many of their cells as it takes to fit "
     "only that row. A question is right when it fits exactly one of the people behind the release; "
@@ -38,9 +34,8 @@ STORY = Story(
 )
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how many people questions from each kind of release single out, beside strangers."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     return played(STORY, chosen, _attack, columns=chosen.words("columns"), progress=progress)
 
 
@@ -66,9 +61,7 @@ def singling_out(parties: Parties, *, guesses: int, rng: np.random.Generator) ->
     return split_of_hits(len(ours), len(strangers), asked)
 
 
-def question_from(
-    parties: Parties, row: int, rng: np.random.Generator
-) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+def question_from(parties: Parties, row: int, rng: np.random.Generator) -> Bits | None:
     """Return whom a question fits that only this row of the release fits; None if there is none."""
     names = list(parties.columns)
     alike = np.ones(parties.rows, dtype=bool)

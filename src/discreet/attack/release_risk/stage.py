@@ -15,13 +15,13 @@ from discreet.anonymize.recode import recoded
 from discreet.anonymize.search.optimal import anonymize
 from discreet.attack.curator import Exhibit, synthetic_copy
 from discreet.attack.files import read_rows
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.pool import DECLARED
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import AttackSettings, Knob, Progress
 from discreet.attack.release_risk.controls import AddedRisk
-from discreet.attack.release_risk.parties import Integers, Parties, parties_of
+from discreet.attack.release_risk.parties import Parties, parties_of
 from discreet.attack.town import staged
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid, Words
@@ -48,7 +48,6 @@ Judge: TypeAlias = Callable[[Parties, AttackSettings, np.random.Generator], Adde
 class Story:
     """What is the same for every run of one attack on releases of rows."""
 
-    attack: Attack
     knew: str
     did: str
     lesson: str
@@ -170,8 +169,6 @@ def _outcome(
         for name, risk in risks.items()
     ]
     return Outcome(
-        attack=story.attack.name,
-        title=story.attack.title,
         knew=story.knew,
         released=_released_words(scene, chosen),
         did=story.did,
@@ -179,7 +176,6 @@ def _outcome(
         score=main.score(),
         private=None if private is None else private.score(),
         private_words="" if private is None else _private_words(private, chosen),
-        settings=dict(chosen.values),
         details={
             "people": size,
             "strangers": size,

@@ -8,27 +8,22 @@ than the whole.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
-from discreet.attack.curator import part_of
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.curator import curator_of, part_of, people_exhibit
+from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.service.curators import (
     OTHER_TOKEN,
     TOKEN,
     AnsweringService,
-    curator_with,
-    people_exhibit,
     running,
 )
 from discreet.errors import BudgetExceeded, InvalidInput
-from discreet.report.document import Figure, Grid
+from discreet.report.document import Figure
 
 ATTACK = Attack(
     name="exhaustion",
@@ -64,23 +59,22 @@ class Siege:
 
     def score(self) -> Score:
         """Return the share of refusals; without an attacker there are none."""
-        made = Score.of_guesses(self.refused, self.asked, baseline=0.0)
-        return Score(made.success, 0.0, made.low, made.high, MEASURE)
+        return Score.of_guesses(self.refused, self.asked, baseline=0.0, measure=MEASURE)
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how many questions of another analyst are refused: one pot beside shares."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("server"):
         return _outcome(chosen, None, _on_server(chosen, progress))
     whole = chosen.number("epsilon")
-    exhibit = people_exhibit(secret_bits(chosen, people=chosen.whole("people"), town="smoker"))
+    bits = secret_bits(chosen, people=chosen.whole("people"), town="smoker")
+    tables = {"people": people_exhibit(bits, "place")}
     half = part_of(whole, 2)
     each = part_of(float(half), chosen.whole("questions"))
     found = []
     for step, shares in enumerate(({}, {ATTACKER: float(half), OTHER: float(half)})):
         progress(step, 2, "shares for each" if shares else "one pot for all")
-        with curator_with(exhibit, epsilon=whole, shares=shares) as curator:
+        with curator_of(tables, epsilon=whole, shares=shares) as curator:
             parties = (ATTACKER, OTHER) if shares else (None, None)
             found.append(_besieged(chosen, (curator, curator), SQL, each, parties))
     return _outcome(chosen, found[0], found[1])
@@ -144,8 +138,6 @@ def _outcome(chosen: AttackSettings, pot: Siege | None, shares: Siege) -> Outcom
     scores = {name: siege.score() for name, siege in held.items()}
     where = chosen.text("server") or "one table"
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="Nothing but the address: an analyst with a right to ask.",
         released=f"Private answers about {where}; {shares.asked:,} questions were planned by somebody else.",
         did=f"Asked first, {chosen.whole('at_once')} questions at once, large ones and then small ones, until "
@@ -156,7 +148,6 @@ def _outcome(chosen: AttackSettings, pot: Siege | None, shares: Siege) -> Outcom
         private=shares.score(),
         private_words="With shares the attacker was refused when their own was spent "
         f"({shares.attacker:,} of {shares.tried:,} questions were answered).",
-        settings=dict(chosen.values),
         details={
             name: {"attacker_answered": s.attacker, "attacker_asked": s.tried, "refused": s.refused}
             for name, s in held.items()
@@ -167,11 +158,6 @@ def _outcome(chosen: AttackSettings, pot: Siege | None, shares: Siege) -> Outcom
                 score_bars(scores, "share of the other's questions"),
                 "Without an attacker none is refused.",
             ),
-            Grid.of(
-                ("budget", "refused", "95% from", "to"),
-                [(name, s.success, s.low, s.high) for name, s in scores.items()],
-                "Clopper-Pearson limits.",
-                shares=(1, 2, 3),
-            ),
+            score_grid(("budget", "refused", "95% from", "to"), scores, "Clopper-Pearson limits."),
         ),
     )

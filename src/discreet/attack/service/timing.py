@@ -12,25 +12,18 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.attack.counts.blocks import Bits
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
-from discreet.attack.knobs import AttackSettings
+from discreet.attack.curator import curator_of, people_exhibit
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, Knob, Progress
-from discreet.attack.service.curators import (
-    TOKEN,
-    AnsweringService,
-    curator_with,
-    people_exhibit,
-    running,
-)
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.attack.service.curators import TOKEN, AnsweringService, running
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
 from discreet.report.document import Figure, Grid
 
@@ -51,7 +44,6 @@ ATTACK = Attack(
         Knob("seed", 0, "which people, and in which order", 0, 1_000_000, 1),
     ),
 )
-Seconds = npt.NDArray[np.float64]
 Question: TypeAlias = Callable[[int], None]
 """Asks about the person at a place; whatever comes back is thrown away."""
 _TIMED = "SELECT COUNT(*) AS n FROM people WHERE place = {place} AND secret"
@@ -67,7 +59,7 @@ NAIVE, ANSWER, REFUSAL, ERROR = "a naive desk", "an answer", "a refusal", "an er
 class Timed:
     """How long each target's question took, and what the truth is."""
 
-    seconds: Seconds
+    seconds: Floats
     truth: Bits
 
     def right(self) -> tuple[int, int]:
@@ -86,7 +78,7 @@ class Timed:
         return Score.of_guesses(*self.right(), baseline=0.5)
 
 
-def halved(bits: Bits, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def halved(bits: Bits, rng: np.random.Generator) -> Integers:
     """Return places in two halves, each with as many people who have it as people who have not."""
     yes, no = (rng.permutation(np.flatnonzero(side)) for side in (bits, ~bits))
     each = min(len(yes), len(no)) // 2
@@ -97,7 +89,7 @@ def halved(bits: Bits, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     return np.concatenate(halves)
 
 
-def taught(seconds: Seconds, truth: Bits) -> tuple[float, bool]:
+def taught(seconds: Floats, truth: Bits) -> tuple[float, bool]:
     """Return the limit that tells most of these apart, and whether those who have it are slower."""
     order = np.argsort(seconds)
     has = truth[order]
@@ -111,9 +103,8 @@ def taught(seconds: Seconds, truth: Bits) -> tuple[float, bool]:
     return float(limit), slower
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often a secret is read off the clock: of a naive desk, and of a curator."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     if chosen.text("server"):
         return _outcome(chosen, {ANSWER: _on_server(chosen, rng, progress)})
@@ -133,7 +124,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
         )
     # Different people are asked about, so the ledger lets each cost the whole budget.
     whole = chosen.number("epsilon") * chosen.whole("times") * 1.01
-    with curator_with(people_exhibit(bits), epsilon=whole) as curator:
+    with curator_of({"people": people_exhibit(bits, "place")}, epsilon=whole) as curator:
         for name, question in _questions(curator, chosen).items():
             found[name] = _timed(
                 question,
@@ -174,7 +165,7 @@ def _ask(who: AnsweringService, sql: str, epsilon: str) -> None:
 
 def _timed(
     question: Question,
-    places: npt.NDArray[np.int64],
+    places: Integers,
     bits: Bits,
     chosen: AttackSettings,
     *,
@@ -232,8 +223,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Timed]) -> Outcome:
         for name, timed in found.items()
     ]
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew="Which row is whose, but not the secret; and a clock.",
         released=f"Answers, refusals and errors about {where}, each with the time that it took.",
         did="Asked about one person at a time, learnt on half of the people from how many milliseconds on they have it, "
@@ -245,7 +234,6 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Timed]) -> Outcome:
         private_words="Answers, refusals and errors of the curator together."
         if NAIVE in found
         else "This is the server that was named.",
-        settings=dict(chosen.values),
         details={
             "by_kind": {name: score.to_json() for name, score in scores.items()},
             "milliseconds": {name: [has, has_not] for name, has, has_not, *_ in rows},

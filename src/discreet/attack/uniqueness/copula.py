@@ -14,15 +14,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import pitman_parameters
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.machine.extras import needs
-
-Integers = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.float64]
 
 _DRAWS = 200
 _AT_ONCE = 2_000
@@ -33,13 +30,13 @@ _FARTHEST = 10.0
 
 def chances_of_uniqueness(
     columns: Sequence[Integers], population: int, rng: np.random.Generator
-) -> Numbers:
+) -> Floats:
     """Return for each row the chance that nobody else among `population` people is like it.
 
     Every column holds codes 0, 1, ... in the order of its values.
     """
     boxes = [_boxes(column) for column in columns]
-    root: Numbers = np.linalg.cholesky(_positive(_correlations(columns, boxes))).astype(np.float64)
+    root: Floats = np.linalg.cholesky(_positive(_correlations(columns, boxes))).astype(np.float64)
     edges = [box[:, column] for box, column in zip(boxes, columns, strict=True)]
     parts = [
         _masses([edge[:, place : place + _AT_ONCE] for edge in edges], root, rng)
@@ -51,14 +48,14 @@ def chances_of_uniqueness(
     return np.where(alone, np.exp(others * np.log1p(-mass)), 0.0)
 
 
-def _alone(columns: Sequence[Integers]) -> npt.NDArray[np.bool_]:
+def _alone(columns: Sequence[Integers]) -> Bits:
     """Return which rows of the sample are like no other row of it."""
     key, _ = packed(columns, [int(column.max()) + 1 for column in columns])
     _, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
     return np.asarray(counts[inverse] == 1)
 
 
-def _calibrated(mass: Numbers, alone: float) -> Numbers:
+def _calibrated(mass: Floats, alone: float) -> Floats:
     """Return the masses times the factor at which the model expects as many uniques as there are.
 
     The sample itself says how many of its rows are alone in it, and the model says how many it
@@ -79,7 +76,7 @@ def _calibrated(mass: Numbers, alone: float) -> Numbers:
     return np.asarray(np.minimum(mass * np.exp(low), 1 - _LEAST))
 
 
-def _boxes(column: Integers) -> Numbers:
+def _boxes(column: Integers) -> Floats:
     """Return the lower and upper end of each value on the scale of chances, unseen values between."""
     counts = np.bincount(column)
     discount, strength = pitman_parameters(ClassSizes.of(counts))
@@ -89,7 +86,7 @@ def _boxes(column: Integers) -> Numbers:
     return np.stack([upper - width, upper])
 
 
-def _correlations(columns: Sequence[Integers], boxes: Sequence[Numbers]) -> Numbers:
+def _correlations(columns: Sequence[Integers], boxes: Sequence[Floats]) -> Floats:
     """Return the correlation of the normal scores of each pair of columns.
 
     Correlations as strong as the mutual information of words (which have no order) were tried: they
@@ -108,13 +105,13 @@ def _correlations(columns: Sequence[Integers], boxes: Sequence[Numbers]) -> Numb
     return found
 
 
-def _linear(first: Numbers, second: Numbers) -> float:
+def _linear(first: Floats, second: Floats) -> float:
     if first.std() == 0 or second.std() == 0:
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])
 
 
-def _positive(found: Numbers) -> Numbers:
+def _positive(found: Floats) -> Floats:
     """Return the nearest matrix with positive eigenvalues and ones on its diagonal."""
     values, vectors = np.linalg.eigh(found)
     mended = (vectors * np.maximum(values, 1e-3)) @ vectors.T
@@ -122,7 +119,7 @@ def _positive(found: Numbers) -> Numbers:
     return np.asarray(mended / np.outer(scale, scale))
 
 
-def _masses(edges: Sequence[Numbers], root: Numbers, rng: np.random.Generator) -> Numbers:
+def _masses(edges: Sequence[Floats], root: Floats, rng: np.random.Generator) -> Floats:
     """Return the mass of each row's box: one column after the other, given the ones before (Genz)."""
     special = _normal()
     rows = edges[0].shape[1]

@@ -13,19 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import estimates
-from discreet.attack.curator import Exhibit, synthetic_copy
+from discreet.attack.curator import Exhibit, synthetic_copy, whole_numbers
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.outcome import Outcome, Score, score_grid
+from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.attack.uniqueness.copula import chances_of_uniqueness
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid
@@ -49,8 +48,6 @@ ATTACK = Attack(
 TOWN_COLUMNS = ("age", "sex", "region", "education", "job", "married")
 MEASURE = "share of claimed rows whose person is the only one like it, and was in the sample"
 _FEWEST = 50
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,9 +70,8 @@ class Crowd:
         return key[: self.size], key[self.size :]
 
 
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often a claim of uniqueness is right: from a raw sample, and from a private copy."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 4, "the population")
     crowd = _crowd(chosen)
@@ -127,8 +123,8 @@ def _place(value: Any) -> tuple[int, float, str]:
 class UniquenessClaims:
     """The model's word on rows: the chance of each, and which are claimed."""
 
-    chances: npt.NDArray[np.float64]
-    made: Mask
+    chances: Floats
+    made: Bits
 
 
 def _claimed(
@@ -148,8 +144,7 @@ def _private(crowd: Crowd, sample: Integers, epsilon: float) -> Integers:
     rows = pa.table(dict(zip(names, sample, strict=True)))
     tops = crowd.codes.max(axis=1)
     declared = {
-        name: f'type = "integer", lower = 0, upper = {max(1, int(top))}'
-        for name, top in zip(names, tops, strict=True)
+        name: whole_numbers(0, max(1, int(top))) for name, top in zip(names, tops, strict=True)
     }
     made = synthetic_copy(Exhibit(rows, declared), epsilon=epsilon, delta=1e-9)
     return np.stack([np.asarray(made[name].to_pylist(), dtype=np.int64) for name in names])
@@ -181,7 +176,7 @@ def _outcome(
     sizes = ClassSizes.of(np.unique(keys[taken], return_counts=True)[1])
     baseline = float(unique.mean()) * len(taken) / crowd.size
     scores = [
-        _score(_right(crowd, taken, each, claim), baseline)
+        Score.of_guesses(*_right(crowd, taken, each, claim), baseline=baseline, measure=MEASURE)
         for each, claim in zip(rows, claims, strict=True)
     ]
     found = {"copula (Rocher)": float(claims[0].chances.mean())} | {
@@ -191,8 +186,6 @@ def _outcome(
     beyond = _beyond(chosen, crowd)
     named_columns = ", ".join(crowd.columns)
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
         knew=f"Of everybody: {named_columns}. Not who was sampled.",
         released=f"A sample of {len(taken):,} of {crowd.size:,} people, without names.",
         did=f"Fitted a Gaussian copula to the sample and claimed the {int(claims[0].made.sum()):,} rows "
@@ -201,7 +194,6 @@ def _outcome(
         score=scores[0],
         private=scores[1],
         private_words="The same claims on a private copy of the sample: its rows are nobody's.",
-        settings=dict(chosen.values),
         details={
             "columns": list(crowd.columns),
             "sample": len(taken),
@@ -215,11 +207,6 @@ def _outcome(
             found, truth, sizes.share_unique, scores, beyond=beyond, copied=rows[1].shape[1]
         ),
     )
-
-
-def _score(right: tuple[int, int], baseline: float) -> Score:
-    made = Score.of_guesses(*right, baseline=baseline)
-    return Score(made.success, baseline, made.low, made.high, MEASURE)
 
 
 def _beyond(chosen: AttackSettings, crowd: Crowd) -> dict[str, float | None]:
@@ -253,16 +240,10 @@ def _blocks(
             f"{alone:.1%} of the sample's rows are unique in the sample. The estimates assume different "
             "things about what the sample does not show.",
         ),
-        Grid.of(
+        score_grid(
             ("claims on", "right", "95% from", "to", "guessing"),
-            [
-                (name, score.success, score.low, score.high, score.baseline)
-                for name, score in zip(
-                    ("the sample", f"a private copy ({copied:,} rows)"), scores, strict=True
-                )
-            ],
+            {"the sample": scores[0], f"a private copy ({copied:,} rows)": scores[1]},
             "Guessing: somebody drawn from everybody is unique and was sampled.",
-            shares=(1, 2, 3, 4),
         ),
     ]
     if beyond:

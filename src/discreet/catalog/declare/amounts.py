@@ -55,18 +55,9 @@ def with_share(text: str, analyst: str, dataset: str, amounts: Amounts | None) -
     rest = "".join(lines)
     if not shares:
         return checked(rest, wanted)
-    said = ", ".join(f"{toml.key(name)} = {_inline(share)}" for name, share in shares.items())
+    said = ", ".join(f"{toml.key(d)} = {toml.inline_table(share)}" for d, share in shares.items())
     section_text = f"[analysts.{toml.key(analyst)}]\ndatasets = {{ {said} }}\n"
     return checked(with_section(rest, section_text), wanted)
-
-
-def _inline(share: Mapping[str, Any]) -> str:
-    pairs = ", ".join(f"{name} = {_number(value)}" for name, value in share.items())
-    return f"{{ {pairs} }}"
-
-
-def _number(value: Any) -> str:
-    return str(value) if isinstance(value, int) else toml.number(Decimal(value))
 
 
 def _with_values(lines: list[str], amounts: Amounts) -> list[str]:

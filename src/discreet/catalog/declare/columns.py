@@ -29,18 +29,18 @@ def with_columns(
         body = lines[section.first + 1 : section.last]
         for first, last, name in reversed(list(_entries(body))):
             if name in columns and isinstance(declared.get(name), dict):
-                new = columns[name](_settings(declared[name]))
+                new = columns[name](as_settings(declared[name]))
                 body[first:last] = [f"{toml.key(name)} = {toml.inline_table(new)}\n"]
         lines[section.first + 1 : section.last] = body
     for name, change in columns.items():
-        declared[name] = _read_back(change(_settings(declared.get(name, {}))))
+        declared[name] = _read_back(change(as_settings(declared.get(name, {}))))
     return checked("".join(lines), wanted)
 
 
 def declared_settings(text: str, dataset: str, table: str) -> dict[str, Settings]:
     """Return the settings of a table's columns as they are written."""
     found = inside(parsed(text), ("datasets", dataset, "tables", table, "columns"))
-    return {name: _settings(settings) for name, settings in found.items()}
+    return {name: as_settings(settings) for name, settings in found.items()}
 
 
 def accepted(settings: Settings) -> Settings:
@@ -76,7 +76,8 @@ def _parse(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _settings(raw: Mapping[str, Any]) -> Settings:
+def as_settings(raw: Mapping[str, Any]) -> Settings:
+    """Return parsed settings in the kinds that are written to a file."""
     return {key: _setting(value) for key, value in raw.items()}
 
 

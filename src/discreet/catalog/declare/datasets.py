@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.catalog.declare import toml_text as toml
-from discreet.catalog.declare.renewals import as_settings
-from discreet.catalog.declare.sections import checked, inside, parsed, sections_of
+from discreet.catalog.declare.columns import as_settings
+from discreet.catalog.declare.sections import checked, inside, parsed, sections_of, with_line
 from discreet.errors import CatalogError, UnknownName
 
 _PROMISED = ("epsilon", "delta", "neighbours", "renew", "alert")
@@ -59,12 +59,7 @@ def with_source(text: str, dataset: str, table: str, source: str) -> str:
     place = ("datasets", dataset, "tables", table)
     wanted = parsed(text)
     inside(wanted, place)["source"] = source
-    lines = text.splitlines(keepends=True)
-    for section in [s for s in sections_of(lines) if s.path == place]:
-        for i in range(section.first + 1, section.last):
-            if lines[i].split("=")[0].strip() == "source":
-                lines[i] = f"source = {toml.text(source)}\n"
-    return checked("".join(lines), wanted)
+    return with_line(text, place, "source", toml.text(source), wanted)
 
 
 def _renamed_lines(lines: list[str], old: str, new: str, *, budget: bool) -> list[str]:
@@ -81,6 +76,4 @@ def _renamed_lines(lines: list[str], old: str, new: str, *, budget: bool) -> lis
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return toml.inline_table(as_settings(value))
-    return toml.text(value) if isinstance(value, str) else toml.value(value)
+    return toml.inline_table(as_settings(value)) if isinstance(value, dict) else toml.value(value)

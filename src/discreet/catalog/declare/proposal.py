@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -69,4 +69,3 @@ class Proposal:
     epsilon: Epsilon | None = None
     delta: Delta | None = None
     accepted: bool = False
-    notes: tuple[str, ...] = field(default=())

@@ -32,8 +32,6 @@ def render_toml(proposal: Proposal) -> str:
     lines: list[str] = []
     for words in ACCEPTED if proposal.accepted else HEAD:
         lines += toml.comment(words)
-    for words in proposal.notes:
-        lines += toml.comment(words)
     lines += [
         "",
         "[engine]",

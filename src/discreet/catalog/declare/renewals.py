@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.amounts import with_amounts, with_share
-from discreet.catalog.declare.proposal import Setting
-from discreet.catalog.declare.sections import checked, inside, parsed, sections_of
+from discreet.catalog.declare.columns import as_settings
+from discreet.catalog.declare.sections import inside, parsed, with_line
 from discreet.catalog.renewal import Renewal
 from discreet.errors import CatalogError
-
-_LINE = re.compile(r"\s*renew\s*=")
 
 
 def with_renewal(text: str, catalog: Catalog, dataset: str, day: dt.date) -> tuple[str, str]:
@@ -51,18 +48,4 @@ def _noted(text: str, place: tuple[str, ...], policy: Renewal, period: str) -> s
     wanted = parsed(text)
     settings = inside(wanted, place)["renew"]
     settings["granted"] = [*policy.granted, period]
-    lines = text.splitlines(keepends=True)
-    for section in sections_of(lines):
-        if section.path == place:
-            for i in range(section.first + 1, section.last):
-                if _LINE.match(lines[i]):
-                    lines[i] = f"renew = {toml.inline_table(as_settings(settings))}\n"
-    return checked("".join(lines), wanted)
-
-
-def as_settings(renew: dict[str, object]) -> dict[str, Setting]:
-    """Return the parsed `renew` in the kinds that are written to a file."""
-    return {
-        name: tuple(value) if isinstance(value, list) else value  # type: ignore[misc]
-        for name, value in renew.items()
-    }
+    return with_line(text, place, "renew", toml.inline_table(as_settings(settings)), wanted)

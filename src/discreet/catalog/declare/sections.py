@@ -6,7 +6,6 @@ settings would differ, nothing is changed and the owner is asked to edit the fil
 
 from __future__ import annotations
 
-import copy
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,6 +48,19 @@ def _heading(line: str) -> tuple[str, ...]:
     return tuple(path) if inner == {} else ()
 
 
+def with_line(
+    text: str, place: tuple[str, ...], name: str, said: str, wanted: dict[str, Any]
+) -> str:
+    """Return `text` in which a setting that stands in [place] on one line says this, and no other is changed."""
+    lines = text.splitlines(keepends=True)
+    for section in sections_of(lines):
+        if section.path == place:
+            for i in range(section.first + 1, section.last):
+                if lines[i].split("=")[0].strip() == name:
+                    lines[i] = f"{name} = {said}\n"
+    return checked("".join(lines), wanted)
+
+
 def inside(raw: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings at a place, made where there are none."""
     for name in place:
@@ -59,7 +71,7 @@ def inside(raw: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
 def parsed(text: str) -> dict[str, Any]:
     """Return all settings of a file, numbers as they are written."""
     try:
-        return copy.deepcopy(tomllib.loads(text, parse_float=Decimal))
+        return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise CatalogError(f"discreet.toml is not valid TOML: {error}.") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -24,7 +25,7 @@ from discreet.catalog.declare.unbudgeted import (
 from discreet.catalog.propose.profile import columns_that_read
 from discreet.catalog.propose.propose import InitRequest, propose_file
 from discreet.catalog.read.policy_file import FILE_NAME, load, loads
-from discreet.catalog.read.sources import check_file, find_sources
+from discreet.catalog.read.sources import check_file, find_sources, numbered
 from discreet.catalog.write import write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain, TextDomain
@@ -62,6 +63,7 @@ HEAD = (
     "ranges below are as wide as the types, so no value here was read from the rows. Declare "
     "what is public knowledge (bounds, lists of values) and nothing need be learned with budget."
 )
+_ENGINE_AND_LEDGER = ("[engine]", 'url = "duckdb:"', "", "[ledger]", 'url = "sqlite:ledger.db"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,11 +253,9 @@ def _written(
     if opened is not None:
         columns, numbers = _facts(*opened)
     else:
-        engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
-        try:
+        opening = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
+        with closing(opening) as engine:
             columns, numbers = _names(engine, name) if as_text else _facts(engine, name)
-        finally:
-            engine.close()
     known = {column.lower() for column, _ in columns}
     if unit not in (None, "row") and str(unit).lower() not in known:
         raise InvalidInput(
@@ -263,16 +263,17 @@ def _written(
             hint="Write --unit row if every row is another person.",
         )
     before = place.read_text(encoding="utf-8") if place.is_file() else ""
-    dataset = _free_name(name, loads(before, base=base)) if before else name
-    lines = [] if before else [*toml.comment(HEAD), "", *_engine_and_ledger()]
+    dataset, lines = name, [*toml.comment(HEAD), "", *_ENGINE_AND_LEDGER]
+    if before:
+        known_names = loads(before, base=base)
+        dataset, lines = numbered(name, (*known_names.datasets, *known_names.unfinished)), []
     lines += ["", toml_header(dataset), *budget_lines(epsilon, delta), ""]
     lines += _table(dataset, name, source, unit, found.encodings.get(name))
-    lines += [
-        f"{toml.key(column)} = {_column(Storage.NUMBER if column in numbers else storage(kind))}"
-        for column, kind in columns
-        if column != unit
-    ]
-    text = before.rstrip("\n") + "\n".join(lines) + "\n" if before else "\n".join(lines) + "\n"
+    for column, kind in columns:
+        if column != unit:
+            settings = widest(Storage.NUMBER if column in numbers else storage(kind))
+            lines.append(f"{toml.key(column)} = {toml.inline_table(settings)}")
+    text = before.rstrip("\n") + "\n".join(lines) + "\n"
     loads(text, base=base)  # what we write must read back
     (write_over if before else write_new)(place, text)
     return Bare(place, f"{dataset}.{name}", created=True)
@@ -290,19 +291,6 @@ def _facts(engine: Engine, name: str) -> tuple[list[tuple[str, str]], set[str]]:
     return columns, columns_that_read(engine, name, texts, ColumnKind.NUMBER)
 
 
-def _free_name(name: str, catalog: Catalog) -> str:
-    taken = {known.lower() for known in (*catalog.datasets, *catalog.unfinished)}
-    found, number = name, 1
-    while found.lower() in taken:
-        number += 1
-        found = f"{name}_{number}"
-    return found
-
-
-def _engine_and_ledger() -> Iterable[str]:
-    return ["[engine]", 'url = "duckdb:"', "", "[ledger]", 'url = "sqlite:ledger.db"']
-
-
 def _table(
     dataset: str, name: str, source: str, unit: str | None, encoding: str | None
 ) -> Iterable[str]:
@@ -313,10 +301,6 @@ def _table(
     yield from unit_lines(unit)
     yield ""
     yield toml_header(dataset, name).removesuffix("]") + ".columns]"
-
-
-def _column(kind: Storage) -> str:
-    return toml.inline_table(widest(kind))
 
 
 def widest(kind: Storage) -> Mapping[str, Setting]:

@@ -31,7 +31,6 @@ from discreet.catalog.propose.guess_values import (
     proposed,
     timestamp,
     whole,
-    with_values,
 )
 from discreet.catalog.propose.personal import personal
 from discreet.catalog.propose.profile import Profile
@@ -50,7 +49,8 @@ def guess_column(profile: Profile) -> ColumnProposal:
         return hidden_text(profile, (f"It seems to hold {what}, so it is hidden.",))
     for fits, guess in _KINDS:
         if fits(profile.values.type):
-            return guess(profile, ())
+            empty = not profile.distinct and guess is not boolean
+            return hidden_text(profile, ("It is empty.",)) if empty else guess(profile, ())
     return hidden_text(profile, ("Its type is not one that can be asked about.",))
 
 
@@ -89,7 +89,7 @@ def _as_whole(profile: Profile) -> Profile | None:
     if fitting is None or (spelling.matches(profile.values, spelling.DECIMAL) & ~plain).any():
         return None
     bare = pc.replace_substring(fitting.values, "+", "")
-    return with_values(fitting, bare.cast(pa.int64()))
+    return replace(fitting, values=bare.cast(pa.int64()))
 
 
 def _as_number(profile: Profile) -> Profile | None:
@@ -98,7 +98,7 @@ def _as_number(profile: Profile) -> Profile | None:
         return None
     read = pa.array([float(str(text)) for text in fitting.values], type=pa.float64())
     finite = pc.is_finite(read).to_numpy(zero_copy_only=False)
-    return with_values(fitting, read).keep(finite)
+    return replace(fitting, values=read).keep(finite)
 
 
 def _as_boolean(profile: Profile) -> Profile | None:
@@ -111,7 +111,7 @@ def _dated(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal | None:
         times = spelling.days(profile.values, way)
         fitting = _fitting(profile, pc.is_valid(times).to_numpy(zero_copy_only=False))
         if fitting is not None:
-            readings.append((way, with_values(fitting, times.drop_null())))
+            readings.append((way, replace(fitting, values=times.drop_null())))
     if not readings:
         return None
     way, found = readings[0]
@@ -121,7 +121,7 @@ def _dated(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal | None:
     if way.timestamp:
         proposal = timestamp(found, notes)
     else:
-        proposal = date(with_values(found, found.values.cast(pa.date32())), notes)
+        proposal = date(replace(found, values=found.values.cast(pa.date32())), notes)
     if way.format in spelling.ISO:
         return proposal
     kept = {key: value for key, value in proposal.settings.items() if key != "review"}

@@ -11,7 +11,7 @@ import pyarrow as pa
 from discreet.catalog.declare.proposal import ColumnProposal, Setting
 from discreet.catalog.propose import odd_spelling as odd
 from discreet.catalog.propose import spelling
-from discreet.catalog.propose.guess_values import date, number, with_values
+from discreet.catalog.propose.guess_values import date, number
 from discreet.catalog.propose.profile import Profile
 
 _LAST = ("missing", "constant", "review")
@@ -40,7 +40,7 @@ def spelled_number(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal |
     values = [odd.read_number(text, written) for text in found.texts]
     floats = pa.array([None if v is None else float(v) for v in values], pa.float64())
     fits = np.asarray(floats.is_valid())
-    kept = with_values(profile.keep(fits), floats.drop_null())
+    kept = replace(profile.keep(fits), values=floats.drop_null())
     if odd.ambiguous(written, found.texts):
         notes = (*notes, "Comma and point could be meant the other way round: check them.")
     proposal = number(kept, (*notes, *misfits(profile, kept, "numbers")))
@@ -63,7 +63,7 @@ def spelled_date(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal | N
     if not formats:
         return None
     days = pa.array([_first_day(text, formats) for text in found.texts], pa.date32())
-    kept = with_values(profile.keep(np.asarray(days.is_valid())), days.drop_null())
+    kept = replace(profile.keep(np.asarray(days.is_valid())), values=days.drop_null())
     said = "" if len(formats) < 2 else f"Dates are spelled in {len(formats)} ways."
     notes = (*notes, *filter(None, [said]), *misfits(profile, kept, "dates"))
     if odd.either_way(found, formats):

@@ -45,8 +45,6 @@ def identifier(profile: Profile, notes: tuple[str, ...] = ()) -> ColumnProposal:
 
 def whole(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     """Return the proposal for a column of whole numbers."""
-    if not profile.distinct:
-        return hidden_text(profile, (*notes, "It is empty."))
     low, high = (int(bound) for bound in _extremes(profile))
     if names_things(profile, dense=high - low < 3 * profile.distinct):
         return identifier(profile, notes)
@@ -59,8 +57,6 @@ def whole(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
 
 def number(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     """Return the proposal for a column of numbers with decimals."""
-    if not profile.distinct:
-        return hidden_text(profile, (*notes, "It is empty."))
     bounds = _extremes(profile)
     if not all(math.isfinite(bound) for bound in bounds):
         return hidden_text(profile, (*notes, "It holds infinite values."))
@@ -68,7 +64,7 @@ def number(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     decimals = _decimals(profile.values)
     if not decimals and profile.complete and max(abs(low), abs(high)) < 2**53:
         ints = pa.array([int(value) for value in profile.values.to_pylist()], type=pa.int64())
-        return whole(with_values(profile, ints), notes)
+        return whole(replace(profile, values=ints), notes)
     step = step_for(decimals, low, high)
     low, high = _outwards(low, high, Fraction(step))
     lower, upper = _outwards(*nice_bounds(low, high), Fraction(step))
@@ -91,8 +87,6 @@ def boolean(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
 
 def date(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     """Return the proposal for a column of days."""
-    if not profile.distinct:
-        return hidden_text(profile, (*notes, "It is empty."))
     low, high = _extremes(profile)
     lower, upper = nice_days(low, high)
     seen = f"Seen: {low} to {high}, {profile.distinct:,} distinct."
@@ -101,10 +95,8 @@ def date(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
 
 def timestamp(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     """Return the proposal for a column of times."""
-    if not profile.distinct:
-        return hidden_text(profile, (*notes, "It is empty."))
     if pc.all(pc.equal(profile.values, pc.floor_temporal(profile.values, unit="day"))).as_py():
-        return date(with_values(profile, profile.values.cast(pa.date32())), notes)
+        return date(replace(profile, values=profile.values.cast(pa.date32())), notes)
     low, high = (bound.replace(microsecond=0) for bound in _extremes(profile))
     first, last = nice_days(low.date(), high.date())
     settings: dict[str, Setting] = {
@@ -125,11 +117,6 @@ def names_things(profile: Profile, *, dense: bool) -> bool:
         return True
     unique = profile.distinct >= NEARLY_UNIQUE * profile.present
     return unique and dense and profile.present > MOST_CATEGORIES
-
-
-def with_values(profile: Profile, values: pa.Array) -> Profile:
-    """Return the profile with the same values in another type."""
-    return replace(profile, values=values)
 
 
 def proposed(

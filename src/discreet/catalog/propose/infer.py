@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow as pa
 
+from discreet.catalog.declare.columns import accepted
 from discreet.catalog.declare.proposal import ColumnProposal, Proposal, Setting, TableProposal
 from discreet.catalog.propose.guess import guess_column
 from discreet.catalog.propose.guess_spelled import bare_texts
 from discreet.catalog.propose.guess_values import identifier, unread_column
-from discreet.catalog.propose.profile import Profile, constant_columns, read_profile, rows_per_unit
-from discreet.catalog.propose.repeats import repeat_warnings
+from discreet.catalog.propose.profile import (
+    Profile,
+    constant_columns,
+    count_distinct,
+    read_profile,
+    rows_per_unit,
+)
 from discreet.catalog.propose.round_bounds import nice_above
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine
@@ -89,7 +95,7 @@ def _table(
         name=name, source=source, columns=tuple(columns), unit=unit, seen=(f"Seen: {rows:,} rows.",)
     )
     if person is None:
-        warnings = repeat_warnings(engine, name, columns, profiles)
+        warnings = _repeat_warnings(engine, name, columns, profiles)
         table = replace(table, warnings=warnings, seen=(*table.seen, *warnings))
     else:
         progress(f"{name}: rows of a person")
@@ -97,6 +103,32 @@ def _table(
         if max_rows is not None:
             table = replace(table, max_rows=max_rows, suggested_rows=None)
     return _accepted(table) if accept else table
+
+
+def _repeat_warnings(
+    engine: Engine,
+    table: str,
+    columns: Iterable[ColumnProposal],
+    profiles: dict[str, Profile | None],
+) -> tuple[str, ...]:
+    """Return a sentence with figures for each identifier that says the same in several rows."""
+    found = []
+    for column in columns:
+        profile = profiles[column.name]
+        if profile is None or column.type != "identifier":
+            continue
+        distinct = count_distinct(engine, table, profile)
+        if 1 < distinct < profile.rows - profile.missing:
+            found.append(repeat_words(column.name, distinct, profile.rows))
+    return tuple(found)
+
+
+def repeat_words(column: str, distinct: int, rows: int) -> str:
+    """Return the warning about an identifier that repeats where every row counts as a person."""
+    return (
+        f"'{column}' has {distinct:,} different values in {rows:,} rows. If it says whose row it is, "
+        f"the unit \"row\" protects single rows, not people: let '{column}' be the unit."
+    )
 
 
 def _column(name: str, profile: Profile | None, person: str | None) -> ColumnProposal:
@@ -180,8 +212,5 @@ def _constant(column: ColumnProposal) -> ColumnProposal:
 
 
 def _accepted(table: TableProposal) -> TableProposal:
-    def without_mark(column: ColumnProposal) -> ColumnProposal:
-        kept = {name: value for name, value in column.settings.items() if name != "review"}
-        return replace(column, settings=kept)
-
-    return replace(table, columns=tuple(without_mark(column) for column in table.columns))
+    columns = tuple(replace(c, settings=accepted(c.settings)) for c in table.columns)
+    return replace(table, columns=columns)

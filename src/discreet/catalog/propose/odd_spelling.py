@@ -19,6 +19,7 @@ from discreet.core.spelling import (
     number_pattern,
     removed_from_numbers,
 )
+from discreet.engine.declared import folded
 
 MARKS = (
     "$", "€", "£", "¥", "₹", "%", "USD", "EUR", "GBP", "CHF", "JPY", "INR", "SEK", "NOK", "DKK",
@@ -131,8 +132,8 @@ def merged(found: Counted) -> tuple[tuple[str, ...], bool, dict[str, tuple[str, 
     """Return the values of a category, whether only case told some apart, and short forms of others."""
     groups: dict[str, list[tuple[int, str]]] = {}
     for text, count in zip(found.texts, found.counts, strict=True):
-        groups.setdefault(_fold(text), []).append((count, text))
-    chosen = {folded: _shown(forms) for folded, forms in groups.items()}
+        groups.setdefault(folded(text), []).append((count, text))
+    chosen = {said: _shown(forms) for said, forms in groups.items()}
     same: dict[str, tuple[str, ...]] = {}
     for short, word in _MEANINGS:
         if short in chosen and word in chosen:
@@ -145,10 +146,6 @@ def _shown(forms: list[tuple[int, str]]) -> str:
     most = max(count for count, _ in forms)
     titled = [form for form in forms if form[1].istitle() and form[0] * 10 >= most]
     return max(titled or forms)[1]
-
-
-def _fold(text: str) -> str:
-    return "".join(letter.lower() if letter.isascii() else letter for letter in text)
 
 
 def _fitting(found: Counted, pattern: str) -> int:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.engine.base import Engine, open_exact
+from discreet.engine.names import quoted
 from discreet.engine.types import ColumnKind, read_as
 from discreet.errors import EngineFailed
 
@@ -60,15 +61,9 @@ class Profile:
         return replace(self, missing=self.missing + lost, values=values, counts=self.counts[chosen])
 
 
-def quoted(engine: Engine, name: str) -> str:
-    """Return a column's name as an identifier in the engine's dialect."""
-    mark = "`" if engine.capabilities.dialect == "spark" else '"'
-    return mark + name.replace(mark, mark * 2) + mark
-
-
 def read_profile(engine: Engine, table: str, column: str) -> Profile | None:
     """Return the profile of one column, or None if its type cannot be grouped or is too odd."""
-    cell = quoted(engine, column)
+    cell = quoted(column, engine.capabilities.dialect)
     few = f"(SELECT {cell} FROM {engine.relation(table)} AS w LIMIT {_FIRST_ROWS}) AS f"
     try:
         found = _grouped(engine, few, cell)
@@ -95,7 +90,7 @@ def _grouped(engine: Engine, rows: str, cell: str) -> pa.Table:
 
 def _partial(engine: Engine, table: str, part: Profile) -> Profile:
     """Return the profile with counts and extremes that are true for the whole column."""
-    cell = quoted(engine, part.name)
+    cell = quoted(part.name, engine.capabilities.dialect)
     sql = (
         f"SELECT COUNT(*) AS n, COUNT({cell}) AS k, MIN({cell}) AS low, MAX({cell}) AS high "
         f"FROM {engine.relation(table)} AS f"
@@ -128,7 +123,7 @@ def columns_that_read(
     dialect = engine.capabilities.dialect
     tests = []
     for i, (name, engine_type) in enumerate(columns):
-        cell = quoted(engine, name)
+        cell = quoted(name, engine.capabilities.dialect)
         read = read_as(kind, cell, engine_type=engine_type, dialect=dialect)
         tests.append(f"COUNT({cell}) AS k{i}, COUNT({read}) AS r{i}")
     sql = f"SELECT {', '.join(tests)} FROM {engine.relation(table)} AS f"
@@ -153,7 +148,7 @@ def _distinct(engine: Engine, profile: Profile) -> str:
 
     Setting bits takes a sixth of the time of a hash table, and no more room than the numbers themselves.
     """
-    cell = quoted(engine, profile.name)
+    cell = quoted(profile.name, engine.capabilities.dialect)
     whole = pa.types.is_int64(profile.values.type)
     if engine.capabilities.dialect == "duckdb" and whole and profile.extremes is not None:
         low, high = profile.extremes
@@ -164,7 +159,7 @@ def _distinct(engine: Engine, profile: Profile) -> str:
 
 def rows_per_unit(engine: Engine, table: str, unit: str) -> tuple[int, int, float]:
     """Return how many rows cover 95% of the people, the greatest number, and the share of rows kept."""
-    cell = quoted(engine, unit)
+    cell = quoted(unit, engine.capabilities.dialect)
     sql = (
         f"SELECT n, COUNT(*) AS people FROM (SELECT {cell}, COUNT(*) AS n "
         f"FROM {engine.relation(table)} AS f WHERE {cell} IS NOT NULL "
@@ -189,7 +184,8 @@ def constant_columns(engine: Engine, table: str, unit: str, columns: Sequence[st
         return set()
     few = f"SELECT * FROM {engine.relation(table)} AS w LIMIT {_FIRST_ROWS}"
     kinds = dict(engine.columns(table))
-    cells = {name: _ordered(f"f.{quoted(engine, name)}", kinds[name]) for name in columns}
+    dialect = engine.capabilities.dialect
+    cells = {name: _ordered(f"f.{quoted(name, dialect)}", kinds[name]) for name in columns}
     likely = _constant(engine, f"({few}) AS f", unit, cells)
     # What the first rows contradict need not be looked at in all of them.
     return (
@@ -214,6 +210,7 @@ def _constant(engine: Engine, rows: str, unit: str, cells: Mapping[str, str]) ->
     differ = ", ".join(
         f"MAX(CASE WHEN t.a{i} <> t.z{i} THEN 1 ELSE 0 END) AS m{i}" for i in range(len(cells))
     )
-    sql = f"SELECT {differ} FROM (SELECT {ends} FROM {rows} GROUP BY f.{quoted(engine, unit)}) AS t"
+    person = quoted(unit, engine.capabilities.dialect)
+    sql = f"SELECT {differ} FROM (SELECT {ends} FROM {rows} GROUP BY f.{person}) AS t"
     found = open_exact(engine.run(sql, seconds=PATIENCE))
     return {name for i, name in enumerate(cells) if not (found.column(i)[0].as_py() or 0)}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.catalog.read.file_shape import ColumnShape
-from discreet.catalog.read.spellings import spelling_of
+from discreet.catalog.read.spellings import no_such_setting, spelling_of
 from discreet.core.numbers import to_fraction
 from discreet.core.schema import (
     BooleanDomain,
@@ -113,7 +113,8 @@ def _number(shape: ColumnShape) -> Domain:
     if not all(isinstance(bound, int | Decimal) for bound in bounds):
         raise CatalogError("lower and upper must be numbers without quotes.")
     lower, upper = (to_fraction(bound, name="a bound") for bound in bounds)
-    step = _default_step(lower, upper) if shape.step is None else _fraction(shape.step, "step")
+    written = shape.step
+    step = _default_step(lower, upper) if written is None else to_fraction(written, name="step")
     if step <= 0:
         raise CatalogError("step must be greater than 0.")
     for name, bound in (("lower", lower), ("upper", upper)):
@@ -155,11 +156,6 @@ def _category(shape: ColumnShape) -> Domain:
     return CategoryDomain(values)
 
 
-def _boolean(shape: ColumnShape) -> Domain:
-    _only(shape)
-    return BooleanDomain()
-
-
 def _date(shape: ColumnShape) -> Domain:
     _only(shape, "lower", "upper")
     lower, upper = (_day(bound) for bound in _both(shape))
@@ -172,25 +168,23 @@ def _timestamp(shape: ColumnShape) -> Domain:
     return TimestampDomain(lower, upper)
 
 
-def _identifier(shape: ColumnShape) -> Domain:
-    _only(shape)
-    return IdentifierDomain()
+def _bare(domain: Domain) -> Callable[[ColumnShape], Domain]:
+    def build(shape: ColumnShape) -> Domain:
+        _only(shape)
+        return domain
 
-
-def _text(shape: ColumnShape) -> Domain:
-    _only(shape)
-    return TextDomain()
+    return build
 
 
 _BUILDERS: dict[str, Callable[[ColumnShape], Domain]] = {
     "integer": _integer,
     "number": _number,
     "category": _category,
-    "boolean": _boolean,
+    "boolean": _bare(BooleanDomain()),
     "date": _date,
     "timestamp": _timestamp,
-    "identifier": _identifier,
-    "text": _text,
+    "identifier": _bare(IdentifierDomain()),
+    "text": _bare(TextDomain()),
 }
 
 _OF_A_DOMAIN = ("lower", "upper", "step", "values", "values_from")
@@ -199,8 +193,7 @@ _OF_A_DOMAIN = ("lower", "upper", "step", "values", "values_from")
 def _only(shape: ColumnShape, *allowed: str) -> None:
     for key in _OF_A_DOMAIN:
         if key not in allowed and getattr(shape, key) is not None:
-            article = "an" if shape.type[0] in "aeiou" else "a"
-            raise CatalogError(f"{article} {shape.type} has no '{key}'; remove it.")
+            raise no_such_setting(shape, key)
 
 
 def _both(shape: ColumnShape) -> tuple[Any, Any]:
@@ -211,10 +204,6 @@ def _both(shape: ColumnShape) -> tuple[Any, Any]:
             "public knowledge, never read from the data."
         )
     return shape.lower, shape.upper
-
-
-def _fraction(written: int | Decimal, name: str) -> Fraction:
-    return to_fraction(written, name=name)
 
 
 def _fits(steps: int | Fraction) -> None:

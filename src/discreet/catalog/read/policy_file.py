@@ -45,11 +45,15 @@ from discreet.errors import CatalogError, InvalidInput, UnknownName
 FILE_NAME = "discreet.toml"
 
 
+def meant_file(config: str | Path | None) -> Path:
+    """Return the discreet.toml that is meant: the given one, that of a folder, or the one here."""
+    path = Path(FILE_NAME) if config is None else Path(config)
+    return path / FILE_NAME if path.is_dir() else path
+
+
 def load(path: str | Path) -> Catalog:
     """Return the catalog that the file at `path` declares; a folder means its discreet.toml."""
-    file = Path(path)
-    if file.is_dir():
-        file = file / FILE_NAME
+    file = meant_file(path)
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

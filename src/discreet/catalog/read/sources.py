@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -30,7 +31,7 @@ _YEAR = re.compile(r"\s*(19|20)[0-9]{2}\s*")  # wide tables have one column a ye
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """An engine, and the source of each table by its name; paths are relative to `base`.
+    """An engine, and the source of each table by its name.
 
     `encodings` are those of text files that are not UTF-8 as far as can be told, `notes` what their
     owner should check.
@@ -38,13 +39,12 @@ class Sources:
 
     engine_url: str
     tables: dict[str, str]
-    base: Path
     encodings: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
 
 def find_sources(words: Sequence[str], *, base: Path) -> Sources:
-    """Return the tables that `words` name, checked as far as their headings go."""
+    """Return the tables that `words` name, relative to `base`, checked as far as their headings go."""
     if not words:
         raise InvalidInput("Name at least one file or table.")
     urls = [word for word in words if re.match(r"(postgres(ql)?://|duckdb:)", word)]
@@ -59,11 +59,11 @@ def find_sources(words: Sequence[str], *, base: Path) -> Sources:
     tables: dict[str, str] = {}
     for _, table in found:
         tables[_new_name(table.rpartition(".")[2], tables)] = table
-    return Sources(found[0][0], tables, base)
+    return Sources(found[0][0], tables)
 
 
 def _files(words: Sequence[str], base: Path) -> Sources:
-    found = Sources("duckdb:", {}, base)
+    found = Sources("duckdb:", {})
     for word in words:
         path, part = split_part(word, Path())
         paths = _meant(word, path)
@@ -201,9 +201,11 @@ def _check_twins(file: str, cells: Iterable[str]) -> None:
 def _new_name(wanted: str, taken: Iterable[str]) -> str:
     """Return a name that needs no quotes in SQL and is not taken yet."""
     word = re.sub(r"[^0-9a-z]+", "_", wanted.lower()).strip("_") or "table"
-    word = f"t_{word}" if word[0].isdigit() else word
-    name, number = word, 1
-    while name in taken:
-        number += 1
-        name = f"{word}_{number}"
-    return name
+    return numbered(f"t_{word}" if word[0].isdigit() else word, taken)
+
+
+def numbered(word: str, taken: Iterable[str]) -> str:
+    """Return a word, or it with a number, that nothing is called yet; case does not count."""
+    used = {name.lower() for name in taken}
+    more = (f"{word}_{number}" for number in itertools.count(2))
+    return next(name for name in itertools.chain([word], more) if name.lower() not in used)

@@ -41,8 +41,7 @@ def spelling_of(shape: ColumnShape, domain: Domain) -> Spelling:
         if getattr(shape, key) and not isinstance(domain, kinds):
             if isinstance(domain, TextDomain):  # nobody reads it, so nothing is spelled
                 continue
-            article = "an" if shape.type[0] in "aeiou" else "a"
-            raise CatalogError(f"{article} {shape.type} has no '{key}'; remove it.")
+            raise no_such_setting(shape, key)
     if isinstance(domain, TextDomain):
         return Spelling()
     written = () if shape.format is None else shape.format
@@ -58,6 +57,12 @@ def spelling_of(shape: ColumnShape, domain: Domain) -> Spelling:
     )
     _check_forms(found, domain)
     return found
+
+
+def no_such_setting(shape: ColumnShape, key: str) -> CatalogError:
+    """Return the refusal of a setting that columns of this type do not have."""
+    article = "an" if shape.type[0] in "aeiou" else "a"
+    return CatalogError(f"{article} {shape.type} has no '{key}'; remove it.")
 
 
 def _check_forms(spelling: Spelling, domain: Domain) -> None:

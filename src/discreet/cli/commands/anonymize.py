@@ -8,13 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json, Source, comma_list
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.cli.waiting import counting, waiting
 from discreet.core.requests.anonymize import AnonymizeAsked
 
-Source = Annotated[
-    str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
-]
 Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
 Report = Annotated[
     Path | None, typer.Option(help="Also write why, and what remains: .html or .json.")
@@ -22,7 +21,6 @@ Report = Annotated[
 Check = Annotated[
     bool, typer.Option("--check", help="Only measure k, l, t and the risks of this table.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Config = Annotated[
     Path | None, typer.Option(help="The discreet.toml to use, if not beside the file.")
 ]
@@ -35,7 +33,7 @@ def anonymize(
     out: Out = None,
     report: Report = None,
     check: Check = False,
-    json: AsJson = False,
+    json: Json = False,
     config: Config = None,
     **asked: Any,
 ) -> None:
@@ -53,10 +51,6 @@ def anonymize(
     say(json_text.dumps(found) if json else "\n".join(words))
 
 
-def _list(written: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (written or "").split(",") if word.strip())
-
-
 def _checked(
     source: str,
     *,
@@ -70,16 +64,16 @@ def _checked(
     from discreet.anonymize.check import measure
     from discreet.anonymize.source import open_source
     from discreet.anonymize.text import measured_words
-    from discreet.cli.waiting import waiting
 
     with waiting("Counting"), open_source(source, config=config, where=where) as opened:
-        found = measure(opened, tuple(quasi), sensitive=_list(sensitive), population=population)
+        found = measure(
+            opened, tuple(quasi), sensitive=tuple(comma_list(sensitive)), population=population
+        )
         return found.to_json(), measured_words(opened.label, found)
 
 
 def _made(source: str, **wanted: Any) -> tuple[dict[str, Any], list[str]]:
     """Return what was made, after recording the exposure and writing the copy, in that order."""
-    from discreet.cli.waiting import counting
     from discreet.tasks.anonymize import anonymize as make_copy
 
     with counting("Anonymizing") as progress:

@@ -12,7 +12,14 @@ import typer
 
 from discreet.attack.attacks import MODULES, all_attacks, attack_named
 from discreet.attack.registry import Attack, Knob
+from discreet.cli.options import Json
+from discreet.cli.request_options import keyword, signed
 from discreet.cli.terminal import say
+from discreet.cli.waiting import counting
+
+Report = Annotated[
+    Path | None, typer.Option("--report", help="Also write the story: .html or .json.")
+]
 
 
 def build(arguments: Sequence[str] = ()) -> typer.Typer:
@@ -49,28 +56,19 @@ def _help(attack: Attack) -> str:
 def _command(attack: Attack) -> Any:
     """Return a function whose signature is the attack's knobs, for typer to read."""
 
-    def run(**given: Any) -> None:
-        report, as_json = given.pop("report"), given.pop("as_json")
-        _run(attack, given, report=report, as_json=as_json)
+    def run(*, report: Report = None, json: Json = False, **settings: Any) -> None:
+        from discreet.attack.story import story, told
+        from discreet.report.save import check_suffix, write
 
-    parameters = [_parameter(knob) for knob in attack.knobs]
-    parameters += [
-        _keyword(
-            "report",
-            Annotated[
-                Path | None, typer.Option("--report", help="Also write the story: .html or .json.")
-            ],
-            None,
-        ),
-        _keyword(
-            "as_json",
-            Annotated[bool, typer.Option("--json", help="Print one JSON object.")],
-            False,
-        ),
-    ]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by typer
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
-    return run
+        if report is not None:
+            check_suffix(report)
+        with counting(attack.name) as progress:
+            outcome = attack.run(settings, progress=progress)
+        if report is not None:
+            write(story(outcome), report)
+        say(json_text.dumps(outcome.to_json()) if json else told(outcome))
+
+    return signed(run, run, [_parameter(knob) for knob in attack.knobs])
 
 
 def _parameter(knob: Knob) -> inspect.Parameter:
@@ -84,24 +82,4 @@ def _parameter(knob: Knob) -> inspect.Parameter:
         low = None if low is None else int(low)
         high = None if high is None else int(high)
     option = typer.Option(flag, help=words, min=low, max=high, show_default=knob.default != "")
-    return _keyword(knob.name, Annotated[kind, option], knob.default)
-
-
-def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
-
-
-def _run(attack: Attack, settings: dict[str, Any], *, report: Path | None, as_json: bool) -> None:
-    from discreet.attack.story import story, told
-    from discreet.cli.waiting import counting
-    from discreet.report.save import check_suffix, write
-
-    if report is not None:
-        check_suffix(report)
-    with counting(attack.name) as progress:
-        outcome = attack.run(settings, progress=progress)
-    if report is not None:
-        write(story(outcome), report)
-    say(json_text.dumps(outcome.to_json()) if as_json else told(outcome))
+    return keyword(knob.name, Annotated[kind, option], knob.default)

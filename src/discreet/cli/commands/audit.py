@@ -10,6 +10,7 @@ import typer
 from discreet.cli.options import Json
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.cli.waiting import counting
 from discreet.core.requests.asked import asked_fields
 from discreet.core.requests.audit import AuditAsked
 
@@ -28,7 +29,6 @@ def audit(
 
     Example: discreet audit my.py:noisy_count --epsilon 1
     """
-    from discreet.cli.waiting import counting
     from discreet.tasks.audit import audit as run_audit
 
     with counting("audit") as progress:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
 
 
 def budget(
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
     renew: Annotated[
         str | None,
         typer.Option(metavar="DATASET", help="Renew its budget by the policy in discreet.toml."),
     ] = None,
     last: Annotated[int, typer.Option(min=0, help="How many entries of history.")] = 10,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    config: Config = None,
 ) -> None:
     """Show what each dataset has spent, its history, and the most exposed group.
 
@@ -34,15 +32,11 @@ def budget(
 
     if renew is not None:
         from discreet.api import renew_budget
+        from discreet.catalog.read.policy_file import meant_file
 
-        done = renew_budget(_file(config), renew)
+        done = renew_budget(meant_file(config), renew)
         said = f"{done['budget']}: the budget of {done['period']} is in force, epsilon {done['epsilon']:g} in all. It {done['words']}"
         say(json.dumps(done) if as_json else said)
         return
     with open_curator(config) as curator:
         say(json.dumps(curator.budget_report()) if as_json else curator.budget_words(last=last))
-
-
-def _file(config: Path | None) -> Path:
-    path = Path("discreet.toml") if config is None else config
-    return path / "discreet.toml" if path.is_dir() else path

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.terminal import say
+from discreet.cli.waiting import waiting
+from discreet.errors import InvalidInput
 
 
 def demo(
@@ -36,7 +38,6 @@ def demo(
     """
     from discreet.cli.extras import server_parts
     from discreet.cli.state_folder import state_folder
-    from discreet.cli.waiting import waiting
     from discreet.examples import town
 
     parts = server_parts()
@@ -78,8 +79,6 @@ def _name(people: int) -> str:
 
 def _port(parts: Any, wanted: int | None) -> int:
     """Return the wanted port, or the first free one from the usual one on, said if it is another."""
-    from discreet.errors import InvalidInput
-
     if wanted is not None:
         parts.refuse_taken("127.0.0.1", wanted)
         return wanted

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json as json_text
 from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json
 from discreet.cli.terminal import say
 
 
@@ -14,7 +16,7 @@ def explain(
     total: Annotated[
         str | None, typer.Option("--total", help="The epsilon of all questions together.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Say what EPSILON promises to one person, in plain words.
 
@@ -25,8 +27,6 @@ def explain(
 
     found = explain_epsilon(epsilon, total=total)
     if json:
-        import json as json_text
-
         say(json_text.dumps(to_json(found)))
         return
     say(f"epsilon {found.epsilon}: {found.strength}\n")

@@ -16,7 +16,6 @@ from discreet.cli.commands.learn_work import (
     check_places,
     check_public,
     check_training,
-    column_names,
     kept_recommender,
     recommender_and_kept,
     regressed_and_kept,
@@ -26,19 +25,17 @@ from discreet.cli.commands.learn_work import (
     trained_words,
     viewer_ratings,
 )
-from discreet.cli.options import Accept, Config, Json, Unit
+from discreet.cli.options import Accept, Config, Json, Source, Unit, comma_list
 from discreet.cli.public_word import declared_public
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
+from discreet.errors import InvalidInput
 
 app = typer.Typer(
     help="Train a private model, and use it.", rich_markup_mode=None, add_completion=False
 )
 
-Source = Annotated[
-    str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
-]
 Features = Annotated[str | None, typer.Option(help="Predict from these columns only: age,sex,job.")]
 Test = Annotated[Path | None, typer.Option(help="Rows to test the model on.")]
 TestPublic = Annotated[
@@ -154,7 +151,7 @@ def impact(
 
     check_places(test, out)
     check_suffix(out)
-    each = column_names(epsilons)
+    each = comma_list(epsilons)
     for epsilon in each:
         LearnRequest.of("", epsilon=epsilon, **asked)
     delta = asked["delta"]
@@ -186,7 +183,6 @@ def hide(
 
     Example: discreet learn hide adult.csv --target income --sensitive sex --public
     """
-    from discreet.errors import InvalidInput
     from discreet.learn.adversarial.hide import hidden
     from discreet.learn.adversarial.read_rows import task_rows
 
@@ -195,7 +191,7 @@ def hide(
             "This training reads rows without any privacy, so it takes public ones only.",
             hint="If they are, say --public. For private rows: discreet learn classify.",
         )
-    rows = task_rows(file, target, sensitive, column_names(features))
+    rows = task_rows(file, target, sensitive, comma_list(features))
     found = hidden(rows, strength).to_json() | {"target": target, "sensitive": sensitive}
     if json:
         say(json_text.dumps(found))
@@ -267,8 +263,6 @@ def recommend(
 
     Example: discreet learn recommend ratings --item film_id --epsilon 1 --for 12=5,40=1
     """
-    from discreet.errors import InvalidInput
-
     epsilon, delta = asked["epsilon"], asked["delta"]
     if model is None and (source is None or epsilon is None):
         raise InvalidInput("Say what to learn from and --epsilon, or give a kept --model.")

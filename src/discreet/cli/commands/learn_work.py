@@ -6,13 +6,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from discreet.cli.options import comma_list
+from discreet.cli.waiting import counting, waiting
+from discreet.core.numbers import Epsilon, to_fraction
+from discreet.errors import InvalidInput, UnknownName
+
 
 def viewer_ratings(written: str | None) -> dict[str, float]:
     """Return ITEM=RATING,... as ratings."""
-    from discreet.errors import InvalidInput
-
     found: dict[str, float] = {}
-    for part in column_names(written):
+    for part in comma_list(written):
         name, equals, value = part.partition("=")
         try:
             found[name.strip()] = float(value)
@@ -25,7 +28,6 @@ def viewer_ratings(written: str | None) -> dict[str, float]:
 
 def kept_recommender(path: Path) -> Any:
     """Return the recommender in a file."""
-    from discreet.errors import InvalidInput
     from discreet.learn.kept.model_zip import read_model
     from discreet.learn.recommend.model import Recommender
 
@@ -40,7 +42,6 @@ def recommender_and_kept(
 ) -> tuple[Any, dict[str, Any]]:
     """Return a recommender and the facts about it, after writing it."""
     from discreet.api import open as open_curator
-    from discreet.cli.waiting import waiting
     from discreet.learn.kept.model_zip import write_model
 
     with open_curator(place) as curator, waiting("Learning"):
@@ -48,11 +49,6 @@ def recommender_and_kept(
     target = out or Path(f"{table.rpartition('.')[2]}-recommender.zip")
     write_model(found.model, target)
     return found.model, found.to_json() | {"out": str(target)}
-
-
-def column_names(written: str | None) -> list[str]:
-    """Return the names in a list with commas."""
-    return [] if written is None else [name.strip() for name in written.split(",") if name.strip()]
 
 
 def sum_of(amounts: list[str]) -> str:
@@ -63,15 +59,11 @@ def sum_of(amounts: list[str]) -> str:
     """
     from fractions import Fraction
 
-    from discreet.core.numbers import to_fraction
-
     return str(sum((to_fraction(each) for each in amounts), Fraction(0)))
 
 
 def check_places(test: Path | None, out: Path | None) -> None:
     """Refuse places that cannot be read or written, before anything is paid."""
-    from discreet.errors import InvalidInput
-
     if test is not None and not test.is_file():
         raise InvalidInput(f"There is no file '{test}' to test on.")
     folder = Path() if out is None else out.parent
@@ -96,7 +88,6 @@ def check_training(place: Path, table: str, asked: dict[str, Any]) -> None:
 def check_columns_there(place: Path, table: str, asked: dict[str, Any]) -> None:
     """Refuse a target or a feature that a bare file does not have, before anything is paid for."""
     from discreet.catalog.read.policy_file import load
-    from discreet.errors import UnknownName
 
     dataset, _, name = table.rpartition(".")
     known = {column.name.lower() for column in load(place).table(name, dataset).columns}
@@ -115,9 +106,8 @@ def trained_and_kept(
 ) -> dict[str, Any]:
     """Return what was learned, after writing it."""
     from discreet.api import open as open_curator
-    from discreet.cli.waiting import counting
     from discreet.learn.kept.model_zip import write_model
-    from discreet.learn.scored.public_test import publicly_tested
+    from discreet.learn.scored.score import publicly_tested
 
     path, public = test
     target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
@@ -157,11 +147,9 @@ def needed_by(curator: Any, table: str, asked: dict[str, Any]) -> tuple[str, ...
 def privately_tested(model: Any, path: Path, asked: dict[str, Any]) -> Any:
     """Return the model after a test that the people of the test file pay for."""
     from discreet.api import open as open_curator
-    from discreet.core.numbers import Epsilon
     from discreet.tasks.bare_synth import ready_file
 
-    given = asked["epsilon"]
-    epsilon = given if isinstance(given, Epsilon) else Epsilon.of(given)
+    epsilon = Epsilon.of(asked["epsilon"])
     ready = ready_file(
         path, config=None, epsilon=epsilon, delta=None, unit="row", accept=False, pure=True
     )
@@ -179,7 +167,6 @@ def regressed_and_kept(
     from dataclasses import replace
 
     from discreet.api import open as open_curator
-    from discreet.cli.waiting import waiting
     from discreet.learn.kept.model_zip import write_model
     from discreet.learn.regress import regressed_columns
     from discreet.learn.regressor import tested_regressor
@@ -212,8 +199,6 @@ def regression_words(found: dict[str, Any]) -> str:
 
 def check_public(test: Path | None, *, public: bool) -> None:
     """Refuse an exact test on rows that nobody has declared public."""
-    from discreet.errors import InvalidInput
-
     if test is not None and not public:
         raise InvalidInput(
             f"'{test.name}' is not declared public, so it cannot be tested on exactly.",

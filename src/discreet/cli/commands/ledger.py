@@ -9,16 +9,12 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.options import Config, Json
 from discreet.core.visible import visible
 
 app = typer.Typer(
     help="Check, copy and restore the ledger.", rich_markup_mode=None, add_completion=False
 )
-
-Config = Annotated[
-    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command()

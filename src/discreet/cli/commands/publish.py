@@ -8,8 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
+from discreet.cli.waiting import counting
 from discreet.core.visible import visible
+from discreet.errors import InvalidInput
 
 Source = Annotated[
     Path | None, typer.Argument(metavar="SPEC", help="The SPEC.toml that describes the release.")
@@ -30,10 +33,6 @@ Withdraw = Annotated[
 ]
 Supersedes = Annotated[str | None, typer.Option(help="The earlier release that this one replaces.")]
 Who = Annotated[str, typer.Option("--as", help="Who drafts or approves.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Config = Annotated[
-    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-]
 
 
 def publish(
@@ -81,8 +80,6 @@ def publish(
 
 
 def _spec(source: Path | None) -> Path:
-    from discreet.errors import InvalidInput
-
     if source is None:
         raise InvalidInput(
             "Say which release: a SPEC.toml.", hint="docs/publish.md has one to start from."
@@ -92,8 +89,6 @@ def _spec(source: Path | None) -> Path:
 
 def _check_out(out: Path | None, *, rehearse: bool) -> None:
     """Refuse a place that cannot be written to, before anything is paid."""
-    from discreet.errors import InvalidInput
-
     if out is None:
         return
     if not out.absolute().parent.is_dir():
@@ -123,8 +118,6 @@ def _rehearse(curator: Any, spec: Path, out: Path | None, who: str, *, json: boo
 def _release(
     curator: Any, spec: Path, out: Path, who: str, supersedes: str | None, *, json: bool
 ) -> None:
-    from discreet.cli.waiting import counting
-
     with counting("Publishing") as tell:
         found = curator.publish(spec, out=out, who=who, supersedes=supersedes, progress=tell)
     paid = (

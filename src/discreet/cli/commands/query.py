@@ -11,9 +11,11 @@ import typer
 from discreet.cli.options import Config, Json
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.cli.waiting import waiting
 from discreet.core.requests.asked import asked_fields
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
 from discreet.core.visible import visible
+from discreet.errors import InvalidInput
 
 
 @with_options(QuestionAsked, leave=("sql",))
@@ -36,7 +38,6 @@ def query(
     Example: discreet query "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex" --epsilon 0.5
     """
     from discreet.api import open as open_curator
-    from discreet.cli.waiting import waiting
 
     if asked["seed"] is not None and not explain:
         _check_rehearsal(asked)
@@ -59,8 +60,6 @@ def query(
 
 def _check_rehearsal(asked: dict[str, Any]) -> None:
     """Refuse what has no meaning in a rehearsal: it is nobody's, and nothing of it is kept."""
-    from discreet.errors import InvalidInput
-
     ignored = {"analyst": "--as", "request_id": "--request-id", "fresh": "--fresh"}
     for option in (option for name, option in ignored.items() if asked[name]):
         raise InvalidInput(

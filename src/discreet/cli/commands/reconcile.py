@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json as json_text
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from discreet.cli.options import Json
+from discreet.cli.terminal import say
+from discreet.errors import InvalidInput
 
 KNOWN = {"values", "variances", "equations", "non_negative", "integer"}
 
@@ -14,7 +20,7 @@ def reconcile(
     file: Annotated[Path, typer.Argument(help="JSON with values, variances and equations.")],
     non_negative: Annotated[bool, typer.Option("--non-negative", help="No value below 0.")] = False,
     integer: Annotated[bool, typer.Option("--integer", help="Whole numbers only.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Make noisy answers agree with linear equations, by least squares weighted by their noise.
 
@@ -23,7 +29,6 @@ def reconcile(
 
     Example: discreet reconcile answers.json --integer
     """
-    from discreet.cli.terminal import say
     from discreet.publish.reconcile.answers import reconcile as solve
 
     given = _read(file)
@@ -35,8 +40,6 @@ def reconcile(
         integer=integer or bool(given.get("integer", False)),
     )
     if json:
-        import json as json_text
-
         say(json_text.dumps({"values": found}))
         return
     width = max((len(name) for name in found), default=0)
@@ -49,16 +52,11 @@ def reconcile(
 
 
 def _read(file: Path) -> dict[str, Any]:
-    import json
-    from decimal import Decimal
-
-    from discreet.errors import InvalidInput
-
     def refuse(text: str) -> None:
         raise InvalidInput(f"'{file}' holds {text}, which is not a number.")
 
     try:
-        given = json.loads(
+        given = json_text.loads(
             file.read_text(encoding="utf-8"), parse_float=Decimal, parse_constant=refuse
         )
     except OSError as error:

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json, comma_list
 from discreet.cli.terminal import say
+from discreet.cli.waiting import waiting
 from discreet.errors import InvalidInput
 
 app = typer.Typer(
@@ -42,7 +44,6 @@ Columns = Annotated[
 EngineUrl = Annotated[
     str, typer.Option(help="Where TABLE lies: duckdb:, postgresql://... or spark://...")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 HERE = Path()
 
 
@@ -84,7 +85,6 @@ def rehearse(
 
     Example: discreet survey rehearse smoking.toml --answers answers.csv
     """
-    from discreet.cli.waiting import waiting
     from discreet.survey.rehearse import rehearse_survey
 
     wanted = _wanted(candidates, consistent, cross, confidence)
@@ -110,7 +110,6 @@ def estimate(
 
     Example: discreet survey estimate smoking --json
     """
-    from discreet.cli.waiting import waiting
     from discreet.survey.collect.columns import attached
     from discreet.survey.command import estimate_survey
 
@@ -145,7 +144,7 @@ def _wanted(
         if not separator or not file:
             raise InvalidInput("Write --candidates as QUESTION=FILE, such as emoji=emoji.csv.")
         words[question] = read_candidates(Path(file), question)
-    pair = tuple(name.strip() for name in (cross or "").split(",") if name.strip())
+    pair = comma_list(cross)
     if cross and (len(pair) != 2 or pair[0] == pair[1]):
         raise InvalidInput("Write --cross as two questions, such as smokes,grade.")
     return SurveyWanted(words, consistent, confidence, (pair[0], pair[1]) if pair else None)

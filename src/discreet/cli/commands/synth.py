@@ -13,7 +13,9 @@ from discreet.cli.bare_place import typed_place
 from discreet.cli.options import Accept, Config, Json, Unit
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.cli.waiting import counting
 from discreet.core.requests.synth import SynthAsked
+from discreet.errors import InvalidInput
 
 FOLDERS = ("", ".zip")
 """Where linked tables are written, one file each."""
@@ -83,8 +85,6 @@ def synth(
 
 
 def _needed(source: str | None, epsilon: str | None) -> tuple[str, str]:
-    from discreet.errors import InvalidInput
-
     if source is None:
         raise InvalidInput(
             "Say what to copy: a file, a table, or a saved model.",
@@ -101,7 +101,6 @@ def _check_paths(
     out: Path | None, report: Path | None, compare: Path | None, save_model: Path | None
 ) -> None:
     """Refuse places that cannot be written to, before anything is paid."""
-    from discreet.errors import InvalidInput
     from discreet.report.rows import check_out
     from discreet.report.save import check_suffix
 
@@ -124,8 +123,6 @@ def _check(asked: dict[str, Any]) -> None:
 
 
 def _refuse_with_model(**given: Any) -> None:
-    from discreet.errors import InvalidInput
-
     for name, value in given.items():
         if value is not None:
             raise InvalidInput(
@@ -144,7 +141,6 @@ def _made(
 ) -> dict[str, Any]:
     """Return what was made, after writing it."""
     from discreet.api import open as open_curator
-    from discreet.cli.waiting import counting
     from discreet.report import write as write_report
     from discreet.report.rows import check_out
 
@@ -182,8 +178,6 @@ def _is_linked(curator: Any, name: str) -> bool:
 
 
 def _refuse_linked(asked: dict[str, Any], **given: Any) -> None:
-    from discreet.errors import InvalidInput
-
     asked = {**asked, **given}
     for name in ("where", "rules", "choose", "options", *given):
         if asked[name]:
@@ -197,9 +191,6 @@ def _made_linked(
     curator: Any, dataset: str, asked: dict[str, Any], out: Path | None
 ) -> dict[str, Any]:
     """Return what was made of all linked tables of a dataset, after writing it."""
-    from discreet.cli.waiting import counting
-    from discreet.errors import InvalidInput
-
     if out is not None and out.suffix.lower() not in FOLDERS:
         raise InvalidInput(
             "Several tables are written to a folder or a .zip file.", hint=f"--out {dataset}.zip"

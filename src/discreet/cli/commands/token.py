@@ -11,10 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json
 from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
 from discreet.core.numbers import counted
 from discreet.core.visible import visible
+from discreet.errors import InvalidInput
 
 app = typer.Typer(
     help="Make, list and revoke the tokens of a server.",
@@ -23,7 +25,6 @@ app = typer.Typer(
 )
 
 Config = Annotated[Path, typer.Option(help="The discreet.toml of the server.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 TOML = Path("discreet.toml")
 
 
@@ -131,8 +132,6 @@ def revoke(
 
     Example: discreet token revoke 1f0c7a2b9d3e4f56
     """
-    from discreet.errors import InvalidInput
-
     if bool(ids) is (class_name is not None):
         raise InvalidInput("Name either tokens by their ids, or a class by --class NAME.")
     with _opened(config) as (tokens, _):
@@ -149,8 +148,6 @@ def revoke(
 
 
 def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:
-    from discreet.errors import InvalidInput
-
     if size is None:
         return [] if analyst is None else [analyst]
     if analyst is not None:
@@ -167,7 +164,6 @@ def _declared(
     from discreet.api import add_analysts
     from discreet.api import open as open_curator
     from discreet.catalog.declare.analysts import share_notes
-    from discreet.errors import InvalidInput
 
     if not names:
         raise InvalidInput("An analyst's token needs --analyst NAME.")

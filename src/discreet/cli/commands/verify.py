@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json as json_text
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from discreet.cli.options import Json
+from discreet.cli.terminal import say
 
 
 def verify(
@@ -14,7 +18,7 @@ def verify(
         str | None,
         typer.Option("--key", help="The owner's public key, or a file that holds it."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Check a published package without the data: signature, price, sums, facts and rules.
 
@@ -23,14 +27,11 @@ def verify(
 
     Example: discreet verify RELEASE.zip --key KEY
     """
-    from discreet.cli.terminal import say
     from discreet.publish.recheck import verify_package
     from discreet.publish.verify import words
 
     said = verify_package(package, key=key)
     if json:
-        import json as json_text
-
         say(json_text.dumps(said))
     else:
         say("\n".join(words(said)))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json as json_text
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
+from discreet.cli.waiting import waiting
 from discreet.core.visible import visible
 
 
@@ -24,10 +25,8 @@ def bounds(
     request_id: Annotated[
         str | None, typer.Option(help="Ask again under the same id: same answer, no charge.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    json: Json = False,
+    config: Config = None,
 ) -> None:
     """Show how many rows each max_rows leaves out, beside the noise; charged like any question.
 
@@ -38,7 +37,6 @@ def bounds(
     from discreet.api import open as open_curator
     from discreet.api.bounding import price
     from discreet.cli.commands.query import price_words
-    from discreet.cli.waiting import waiting
 
     with open_curator(config) as curator:
         if explain:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json as json_text
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
 from discreet.cli.waiting import reading
 from discreet.core.visible import visible
@@ -25,10 +25,8 @@ def review(
     hide: Annotated[
         list[str] | None, typer.Option(help="Hide this column from everybody (repeat it).")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    json: Json = False,
+    config: Config = None,
 ) -> None:
     """Show what each declaration loses and reveals; for the owner's eyes only.
 
@@ -36,10 +34,10 @@ def review(
 
     Example: discreet review --accept --hide note
     """
+    from discreet.catalog.read.policy_file import meant_file
     from discreet.tasks.review import ReviewRequest, decide, look
 
-    place = Path("discreet.toml") if config is None else config
-    place = place / "discreet.toml" if place.is_dir() else place
+    place = meant_file(config)
     names, hidden = tuple(column or ()), tuple(hide or ())
     tables = look(place, progress=reading())
     asks = not (json or accept or names or hidden) and sys.stdin.isatty() and sys.stdout.isatty()

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.options import Config
 from discreet.cli.terminal import say
 from discreet.core.visible import visible
 
@@ -18,9 +19,7 @@ def run(
     schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="The SCHEDULE.toml to run.")],
     *,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    config: Config = None,
 ) -> None:
     """Run the questions, releases and renewals of a schedule that are due, each once a period.
 
@@ -28,13 +27,11 @@ def run(
 
     Example: discreet run SCHEDULE.toml
     """
-    from discreet.catalog.read.policy_file import FILE_NAME
+    from discreet.catalog.read.policy_file import meant_file
     from discreet.tasks.schedule import run_schedule
 
-    place = Path() if config is None else config
-    file = place / FILE_NAME if place.is_dir() else place
     failed = 0
-    for done in run_schedule(schedule, file):
+    for done in run_schedule(schedule, meant_file(config)):
         failed += done.outcome == "failed"
         if json:
             say(json_text.dumps(done.to_json()))

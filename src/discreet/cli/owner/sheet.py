@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.options import Config
 from discreet.cli.terminal import say
 
 
 def sheet(
     *,
     out: Annotated[Path, typer.Option(help="Where to write it: .html or .json.")],
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    config: Config = None,
 ) -> None:
     """Write what a data-protection officer asks for, from the catalog and the ledger; reads no row.
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+import json as json_text
 
-import typer
-
+from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
 
 
 def storage(
     *,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    config: Config = None,
+    json: Json = False,
 ) -> None:
     """Show where rows, answers and charges lie at rest, and what encrypts each place; reads no row.
 
@@ -28,8 +24,6 @@ def storage(
     catalog = load(found_config(config))
     places, asked = places_of(catalog), catalog.storage
     if json:
-        import json as json_text
-
         found = [
             {"what": p.what, "path": p.path, "at_rest": p.volume.rest.value, "how": p.volume.how}
             for p in places

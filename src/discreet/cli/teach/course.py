@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.options import Json
 from discreet.cli.terminal import say
+from discreet.errors import InvalidInput
 
 
 def course(
@@ -24,14 +26,12 @@ def course(
     notebook: Annotated[
         Path | None, typer.Option("--notebook", help="Write the lesson's notebook to this file.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """List the lessons, print one, or grade an answer (exit status 1 when it is not right).
 
     Example: discreet course randomized_response --question epsilon --answer "ln(3)"
     """
-    from discreet.errors import InvalidInput
-
     if lesson is None:
         if answer is not None or notebook is not None:
             raise InvalidInput("Name a lesson.", hint="'discreet course' lists them all.")
@@ -60,7 +60,6 @@ def _list(*, json: bool) -> None:
 def _write(name: str, path: Path) -> None:
     from discreet.course.lesson import lesson_named
     from discreet.course.notebook import notebook_text
-    from discreet.errors import InvalidInput
 
     lesson = lesson_named(name)
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from discreet.core.path import FollowedStep, PathCell
 from discreet.engine.base import Recipe
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.copies import combined
-from discreet.engine.declared import DeclaredCell, groups_of
+from discreet.engine.declared import groups_of
 from discreet.engine.duckdb.snapshots import DiskRoom, Snapshot, SnapshotStore
 from discreet.engine.files import (
     ContentHashes,
@@ -89,11 +90,9 @@ class Maker:
             found = self.store.find(self._name(origin, recipe, content))
             if found is not None:
                 return found, content
-            child = Child("discreet.engine.duckdb.worker", self._setup(origin, copies, room))
-            try:
+            setup = self._setup(origin, copies, room)
+            with closing(Child("discreet.engine.duckdb.worker", setup)) as child:
                 return self._made(origin, recipe, content, child, room), content
-            finally:
-                child.close()
 
     def _copied(self, origin: SourceOrigin, folder: Path) -> tuple[list[FileSource], str]:
         """Return private copies of everything that is read, and the fingerprint of exactly those."""
@@ -166,7 +165,9 @@ def place_of(
     if files.kind is FileKind.DATABASE:
         return {"table": list(parts)}, str(files.paths[0])
     if files.cells is not None:
-        return {"read": {"cells": _cells(files.cells), "parts": _parts(name, files)}}, None
+        return {
+            "read": {"cells": [astuple(cell) for cell in files.cells], "parts": _parts(name, files)}
+        }, None
     if files.kind is FileKind.CSV:
         return {"csv": csv_parts(name, files)}, None
     return _parquet(files.paths, files.constants), None
@@ -175,16 +176,12 @@ def place_of(
 def _parquet(paths: Sequence[Path], constants: Sequence[tuple[FileColumn, ...]]) -> dict[str, Any]:
     place: dict[str, Any] = {"parquet": [str(path) for path in paths]}
     if any(constants):
-        place["constants"] = [_constants(each) for each in constants]
+        place["constants"] = _told(constants)
     return place
 
 
-def _constants(file: Sequence[FileColumn]) -> list[list[str | None]]:
-    return [[each.column, each.value, each.kind] for each in file]
-
-
-def _cells(cells: Sequence[DeclaredCell]) -> list[list[Any]]:
-    return [[cell.column, cell.kind, cell.by_storage, cell.filled] for cell in cells]
+def _told(constants: Sequence[tuple[FileColumn, ...]]) -> list[list[tuple[Any, ...]]]:
+    return [[astuple(each) for each in file] for file in constants]
 
 
 def _parts(name: str, files: FileSource) -> list[dict[str, Any]]:
@@ -195,7 +192,7 @@ def _parts(name: str, files: FileSource) -> list[dict[str, Any]]:
             places.append(_parquet(group.paths, group.constants))
         else:
             parts = [csv_part(name, path) for path in group.paths]
-            places.append({"csv": parts, "constants": [_constants(c) for c in group.constants]})
+            places.append({"csv": parts, "constants": _told(group.constants)})
     return places
 
 
@@ -204,14 +201,10 @@ def joined_place(origin: SourceOrigin, places: Sequence[dict[str, Any]]) -> dict
     if origin.unit is None:
         return places[0]
     steps = [
-        {"here": _read(step.here), "key": _read(step.key), "place": place}
+        {"here": astuple(step.here), "key": astuple(step.key), "place": place}
         for (step, _), place in zip(origin.joined, places[1:], strict=True)
     ]
-    return {"join": {"base": places[0], "steps": steps, "unit": _read(origin.unit)}}
-
-
-def _read(cell: PathCell) -> dict[str, Any]:
-    return {"column": cell.column, "by_storage": dict(cell.by_storage)}
+    return {"join": {"base": places[0], "steps": steps, "unit": astuple(origin.unit)}}
 
 
 def _described(name: str, columns: list[list[str]]) -> Types:

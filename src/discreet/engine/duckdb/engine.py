@@ -20,9 +20,10 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.core.path import FollowedPath
-from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
+from discreet.engine.arrow import table_bytes
+from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
-from discreet.engine.copies import combined
+from discreet.engine.copies import combined, state_key
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.duckdb.canonical import (
     Maker,
@@ -34,7 +35,7 @@ from discreet.engine.duckdb.canonical import (
 from discreet.engine.duckdb.held import DuckDBHeld, exact_of
 from discreet.engine.duckdb.origins import Listed, SourceOrigins
 from discreet.engine.duckdb.pool import ChildPool
-from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore, secret_key
+from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore
 from discreet.engine.duckdb.text_copies import TextCopies
 from discreet.engine.files import (
     ContentHashes,
@@ -42,13 +43,13 @@ from discreet.engine.files import (
     FileSource,
 )
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, is_name, name_taken, quoted
+from discreet.engine.names import checked_name, is_name, quoted, require_free
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
 
 
-class DuckDBEngine:
+class DuckDBEngine(Engine):
     """Runs SQL in locked-down child processes, up to `limits.workers` of them.
 
     `hold` gives canonical snapshots, for questions; `run` reads the sources as they are, for the
@@ -86,7 +87,7 @@ class DuckDBEngine:
         self._kept: dict[str, Path | bytes] = {}
         self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._trees: dict[str, str | None] = {}
-        store = SnapshotStore(self._state / "canon", secret_key(self._state / "key"))
+        store = SnapshotStore(self._state / "canon", state_key(self._state))
         self._maker = Maker(store, self._hashes, self._common(), limits.store_seconds, self.schema)
         self._texts = TextCopies(
             self._stored,
@@ -148,16 +149,13 @@ class DuckDBEngine:
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table, uploaded now."""
-        self._free_name(name)
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        self._kept[name] = sink.getvalue().to_pybytes()
+        require_free(name, self._sources)
+        self._kept[name] = table_bytes(table)
         return f"kept.{quoted(name)}"
 
     def materialise(self, name: str, sql: str) -> str:
         """Return the relation of the stored result of `sql`, computed unless it is there."""
-        self._free_name(name)
+        require_free(name, self._sources)
         only_select(sql, self.capabilities.dialect)
         target = self._stored_file(name)
         if not target.is_file():
@@ -257,9 +255,7 @@ class DuckDBEngine:
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a table's columns that no row can change: text files hold texts."""
         known = self._sources.types(name)
-        if known is not None:
-            return known
-        return {column.lower(): kind for column, kind in self.columns(name)}
+        return super().schema(name) if known is None else known
 
     def _lend(
         self, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]
@@ -352,10 +348,6 @@ class DuckDBEngine:
 
     def _stored_file(self, name: str) -> Path:
         return self._stored / f"{checked_name(name)}.parquet"
-
-    def _free_name(self, name: str) -> None:
-        if checked_name(name) in self._sources:
-            raise name_taken(name)
 
 
 def _state_folder(state: Path | None) -> tuple[Path, Path | None]:

@@ -8,12 +8,11 @@ import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self
 
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import EngineLimits, Exact
+from discreet.engine.base import EngineLimits, Exact, Held
 from discreet.engine.child import Child
 from discreet.engine.duckdb.snapshots import Snapshot
 from discreet.engine.guard import only_select
@@ -23,7 +22,7 @@ Kept = Mapping[str, Path | bytes]
 Lend = Callable[[Kept, Mapping[str, Path]], AbstractContextManager[Child]]
 
 
-class DuckDBHeld:
+class DuckDBHeld(Held):
     """Reads canon."dataset.table" for each held table, each an immutable snapshot.
 
     Guarantee: see `discreet.engine.base.Held`. A snapshot was made from exactly the bytes behind
@@ -89,12 +88,6 @@ class DuckDBHeld:
                 with contextlib.suppress(OSError):
                     place.unlink()
         self._kept.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def exact_of(body: bytes) -> Exact:

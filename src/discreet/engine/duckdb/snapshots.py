@@ -20,8 +20,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from discreet.core.machine.whole_file import write_first
-
 _ROWS = "rows.duckdb"
 _ABOUT = "about.json"
 _NEW = ".new-"
@@ -190,30 +188,18 @@ class SnapshotStore:
         return hmac.new(self._key, f"{purpose}\n{text}".encode(), hashlib.sha256).hexdigest()
 
 
-def secret_key(path: Path) -> bytes:
-    """Return the key in `path`, drawn now if there is none; two processes get the same one."""
-    with contextlib.suppress(FileNotFoundError):
-        return path.read_bytes()
-    return write_first(path, os.urandom(32))
-
-
 def _locked(path: Path, how: int) -> int | None:
     """Return an open, locked file that is still the one of this name; None where there is none."""
     try:
         lock = os.open(path, os.O_RDONLY)
     except OSError:
         return None
-    try:
+    with contextlib.suppress(OSError):
         fcntl.flock(lock, how)
-        there = path.stat()
-        mine = os.fstat(lock)
-    except OSError:
-        os.close(lock)
-        return None
-    if (there.st_ino, there.st_dev) != (mine.st_ino, mine.st_dev):
-        os.close(lock)
-        return None
-    return lock
+        if os.path.samestat(path.stat(), os.fstat(lock)):
+            return lock
+    os.close(lock)
+    return None
 
 
 def _table(folder: Path) -> str | None:

@@ -22,6 +22,7 @@ import duckdb
 import pyarrow as pa
 
 from discreet.core.path import PathCell
+from discreet.engine.arrow import table_bytes
 from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
 from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.follow import Reached, joined_rows
@@ -147,10 +148,7 @@ def _declared_rows(connection: duckdb.DuckDBPyConnection, read: dict[str, Any]) 
     Guarantee: columns and their types are the declared ones, whatever files there are; each row is a
         function of its own file.
     """
-    cells = [
-        DeclaredCell(column, kind, tuple(map(tuple, texts)), tuple(map(tuple, filled)))
-        for column, kind, texts, filled in read["cells"]
-    ]
+    cells = [DeclaredCell(*cell) for cell in read["cells"]]
     found = []
     for part in read["parts"]:
         rows = _rows(connection, part)
@@ -167,7 +165,7 @@ def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
 def _has_unit(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> bool:
     """Return whether a table has the column already that its path would add."""
     types = _types(connection, _rows(connection, join["base"]))
-    return folded(str(join["unit"]["column"])) in types
+    return folded(PathCell(*join["unit"]).column) in types
 
 
 def _joined_rows(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> str:
@@ -176,14 +174,10 @@ def _joined_rows(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) ->
     steps = []
     for step in join["steps"]:
         rows = _rows(connection, step["place"])
-        here, key = _path_cell(step["here"]), _path_cell(step["key"])
+        here, key = PathCell(*step["here"]), PathCell(*step["key"])
         steps.append(Reached(f"({rows})", _types(connection, rows), here, key))
-    unit = _path_cell(join["unit"])
+    unit = PathCell(*join["unit"])
     return joined_rows(f"({base})", _types(connection, base), steps, unit, quoted)
-
-
-def _path_cell(read: dict[str, Any]) -> PathCell:
-    return PathCell(str(read["column"]), tuple(read["by_storage"].items()))
 
 
 def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
@@ -264,11 +258,7 @@ class Worker:
         statements = self._database.extract_statements(sql)
         if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
             return b"E"
-        table = self._database.sql(sql).to_arrow_table()
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        return b"T" + bytes(sink.getvalue())
+        return b"T" + table_bytes(self._database.sql(sql).to_arrow_table())
 
     def _tree(self, body: bytes) -> bytes:
         # All of the result: an open one would block the next request.

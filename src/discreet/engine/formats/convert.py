@@ -23,6 +23,7 @@ from discreet.engine.formats.packed import (
     GZIP,
     ZIP,
     ZSTD,
+    HeadAndRest,
     broken,
     is_workbook,
     start_of,
@@ -138,23 +139,7 @@ def _copy_text(path: Path, out: IO[str], encoding: str) -> None:
 
 
 def _text_of(head: bytes, rest: IO[bytes], codec: str, newline: str | None) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BufferedReader(_Joined(head, rest)), codec, newline=newline)
-
-
-class _Joined(io.RawIOBase):
-    """Bytes that were read already, then the rest of their file."""
-
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self._head, self._rest = head, rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._head[: len(buffer)] if self._head else self._rest.read(len(buffer))
-        self._head = self._head[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
+    return io.TextIOWrapper(io.BufferedReader(HeadAndRest(head, rest)), codec, newline=newline)
 
 
 def _write_rows(rows: Rows, out: IO[str]) -> None:

@@ -48,7 +48,7 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
                 yield packed  # type: ignore[misc]  # it reads as any binary file
         elif start == ZSTD:
             with pa.input_stream(str(path), compression="zstd") as stream:
-                yield io.BufferedReader(_Raw(stream), 1 << 20)
+                yield io.BufferedReader(HeadAndRest(b"", stream), 1 << 20)
         elif start == ZIP:
             with zipfile.ZipFile(path) as archive, archive.open(_member(archive, path)) as inside:
                 yield inside
@@ -81,16 +81,19 @@ def _member(archive: zipfile.ZipFile, path: Path) -> str:
     return names[0]
 
 
-class _Raw(io.RawIOBase):
-    """A stream of pyarrow as Python reads it."""
+class HeadAndRest(io.RawIOBase):
+    """Bytes that were read already, then the rest of their file, or of a stream of pyarrow."""
 
-    def __init__(self, stream: pa.NativeFile) -> None:
-        self._stream = stream
+    def __init__(self, head: bytes, rest: IO[bytes] | pa.NativeFile) -> None:
+        self._head, self._rest = head, rest
 
     def readable(self) -> bool:
+        """Return that it may be read."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._stream.read(len(buffer))
+        """Return how many bytes were put into `buffer`."""
+        data = self._head[: len(buffer)] if self._head else self._rest.read(len(buffer))
+        self._head = self._head[len(data) :]
         buffer[: len(data)] = data
         return len(data)

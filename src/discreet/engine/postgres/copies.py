@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
+from contextlib import closing, suppress
 from typing import Any
 
 import psycopg
@@ -56,10 +56,9 @@ def store(reader: Connection, url: str, name: str, sql: str, *, seconds: float) 
         The table appears complete or not at all.
     """
     fields = _fields(reader, sql)
-    writer = open_connection(url)
-    try:
+    with closing(open_connection(url)) as writer:
         writer.execute(f"SET statement_timeout = {int(seconds * 1000)}".encode())
-        with contextlib.suppress(*_TAKEN), writer.transaction():
+        with suppress(*_TAKEN), writer.transaction():
             writer.execute(f"CREATE TABLE {place_of(name)} ({fields})".encode())
             _stream(
                 reader, writer, sql, f"COPY {place_of(name)} FROM STDIN (FORMAT binary, FREEZE)"
@@ -68,8 +67,6 @@ def store(reader: Connection, url: str, name: str, sql: str, *, seconds: float) 
         # Asked here: the reader's snapshot is older, and somebody else may have made it.
         if not is_stored(writer, name):
             raise engine_failed()
-    finally:
-        writer.close()
 
 
 def store_temporary(reader: Connection, name: str, sql: str) -> None:
@@ -84,25 +81,19 @@ def store_temporary(reader: Connection, name: str, sql: str) -> None:
 
 def drop_older(url: str, name: CopyName) -> None:
     """Drop all but the newest copies of one source that nobody reads."""
-    writer = open_connection(url)
-    try:
+    with closing(open_connection(url)) as writer:
         sql = f"{_MINE} AND starts_with(c.relname, %s) ORDER BY c.oid DESC"
         found = writer.execute(sql.encode(), [SCHEMA, name.family]).fetchall()
-    finally:
-        writer.close()
     drop(url, [old for _, old in found[_KEPT:] if old != name.whole])
 
 
 def drop(url: str, names: Iterable[str]) -> None:
     """Drop stored tables that nobody reads; others stay for the next time."""
-    writer = open_connection(url)
-    try:
+    with closing(open_connection(url)) as writer:
         writer.execute("SET lock_timeout = '50ms'")
         for name in names:
-            with contextlib.suppress(psycopg.Error):
+            with suppress(psycopg.Error):
                 writer.execute(f"DROP TABLE IF EXISTS {place_of(name)}".encode())
-    finally:
-        writer.close()
 
 
 def no_place() -> CatalogError:

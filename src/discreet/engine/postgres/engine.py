@@ -12,10 +12,10 @@ import pyarrow as pa
 from discreet.core.machine.extras import needs
 from discreet.core.path import FollowedPath
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe
+from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Held, Recipe
 from discreet.engine.copies import canonical_of, plain_name, state_key
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, is_name, name_taken, quoted
+from discreet.engine.names import is_name, quoted, require_free
 from discreet.engine.places import placed
 from discreet.errors import CatalogError, UnknownName
 
@@ -32,7 +32,7 @@ from discreet.engine.postgres.session import Connection
 from discreet.engine.postgres.sources import PostgresSources
 
 
-class PostgresEngine:
+class PostgresEngine(Engine):
     """Runs SQL on a PostgreSQL server, each question on a connection of its own.
 
     Guarantee: every query runs in a read-only transaction under a time limit (see `Session`); all
@@ -85,15 +85,14 @@ class PostgresEngine:
         """Return the tables as they are now: one transaction, or stored copies that never change."""
         return self._holder.hold(
             {
-                name: canonical_of(recipe, name, self.relation(name), "postgres", self.columns)
+                name: canonical_of(recipe, name, self.relation(name), "postgres", self.schema)
                 for name, recipe in tables.items()
             }
         )
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table: a temporary one of each session."""
-        if checked_name(name) in self._sources:
-            raise name_taken(name)
+        require_free(name, self._sources)
         before = self._pool.uploads.get(name, (0, table))[0]
         self._pool.uploads[name] = (before + 1, table)
         with self._pool.lend(self._limits.seconds):
@@ -105,8 +104,7 @@ class PostgresEngine:
         It is kept in the schema `discreet_state` if the role may write there, otherwise in a
         temporary table that every session computes for itself.
         """
-        if checked_name(name) in self._sources:
-            raise name_taken(name)
+        require_free(name, self._sources)
         if self.has(name):
             return self.relation(name)
         seconds = self._limits.store_seconds
@@ -138,18 +136,6 @@ class PostgresEngine:
                 return fingerprint(wire, now.rows, now.columns)
             relation = self.relation(name)
             return fingerprint(wire, relation, columns_of(wire, relation))
-
-    def names(self, name: str) -> list[str]:
-        """Return the names of a source's columns."""
-        return [column for column, _ in self.columns(name)]
-
-    def schema(self, name: str) -> dict[str, str]:
-        """Return the types of a source's columns, in small letters."""
-        return {column.lower(): kind for column, kind in self.columns(name)}
-
-    def tree(self, sql: str) -> str | None:  # noqa: ARG002 the protocol's
-        """Return None: this engine does not show its parse."""
-        return None
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import psycopg
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Exact, engine_failed
+from discreet.engine.base import Exact, Held, engine_failed
 from discreet.engine.guard import only_select
 from discreet.engine.places import placed
 from discreet.engine.postgres.copies import drop, may_store, place_of, store
@@ -87,7 +87,7 @@ def gone(name: str) -> CatalogError:
     )
 
 
-class PostgresHeld:
+class PostgresHeld(Held):
     """Tables of one transaction, with their canonical forms where those are known.
 
     Guarantee: all statements see one snapshot. If the connection is lost or a statement fails, so
@@ -145,9 +145,3 @@ class PostgresHeld:
         if self._session is None or self._session.idle:
             raise engine_failed()
         return self._session
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

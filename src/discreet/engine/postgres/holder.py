@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from discreet.core.machine.whole_file import write_whole
-from discreet.engine.copies import Canonical, CopyName, Labels, copy_name
+from discreet.engine.copies import Canonical, CopyName, Labels, Remembered, copy_name
 from discreet.engine.places import placed
 from discreet.engine.postgres.content import change_counter, fingerprint
 from discreet.engine.postgres.copies import (
@@ -26,7 +23,7 @@ from discreet.engine.postgres.session import Connection, PostgresSession
 from discreet.engine.postgres.sources import PostgresRows, PostgresSources
 
 Wanted = Mapping[str, Canonical | None]
-"""For each table of a question its canonical form, where that is known."""
+"""For each table of a question its canonical form, where a copy of it is stored."""
 
 
 class Holder:
@@ -38,7 +35,7 @@ class Holder:
         self._pool = pool
         self._sources = sources
         self._key = key
-        self._contents = _Contents(folder)
+        self._contents = Remembered(None if folder is None else folder / "contents.json")
 
     def hold(self, tables: Wanted) -> PostgresHeld:
         """Return the tables as they are now.
@@ -61,11 +58,7 @@ class Holder:
                 if wanted is None:
                     continue
                 form = replace(wanted, select=placed(wanted.select, "postgres", behind))
-                if form.copy:
-                    found = self._copy(session, now[name], form, counters[name])
-                    places[name], labels[name] = found
-                else:
-                    places[name] = f"({form.select})"
+                places[name], labels[name] = self._copy(session, now[name], form, counters[name])
         except BaseException:
             self._pool.give_back(session)
             raise
@@ -85,7 +78,7 @@ class Holder:
             return {
                 name: _counter(wire, self._sources.tables(name).values())
                 for name, wanted in tables.items()
-                if wanted is not None and wanted.copy
+                if wanted is not None
             }
 
     def _label(self, session: PostgresSession, source: PostgresRows) -> str:
@@ -138,23 +131,3 @@ def _counter(wire: Connection, places: Iterable[str]) -> str | None:
     found = [change_counter(wire, place) for place in places]
     known = [counter for counter in found if counter is not None]
     return " ".join(known) if len(known) == len(found) else None
-
-
-class _Contents:
-    """The last known content of each copied source, with its change counter, over processes."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._file = None if folder is None else folder / "contents.json"
-        self._known: dict[str, list[str]] = {}
-        if self._file is not None:
-            with contextlib.suppress(OSError, ValueError):
-                self._known = dict(json.loads(self._file.read_text()))
-
-    def at(self, relation: str, counter: str) -> str | None:
-        then, label = self._known.get(relation, ["", ""])
-        return label if then == counter else None
-
-    def remember(self, relation: str, counter: str, label: str) -> None:
-        self._known[relation] = [counter, label]
-        if self._file is not None:
-            write_whole(self._file, json.dumps(self._known).encode())

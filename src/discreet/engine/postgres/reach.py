@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 from discreet.core.machine.extras import needs
@@ -30,11 +31,9 @@ def check_reach(url: str, sources: Mapping[str, str]) -> None:
         wire = psycopg.connect(url, autocommit=True, connect_timeout=10)
     except psycopg.Error as error:
         raise _unreached(url, str(error)) from None
-    try:
+    with closing(wire):
         for source in sources.values():
             _check_table(wire, source)
-    finally:
-        wire.close()
 
 
 def _check_table(wire: psycopg.Connection[Any], source: str) -> None:

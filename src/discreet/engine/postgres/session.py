@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from discreet.engine.base import EngineLimits, engine_failed
+from discreet.engine.base import EngineLimits, engine_failed, failing_alike
 from discreet.errors import CatalogError, DiscreetError
 
 Connection = psycopg.Connection[Any]
@@ -78,15 +78,13 @@ class PostgresSession:
         watch = _Watch(self.wire.fileno(), seconds + _PATIENCE)
         self.user = threading.get_ident()
         try:
-            if seconds != self._timeout and not self._failed:
-                self.wire.execute(f"SET statement_timeout = {max(1, int(seconds * 1000))}".encode())
-                # A ROLLBACK would take a setting back that was made inside a transaction.
-                self._timeout = seconds if self.idle else None
-            yield self.wire
-        except DiscreetError:
-            raise
-        except Exception:  # noqa: BLE001 psycopg's and Arrow's texts may hold a cell
-            raise engine_failed() from None
+            with failing_alike():
+                if seconds != self._timeout and not self._failed:
+                    limit = max(1, int(seconds * 1000))
+                    self.wire.execute(f"SET statement_timeout = {limit}".encode())
+                    # A ROLLBACK would take a setting back that was made inside a transaction.
+                    self._timeout = seconds if self.idle else None
+                yield self.wire
         finally:
             self.user = None
             watch.stop()

@@ -16,7 +16,16 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe, engine_failed
+from discreet.engine.base import (
+    Capabilities,
+    Engine,
+    EngineLimits,
+    Exact,
+    Held,
+    Recipe,
+    engine_failed,
+    failing_alike,
+)
 from discreet.engine.copies import (
     Canonical,
     CopyName,
@@ -28,13 +37,12 @@ from discreet.engine.copies import (
 from discreet.engine.declared import is_filled_name
 from discreet.engine.files import ContentHashes
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, is_name, name_taken
+from discreet.engine.names import checked_name, is_name, require_free
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
-from discreet.engine.spark.origins import SparkOrigins
-from discreet.engine.spark.pins import Facts
+from discreet.engine.spark.origins import Facts, SparkOrigins
 from discreet.engine.spark.sources import kept, listing, show_stored, ticked, upload
-from discreet.errors import DiscreetError, UnknownName
+from discreet.errors import UnknownName
 
 _TRIES = 3
 """How often a source that changes while it is copied is tried again."""
@@ -44,7 +52,7 @@ _GRACE = 0.5
 """Seconds between the cancelling of a job and the end of the Java process."""
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """Runs SQL on the Spark of this process.
 
     Guarantee: when a query's time is over its jobs are cancelled, and if it still does not end the
@@ -87,7 +95,7 @@ class SparkEngine:
         if name in self._uploads:
             return ticked(kept(name))
         if self.has(name):
-            with self._lock, _sealed():
+            with self._lock, failing_alike():
                 session = self._live()
                 if name not in self._views:
                     show_stored(session, name, self._stored_folder(name))
@@ -108,8 +116,7 @@ class SparkEngine:
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table, uploaded now."""
-        if checked_name(name) in self._origins:
-            raise name_taken(name)
+        require_free(name, self._origins)
         with self._within(self._limits.seconds) as session:
             upload(session, name, table)
         self._uploads[name] = table
@@ -121,8 +128,7 @@ class SparkEngine:
         With a cluster the state folder must be one that all its machines see.
         """
         only_select(sql, self.capabilities.dialect)
-        if checked_name(name) in self._origins:
-            raise name_taken(name)
+        require_free(name, self._origins)
         if not self._stored_folder(name).is_dir():
             self._store(name, sql, still=lambda: True)
         return self.relation(name)
@@ -174,11 +180,11 @@ class SparkEngine:
         pins, places, labels = {}, {}, {}
         for name, recipe in tables.items():
             pins[name] = self._refreshed(name)
-            wanted = canonical_of(recipe, name, self.relation(name), "spark", self.columns)
+            wanted = canonical_of(recipe, name, self.relation(name), "spark", self.schema)
             if wanted is not None:
                 places[name], labels[name] = self._copy(name, wanted)
                 del pins[name]
-        return SparkHeld(self, pins, places, labels, self.fingerprint)
+        return SparkHeld(self, pins, places, labels)
 
     def facts(self, name: str) -> Facts:
         """Return what tells one state of a source's files from the next."""
@@ -239,14 +245,6 @@ class SparkEngine:
         """Return the names of a source's columns."""
         return [column for column, _ in self.columns(name) if not is_filled_name(column)]
 
-    def schema(self, name: str) -> dict[str, str]:
-        """Return the types of a source's columns, in small letters."""
-        return {column.lower(): kind for column, kind in self.columns(name)}
-
-    def tree(self, sql: str) -> str | None:  # noqa: ARG002 the protocol's
-        """Return None: this engine does not show its parse."""
-        return None
-
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""
         with self._lock:
@@ -269,7 +267,7 @@ class SparkEngine:
             self._running.add(watch)
         failed = True
         try:
-            with _sealed():
+            with failing_alike():
                 session.sparkContext.setJobGroup(watch.group, "query", interruptOnCancel=True)
                 yield session
             failed = False
@@ -297,16 +295,6 @@ class SparkEngine:
 
     def _stored_folder(self, name: str) -> Path:
         return self._stored / f"{checked_name(name)}.parquet"
-
-
-@contextlib.contextmanager
-def _sealed() -> Iterator[None]:
-    try:
-        yield
-    except DiscreetError:
-        raise
-    except Exception:  # noqa: BLE001 Spark's text may hold a cell
-        raise engine_failed() from None
 
 
 class _Watch:

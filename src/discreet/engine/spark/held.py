@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
-from typing import Protocol, Self
+from collections.abc import Mapping
+from typing import Protocol
 
-from discreet.engine.base import Exact, engine_failed
+from discreet.engine.base import Engine, Exact, Held, engine_failed
 from discreet.engine.copies import Labels
 from discreet.engine.places import placed
-from discreet.engine.spark.pins import Facts
+from discreet.engine.spark.origins import Facts
 
 
-class _Engine(Protocol):
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact: ...
-
-    def materialise(self, name: str, sql: str) -> str: ...
-
+class _Engine(Engine, Protocol):
     def forget(self, name: str) -> None: ...
 
     def facts(self, name: str) -> Facts: ...
 
 
-class SparkHeld:
+class SparkHeld(Held):
     """Reads files whose every change is noticed, and copies that nobody changes.
 
     Guarantee: a result is given only if the files behind it are, after the reading, what they were
-        when the state was taken (see `facts_of`); otherwise the question fails. So what is read is
+        when the state was taken (see `SparkOrigins.facts`); otherwise the question fails. So what is read is
         what was fingerprinted, and a change meanwhile costs the question, never its label.
     """
 
@@ -36,14 +32,13 @@ class SparkHeld:
         pins: Mapping[str, Facts],
         places: Mapping[str, str],
         labels: Mapping[str, str],
-        fingerprint: Callable[[str], str],
     ) -> None:
         self._engine = engine
         self._pins = pins
         self._places = places
         self._kept: list[str] = []
-        self.fingerprints: Mapping[str, str] = Labels(
-            {**pins, **labels}, lambda name: labels.get(name) or self._label(name, fingerprint)
+        self.fingerprints = Labels(
+            {**pins, **labels}, lambda name: labels.get(name) or self._label(name)
         )
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
@@ -66,14 +61,8 @@ class SparkHeld:
             self._engine.forget(name)
         self._kept.clear()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _label(self, name: str, fingerprint: Callable[[str], str]) -> str:
-        found = fingerprint(name)
+    def _label(self, name: str) -> str:
+        found = self._engine.fingerprint(name)
         self._check()
         return found
 

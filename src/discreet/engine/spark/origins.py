@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from discreet.core.path import FollowedPath
 from discreet.engine.copies import combined
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.files import ContentHashes, FileSource, find_files, is_open
-from discreet.engine.spark.pins import Facts, facts_of
 from discreet.engine.spark.sources import (
     beside_people,
     in_one_sentence,
@@ -21,6 +21,9 @@ from discreet.engine.spark.sources import (
 )
 from discreet.errors import CatalogError, UnknownName
 
+Facts = tuple[str, ...]
+_TICK = 0.05
+"""Seconds after which a file system's clock has moved on, so that one more change would show."""
 Listed = Callable[[str], Sequence[str]]
 """Asks a remote place what it holds: names, sizes and times."""
 
@@ -124,7 +127,7 @@ class SparkOrigins:
         if name not in self._files:
             return tuple(listed(self._sources[name]))
         try:
-            return facts_of(self._files[name].paths)
+            return _facts_of(self._files[name].paths)
         except OSError:
             return ()
 
@@ -135,3 +138,21 @@ class SparkOrigins:
             if step.table not in self._sources:
                 raise UnknownName(f"The engine has no table '{step.table}'.")
         return (name, *(step.table for step in steps))
+
+
+def _facts_of(paths: Iterable[Path]) -> Facts:
+    """Return name, size, times and inode of files.
+
+    Guarantee: equal facts before and after a reading mean that nothing was written between, on a
+        file system whose clock ticks at least every 50 ms: a file that was written just now is
+        waited for, because a second change within the same tick would carry the same time.
+    """
+    found = []
+    for path in paths:
+        stat = path.stat()
+        age = time.time() - max(stat.st_mtime, stat.st_ctime)
+        if 0 <= age < _TICK:
+            time.sleep(_TICK)
+            stat = path.stat()
+        found.append(f"{path} {stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns} {stat.st_ino}")
+    return tuple(found)

@@ -31,6 +31,7 @@ from discreet.engine.follow import Reached, joined_rows, refuse_own
 from discreet.engine.formats.convert import text_codec
 from discreet.engine.formats.packed import GZIP, ZIP, ZSTD, start_of
 from discreet.engine.lakes.delta import LOG, FileColumn
+from discreet.engine.names import quoted
 from discreet.errors import CatalogError
 
 _CHARSETS = {
@@ -276,7 +277,7 @@ def _literal(value: str) -> str:
 
 def ticked(name: str) -> str:
     """Return `name` as an identifier of Spark's."""
-    return "`" + name.replace("`", "``") + "`"
+    return quoted(name, "spark")
 
 
 def kept(name: str) -> str:

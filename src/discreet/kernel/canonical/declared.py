@@ -18,9 +18,9 @@ from discreet.core.schema import (
 from discreet.engine.connect import dialect_of
 from discreet.engine.declared import HERE, DeclaredCell, Texts
 from discreet.engine.functions import DOUBLE
+from discreet.engine.names import quoted
 from discreet.engine.types import ColumnKind, Storage, read_as, type_name
 from discreet.kernel.canonical.cells import number_cell
-from discreet.kernel.canonical.literals import column_name
 from discreet.kernel.canonical.source import unit_column
 from discreet.kernel.canonical.spelled import plain_cell, present_cell
 
@@ -103,7 +103,7 @@ def _cell(column: Column, dialect: str, *, key: bool) -> DeclaredCell:
 
     So a person who is '7' in a text file is not '7.0' in a file of several; integers are integers.
     """
-    bare = f"{HERE}.{column_name(column.name, dialect)}"
+    bare = f"{HERE}.{quoted(column.name, dialect)}"
     kind = _KINDS.get(type(column.domain), ColumnKind.TEXT)
     if key and kind is not ColumnKind.INTEGER:
         kind = ColumnKind.TEXT

@@ -7,8 +7,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.engine.names import quoted
-
 
 def text(value: str, dialect: str) -> str:
     """Return a quoted text constant."""
@@ -17,13 +15,6 @@ def text(value: str, dialect: str) -> str:
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         return f"'{escaped}'"
     return "'" + value.replace("'", "''") + "'"
-
-
-def column_name(name: str, dialect: str) -> str:
-    """Return a quoted column name; for Spark a word in double quotes would be a text."""
-    if dialect == "spark":
-        return "`" + name.replace("`", "``") + "`"
-    return quoted(name)
 
 
 def constant(value: Any, dialect: str) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from discreet.core.schema import CategoryDomain, Column, IdentifierDomain, Table, TextDomain
 from discreet.engine.base import Engine, open_exact
+from discreet.engine.names import quoted
 from discreet.engine.types import ColumnKind, read_as
 from discreet.kernel.canonical.cells import source_cell
-from discreet.kernel.canonical.literals import column_name
 from discreet.kernel.canonical.source import PlainSource
 from discreet.kernel.canonical.spelled import plain_cell, present_cell
 
@@ -136,7 +136,7 @@ def _repeats(
     ]
     if not names:
         return ()
-    cells = [f"w.{column_name(each, dialect)}" for each in names]
+    cells = [f"w.{quoted(each, dialect)}" for each in names]
     counts = [
         f"COUNT({cell}) AS n{i}, COUNT(DISTINCT {cell}) AS d{i}" for i, cell in enumerate(cells)
     ]
@@ -151,7 +151,7 @@ def _examples(
 ) -> tuple[tuple[str, int], ...]:
     """Return the most frequent texts that a declaration reads as missing, as the source has them."""
     dialect, stored = engine.capabilities.dialect, types[column.name.lower()]
-    bare = f"w.{column_name(column.name, dialect)}"
+    bare = f"w.{quoted(column.name, dialect)}"
     plain, kind = plain_cell(column, bare, stored, dialect)
     shown = read_as(ColumnKind.TEXT, bare, engine_type=stored, dialect=dialect)
     cells = f"{shown} AS v, {plain} AS p, {present_cell(column, bare, stored, dialect)} AS h"

@@ -14,10 +14,10 @@ from itertools import chain, repeat
 from discreet.core.path import FollowedPath, FollowedStep, PathCell
 from discreet.core.schema import Column, Dataset, IdentifierDomain, IntegerDomain, Table
 from discreet.engine.connect import dialect_of
+from discreet.engine.names import quoted
 from discreet.engine.types import ColumnKind, readable
 from discreet.kernel.canonical.cells import unit_cell
 from discreet.kernel.canonical.declared import STORED
-from discreet.kernel.canonical.literals import column_name
 from discreet.kernel.canonical.spelled import plain_cell
 
 OWN, OTHER = "b", "o"
@@ -79,7 +79,7 @@ def _declared(table: Table, name: str) -> Column:
 
 
 def _cell(name: str, read_as: Column, side: str, dialect: str) -> PathCell:
-    bare = f"{side}.{column_name(name, dialect)}"
+    bare = f"{side}.{quoted(name, dialect)}"
     texts = []
     whole = isinstance(read_as.domain, IntegerDomain)
     wanted = ColumnKind.INTEGER if whole else ColumnKind.TEXT

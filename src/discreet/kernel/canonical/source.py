@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from discreet.core.schema import Column, Table
 from discreet.engine.declared import filled_name
+from discreet.engine.names import quoted
 from discreet.kernel.canonical.cells import source_cell, unit_cell
-from discreet.kernel.canonical.literals import column_name
 from discreet.kernel.canonical.spelled import plain_cell, present_cell
 
 
@@ -65,8 +65,8 @@ class PlainSource:
         if (
             filled in self._types
         ):  # read as declared already: the cell itself would hide what was lost
-            return f"s.{column_name(filled, self._dialect)}"
-        return f"s.{column_name(self._columns[place].name, self._dialect)}"
+            return f"s.{quoted(filled, self._dialect)}"
+        return f"s.{quoted(self._columns[place].name, self._dialect)}"
 
     def unit(self, *, whole: bool) -> str | None:
         """Return SQL for whose row it is, None where that is nobody or the row itself."""
@@ -77,7 +77,7 @@ class PlainSource:
         return unit_cell(self._unit, bare, kind, self._dialect, whole=whole)
 
     def _plain(self, column: Column, alias: str) -> tuple[str, str]:
-        bare = f"{alias}.{column_name(column.name, self._dialect)}"
+        bare = f"{alias}.{quoted(column.name, self._dialect)}"
         if column.moment is not None:
             # Its second is read from the same plain text as its day.
             column = replace(column, domain=column.moment, moment=None)
@@ -86,6 +86,6 @@ class PlainSource:
     def _present(self, column: Column) -> str:
         filled = filled_name(column.name)
         if filled in self._types:
-            return f"w.{column_name(filled, self._dialect)}"
-        bare = f"w.{column_name(column.name, self._dialect)}"
+            return f"w.{quoted(filled, self._dialect)}"
+        bare = f"w.{quoted(column.name, self._dialect)}"
         return present_cell(column, bare, self._types.get(column.name.lower(), ""), self._dialect)

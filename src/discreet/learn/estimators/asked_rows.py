@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +20,8 @@ from discreet.release.desk import Desk
 FEWEST = 2
 
 
-@dataclass(frozen=True, slots=True)
-class RowPlace:
-    """Who holds the rows: a curator (declared tables) or a budget (rows in memory)."""
+class RowPlace(Protocol):
+    """An estimator as far as it says who holds the rows: a curator (declared tables) or a budget (in memory)."""
 
     curator: Desk | None
     budget: LearnBudget | None

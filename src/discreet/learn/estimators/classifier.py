@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from discreet.core.numbers import Number
 from discreet.errors import InvalidInput
 from discreet.learn.estimators.asked_rows import (
-    RowPlace,
     checked_features,
     class_setting,
     column_of,
@@ -29,6 +29,7 @@ from discreet.release.desk import Desk
 TARGET = "target"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateClassifier(PrivateEstimator):
     """Predicts classes; every `fit` is charged before a row is read.
 
@@ -41,30 +42,16 @@ class PrivateClassifier(PrivateEstimator):
 
     _kind = "classifier"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        delta: Number | None = None,
-        model: str = "auto",
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        classes: Sequence[Any] | None = None,
-        accept: bool = False,
-        test_public: bool = False,
-        test_epsilon: Number | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.model = model
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.classes = classes
-        self.accept = accept
-        self.test_public = test_public
-        self.test_epsilon = test_epsilon
+    epsilon: Number
+    delta: Number | None = None
+    model: str = "auto"
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    classes: Sequence[Any] | None = None
+    accept: bool = False
+    test_public: bool = False
+    test_epsilon: Number | None = None
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803  # scikit-learn's names
         """Return the estimator, fitted; charged first."""
@@ -72,7 +59,7 @@ class PrivateClassifier(PrivateEstimator):
         if not isinstance(X, str):
             labels, words = labels_of(y, X, self.classes, accept=self.accept)
             more, target = (TARGET, words, class_setting(labels)), TARGET
-        with table_of(self._holder, X, more) as (desk, table):
+        with table_of(self, X, more) as (desk, table):
             request = LearnRequest.of(
                 table, target=target, epsilon=self.epsilon, delta=self.delta, model=self.model
             )
@@ -113,7 +100,7 @@ class PrivateClassifier(PrivateEstimator):
         if not isinstance(rows, str):
             _, words = labels_of(target, rows, self.classes_.tolist(), accept=False)
             more = (TARGET, words, class_setting(self.classes_))
-        with table_of(self._holder, rows, more) as (desk, table):
+        with table_of(self, rows, more) as (desk, table):
             tested = paid_test(
                 TestRequest.of(table, epsilon=epsilon),
                 self._fitted,
@@ -121,10 +108,6 @@ class PrivateClassifier(PrivateEstimator):
             )
         self.test_ = dict(tested.facts["accuracy"])
         return float(self.test_["value"])
-
-    @property
-    def _holder(self) -> RowPlace:
-        return RowPlace(self.curator, self.budget, self.domains, self.accept)
 
     @property
     def _fitted(self) -> Any:

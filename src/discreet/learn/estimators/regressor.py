@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from discreet.core.numbers import Number
 from discreet.errors import InvalidInput
-from discreet.learn.estimators.asked_rows import RowPlace, checked_features, column_of, table_of
+from discreet.learn.estimators.asked_rows import checked_features, column_of, table_of
 from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.frames import declared
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
@@ -22,6 +23,7 @@ from discreet.release.desk import Desk
 TARGET = "target"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateRegressor(PrivateEstimator):
     """Predicts a number; every `fit` is charged before a row is read.
 
@@ -33,24 +35,13 @@ class PrivateRegressor(PrivateEstimator):
 
     _kind = "regressor"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        target_range: tuple[float, float] | None = None,
-        accept: bool = False,
-        test_public: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.target_range = target_range
-        self.accept = accept
-        self.test_public = test_public
+    epsilon: Number
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    target_range: tuple[float, float] | None = None
+    accept: bool = False
+    test_public: bool = False
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803  # scikit-learn's names
         """Return the estimator, fitted; charged first."""
@@ -61,8 +52,7 @@ class PrivateRegressor(PrivateEstimator):
             # A target without a declared range is refused there, unless it was accepted.
             domain = declared(table, self.target_range, accept=self.accept)[TARGET]
             more, target = (TARGET, table.column(TARGET), domain), TARGET
-        holder = RowPlace(self.curator, self.budget, self.domains, self.accept)
-        with table_of(holder, X, more) as (desk, name):
+        with table_of(self, X, more) as (desk, name):
             found = regress(
                 LearnRequest.of(name, target=target, epsilon=self.epsilon, task="regress"),
                 desk,

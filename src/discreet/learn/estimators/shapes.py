@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.learn.estimators.asked_rows import RowPlace, checked_features, table_of
+from discreet.learn.estimators.asked_rows import checked_features, table_of
 from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
 from discreet.learn.unsupervised.clusters import ClusterRequest, cluster
-from discreet.learn.unsupervised.moments import Moments, MomentsRequest, main_directions, moments
+from discreet.learn.unsupervised.moments import Moments, main_directions, moments
 from discreet.release.desk import Desk
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateScaler(PrivateEstimator):
     """Brings columns to mean 0 and deviation 1, from noisy sums; gaps lie at the mean."""
 
     _kind = "transformer"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        columns: Sequence[str] = (),
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        accept: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.columns = columns
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.accept = accept
+    epsilon: Number
+    columns: Sequence[str] = ()
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    accept: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803  # scikit-learn's names
         """Return the estimator, fitted; charged first."""
-        place = RowPlace(self.curator, self.budget, self.domains, self.accept)
-        found = _moments(place, X, self.columns, self.epsilon)
+        found = _moments(self, X)
         self.mean_ = found.means
         self.var_ = np.maximum(np.diag(found.covariance), found.noise)
         self.scale_ = np.sqrt(np.maximum(self.var_, 1e-300))
@@ -52,43 +43,30 @@ class PrivateScaler(PrivateEstimator):
 
     def transform(self, X: Any) -> Reals:  # noqa: N803
         """Return the rows scaled; costs nothing."""
-        if not hasattr(self, "mean_"):
-            raise not_fitted(self)
-        return (_matrix(self.names_, X, self) - self.mean_) / self.scale_
+        return (_matrix(self, X) - self.mean_) / self.scale_
 
     def fit_transform(self, X: Any, y: Any = None) -> Reals:  # noqa: N803
         """Return the rows scaled, after one paid fit."""
         return self.fit(X, y).transform(X)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivatePCA(PrivateEstimator):
     """The directions in which rows differ most, from a noisy covariance of declared columns."""
 
     _kind = "transformer"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        n_components: int = 2,
-        columns: Sequence[str] = (),
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        accept: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.n_components = n_components
-        self.columns = columns
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.accept = accept
+    epsilon: Number
+    n_components: int = 2
+    columns: Sequence[str] = ()
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    accept: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
         """Return the estimator, fitted; charged first."""
-        place = RowPlace(self.curator, self.budget, self.domains, self.accept)
-        found = _moments(place, X, self.columns, self.epsilon)
+        found = _moments(self, X)
         self.mean_ = found.means
         self.components_, self.explained_variance_ = main_directions(found, self.n_components)
         total = max(float(np.maximum(np.linalg.eigvalsh(found.covariance), 0).sum()), 1e-300)
@@ -99,9 +77,7 @@ class PrivatePCA(PrivateEstimator):
 
     def transform(self, X: Any) -> Reals:  # noqa: N803
         """Return where rows lie along the directions; costs nothing."""
-        if not hasattr(self, "components_"):
-            raise not_fitted(self)
-        return np.asarray((_matrix(self.names_, X, self) - self.mean_) @ self.components_.T)
+        return np.asarray((_matrix(self, X) - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: Any) -> Reals:  # noqa: N803
         """Return the rows that lie there."""
@@ -112,36 +88,24 @@ class PrivatePCA(PrivateEstimator):
         return self.fit(X, y).transform(X)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateKMeans(PrivateEstimator):
     """Centres of clusters, from a few rounds of noisy counts and sums."""
 
     _kind = "clusterer"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        n_clusters: int = 8,
-        delta: Number | None = None,
-        columns: Sequence[str] = (),
-        curator: Desk | None = None,
-        budget: LearnBudget | None = None,
-        domains: Mapping[str, Any] | Sequence[Any] | None = None,
-        accept: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.n_clusters = n_clusters
-        self.delta = delta
-        self.columns = columns
-        self.curator = curator
-        self.budget = budget
-        self.domains = domains
-        self.accept = accept
+    epsilon: Number
+    n_clusters: int = 8
+    delta: Number | None = None
+    columns: Sequence[str] = ()
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    accept: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
         """Return the estimator, fitted; charged first. There are no `labels_`: see `predict`."""
-        place = RowPlace(self.curator, self.budget, self.domains, self.accept)
-        with table_of(place, X) as (desk, table):
+        with table_of(self, X) as (desk, table):
             request = ClusterRequest(
                 table,
                 tuple(self.columns),
@@ -159,21 +123,21 @@ class PrivateKMeans(PrivateEstimator):
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:  # noqa: N803
         """Return the nearest centre of each row; costs nothing."""
-        if not hasattr(self, "cluster_centers_"):
-            raise not_fitted(self)
-        rows = _matrix(self.names_, X, self)
+        rows = _matrix(self, X)
         gaps = ((rows[:, None, :] - self.cluster_centers_) ** 2).sum(axis=2)
         return np.asarray(gaps.argmin(axis=1))
 
 
-def _moments(place: RowPlace, rows: Any, columns: Sequence[str], epsilon: Number) -> Moments:
-    with table_of(place, rows) as (desk, table):
-        request = MomentsRequest(table, tuple(columns), Epsilon.of(epsilon))
-        return moments(request, desk)
+def _moments(who: PrivateScaler | PrivatePCA, rows: Any) -> Moments:
+    with table_of(who, rows) as (desk, table):
+        return moments(table, who.columns, Epsilon.of(who.epsilon), desk)
 
 
-def _matrix(names: Sequence[str], rows: Any, who: PrivateEstimator) -> Reals:
+def _matrix(who: PrivateScaler | PrivatePCA | PrivateKMeans, rows: Any) -> Reals:
     """Return the columns as numbers; what is no number lies at zero after scaling, as a mean."""
+    if not hasattr(who, "names_"):
+        raise not_fitted(who)
+    names = who.names_
     table = checked_features(names, rows, type(who).__name__)
     found = [np.asarray(table.column(name).to_numpy(zero_copy_only=False), float) for name in names]
     matrix = np.stack(found, axis=1)

@@ -45,7 +45,6 @@ STAGES = 4
 class ScorePart:
     """A feature on its way: its grouping, share of the budget, and how weights are shrunk."""
 
-    feature: BinnedFeature
     grouping: Grouping
     share: Fraction
     curve: Reals
@@ -90,19 +89,13 @@ def fit(
             mean = [m + float(factor) * w for m, w in zip(mean, weights, strict=True)]
     total = sum(float(_factor(n, rounds)) for n in range(rounds) if 2 * n >= rounds)
     found = [m / total for m in mean]
-    _return_scores(door, parts, weights, found)
+    # The rows are left with the scores of the averaged weights: others may go on from there.
+    for part, old, new in zip(parts, weights, found, strict=True):
+        door.add(part.grouping, _steps(new) - _steps(old))
     door.add(NO_FEATURE, _steps(mean_level / total) - _steps(level))
     intercept = intercept + mean_level / total
     terms = [Term(part.grouping, w) for part, w in zip(parts, found, strict=True)]
     return FittedModel(intercept, tuple(terms), shares)
-
-
-def _return_scores(
-    door: LearningDoor, parts: Sequence[ScorePart], last: Sequence[Reals], mean: Sequence[Reals]
-) -> None:
-    """Leave the rows with the scores of the averaged weights: others may go on from there."""
-    for part, old, new in zip(parts, last, mean, strict=True):
-        door.add(part.grouping, _steps(new) - _steps(old))
 
 
 def _followed(
@@ -143,7 +136,7 @@ def _parts(
         noise = door.residual_variance(mine) / rounds
         grouping = Grouping((feature.column,), (feature.groups,))
         found.append(
-            ScorePart(feature, grouping, mine, curve, shrinkage(feature, each.spread, curve, noise))
+            ScorePart(grouping, mine, curve, shrinkage(feature, each.spread, curve, noise))
         )
     return found
 

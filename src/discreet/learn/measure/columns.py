@@ -60,6 +60,19 @@ def plain_columns(scan: Scan) -> dict[str, Coded]:
     return found
 
 
+def plain_column(scan: Scan, name: str, for_what: str = "") -> Coded:
+    """Return one of these columns by its name, or refuse it."""
+    known = plain_columns(scan)
+    if name.lower() not in known:
+        raise UnknownName(
+            f"Column '{name[:60]}' has no declared values{for_what}.",
+            hint=f"Columns: {', '.join(each.name for each in known.values())}."
+            if known
+            else "Declare them in discreet.toml; of a bare file, --accept says that its values are public.",
+        )
+    return known[name.lower()]
+
+
 def is_ordered(column: Coded) -> bool:
     """Return whether neighbouring codes are alike."""
     return not isinstance(column.domain, BooleanDomain | CategoryDomain)

@@ -66,21 +66,18 @@ class LearningDoor(PrivateMarginals):
 
         A row is in one of the two, like in a marginal of two cells.
         """
-        return self._counted(self._rows.right(), share)
+        return self.counted_right(self._rows.right(), share=share)
 
     def counted_right(
         self, right: npt.NDArray[np.bool_], *, share: Fraction
     ) -> tuple[int, int, float]:
         """Return the same for a model that is no sum of tables: `right` says it of each row alone."""
         counts = np.array([right.sum(), len(right) - right.sum()], dtype=np.int64)
-        return self._counted(counts, share)
-
-    def _counted(self, counts: Integers, share: Fraction) -> tuple[int, int, float]:
         self._take(share)
         law = self.law(share)
-        right, wrong = (counts + self._draw(law, (2,))).tolist()
+        yes, no = (counts + self._draw(law, (2,))).tolist()
         self.events.append(self._event(law))
-        return right, wrong, float(np.sqrt(law.variance))
+        return yes, no, float(np.sqrt(law.variance))
 
     def add(self, grouping: Grouping, steps: Integers) -> None:
         """Add public numbers, in steps of 1 / FINE, to the scores of all rows: costs nothing."""

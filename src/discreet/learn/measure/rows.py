@@ -150,14 +150,13 @@ class PaidRows:
         ]
         return np.rint(np.stack(sums, axis=1)).astype(np.int64)
 
-    def right(self) -> Integers:
-        """Return how many rows the present scores predict rightly, and how many wrongly."""
+    def right(self) -> npt.NDArray[np.bool_]:
+        """Return which rows the present scores predict rightly."""
         if self.outputs == 1:
             guess = (self._scores[:, 0] > 0).astype(np.int64)
         else:
             guess = self._scores.argmax(axis=1)
-        right = int((guess == self._truth).sum())
-        return np.array([right, len(guess) - right], dtype=np.int64)
+        return np.asarray(guess == self._truth)
 
     def _cell(self, grouping: Grouping) -> Integers:
         # A feature is visited in every round: its cells are worked out once.

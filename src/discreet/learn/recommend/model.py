@@ -134,16 +134,14 @@ def squared_error(
 
     Of each viewer every `hidden`-th rating is predicted from the others.
     """
-    model_error, base_error, count = 0.0, 0.0, 0
+    errors, count = np.zeros(2), 0
     for item, rating in people:
         out = np.arange(len(item)) % hidden == 0
         if out.all():
             continue
-        for predict, which in ((model.predict, 0), (model.baseline, 1)):
+        for which, predict in enumerate((model.predict, model.baseline)):
             gaps = predict(item[~out], rating[~out], item[out]) - rating[out]
-            if which:
-                base_error += float((gaps**2).sum())
-            else:
-                model_error += float((gaps**2).sum())
+            errors[which] += (gaps**2).sum()
         count += int(out.sum())
-    return float(np.sqrt(model_error / max(count, 1))), float(np.sqrt(base_error / max(count, 1)))
+    model_error, base_error = np.sqrt(errors / max(count, 1)).tolist()
+    return model_error, base_error

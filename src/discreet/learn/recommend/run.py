@@ -20,8 +20,8 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import RecommendAsked
 from discreet.core.schema import IntegerDomain
-from discreet.errors import InvalidInput, UnknownName
-from discreet.learn.measure.columns import plain_columns
+from discreet.errors import InvalidInput
+from discreet.learn.measure.columns import plain_column
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.recommend.model import (
@@ -36,7 +36,7 @@ from discreet.learn.recommend.sums import Payment, item_means, leaning_products
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import spent_of, spent_so_far
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 
@@ -148,7 +148,7 @@ def recommend(request: RecommendRequest, desk: Desk) -> Recommending:
     return Recommending(
         model=recommender_from(json.loads(zlib.decompress(stored))),
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        after=Spent(receipt.after.epsilon, receipt.after.delta),
+        after=spent_so_far(receipt.after),
         free=receipt.repeated,
         request_id=request.request_id,
         seconds=time.monotonic() - started,
@@ -156,18 +156,7 @@ def recommend(request: RecommendRequest, desk: Desk) -> Recommending:
 
 
 def _columns(scan: Scan, request: RecommendRequest) -> tuple[Coded, Coded]:
-    known = plain_columns(scan)
-    found = []
-    for name in (request.item, request.rating):
-        if name.lower() not in known:
-            raise UnknownName(
-                f"Column '{name[:60]}' has no declared values.",
-                hint=f"Columns: {', '.join(each.name for each in known.values())}."
-                if known
-                else "Declare them in discreet.toml; of a bare file, --accept says that its values are public.",
-            )
-        found.append(known[name.lower()])
-    item, rating = found
+    item, rating = (plain_column(scan, name) for name in (request.item, request.rating))
     if item.size > MOST_ITEMS:
         raise InvalidInput(f"There are {item.size:,} items; at most {MOST_ITEMS:,} can be learned.")
     if not isinstance(rating.domain, IntegerDomain) or not 1 < rating.size <= 256:
@@ -183,11 +172,11 @@ def _learned(plan: RecommenderPlan, receipt: Receipt, rng: Rng) -> bytes:
     levels = np.linspace(-1.0, 1.0, rating.size)
     rho = funds.purse.amount
     first = Payment(rho * FOR_MEANS, sealed.neighbours, rng)
-    weights, sums, deviation, _ = item_means(ratings, levels, item.size, first)
+    weights, sums, deviation = item_means(ratings, levels, item.size, first)
     means = item_estimates(weights, sums, deviation)
     top = strongest(weights, TOP)
     second = Payment(rho * (1 - FOR_MEANS), sealed.neighbours, rng)
-    products, both, noise, _ = leaning_products(ratings, levels, means, top, second)
+    products, both, noise = leaning_products(ratings, levels, means, top, second)
     assert isinstance(rating.domain, IntegerDomain), "checked before the charge"
     model = Recommender(
         items=tuple(str(item.domain.value(i)) for i in range(item.size)),

@@ -11,7 +11,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.event import PrivacyEvent
 from discreet.core.unit import Neighbours
 from discreet.kernel.vector import Norm, VectorSum
 from discreet.learn.measure.rows import Integers, Reals
@@ -40,13 +39,10 @@ class Payment:
     rng: Rng
 
 
-def _noisy(
-    total: Integers, length: Fraction, payment: Payment
-) -> tuple[Reals, float, PrivacyEvent]:
-    summed = _vector_sum(len(total), length, payment.neighbours)
+def _noisy(summed: VectorSum, total: Integers, payment: Payment) -> tuple[Reals, float]:
     law = GaussianLaw(Fraction(summed.moved) ** 2 / (2 * payment.rho))
     noisy = summed.noisy(total, law, payment.rng) / FINE
-    return np.asarray(noisy), float(np.sqrt(law.variance)) / FINE, summed.event(law)
+    return np.asarray(noisy), float(np.sqrt(law.variance)) / FINE
 
 
 def _vector_sum(size: int, length: Fraction, neighbours: Neighbours) -> VectorSum:
@@ -55,8 +51,8 @@ def _vector_sum(size: int, length: Fraction, neighbours: Neighbours) -> VectorSu
 
 def item_means(
     ratings: PersonRatings, levels: Reals, items: int, payment: Payment
-) -> tuple[Reals, Reals, float, PrivacyEvent]:
-    """Return noisy weights of items, weighted sums of their ratings, the noise, and the event.
+) -> tuple[Reals, Reals, float]:
+    """Return noisy weights of items, weighted sums of their ratings, and the noise.
 
     `levels` are the ratings that codes stand for, scaled to -1 to 1. A person with k ratings gives
     each the weight 1 / sqrt(k).
@@ -71,16 +67,16 @@ def item_means(
             vectors[row, item] = weight
             vectors[row, items + item] = weight * levels[ratings.level[place]]
         total += summed.add(vectors)
-    found, deviation, event = _noisy(total, MEANS_LENGTH, payment)
-    return found[:items], found[items:], deviation, event
+    found, deviation = _noisy(summed, total, payment)
+    return found[:items], found[items:], deviation
 
 
 def leaning_products(
     ratings: PersonRatings, levels: Reals, means: Reals, top: Integers, payment: Payment
-) -> tuple[Reals, Reals, float, PrivacyEvent]:
+) -> tuple[Reals, Reals, float]:
     """Return noisy sums of products of leanings and of who has rated both, for pairs of `top` items.
 
-    The third number is the noise of a product, the last one what the accountant is told.
+    The third number is the noise of a product.
     A leaning is a rating minus the item's noisy mean and the person's own level.
     """
     size = len(top)
@@ -108,13 +104,13 @@ def leaning_products(
             vectors[row, :cells] = weight * twice * lean[upper[0]] * lean[upper[1]]
             vectors[row, cells:] = weight * twice * seen[upper[0]] * seen[upper[1]]
         total += summed.add(vectors)
-    found, deviation, event = _noisy(total, PRODUCTS_LENGTH, payment)
+    found, deviation = _noisy(summed, total, payment)
     products, both = np.zeros((size, size)), np.zeros((size, size))
     products[upper] = found[:cells] / twice * SPREAD**2
     both[upper] = found[cells:] / twice
     products += np.triu(products, 1).T
     both += np.triu(both, 1).T
-    return products, both, deviation / float(np.sqrt(2)) * SPREAD**2, event
+    return products, both, deviation / float(np.sqrt(2)) * SPREAD**2
 
 
 SPREAD = 0.5

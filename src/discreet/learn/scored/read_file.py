@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,14 +36,10 @@ def read_table(path: Path) -> pa.Table:
     """Return the rows of a CSV or Parquet file; a CSV is read as text."""
     if not path.is_file():
         raise InvalidInput(f"There is no file '{path}'.")
-    try:
-        with path.open("rb") as file:
-            parquet = file.read(4) == b"PAR1"
-        return _parquet(path) if parquet else _csv(path)
-    except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
-        raise InvalidInput(
-            f"'{path.name}' cannot be read.", hint="It must be a CSV or a Parquet file."
-        ) from None
+    from pyarrow import parquet
+
+    with _opened(path) as is_parquet:
+        return parquet.read_table(path) if is_parquet else _csv(path)
 
 
 def check_columns(path: Path, needed: Iterable[str]) -> None:
@@ -60,23 +57,25 @@ def check_columns(path: Path, needed: Iterable[str]) -> None:
 def _names(path: Path) -> list[str]:
     from pyarrow import csv, parquet
 
-    try:
-        with path.open("rb") as file:
-            if file.read(4) == b"PAR1":
-                return list(parquet.read_schema(path).names)
+    with _opened(path) as is_parquet:
+        if is_parquet:
+            return list(parquet.read_schema(path).names)
         parse = csv.ParseOptions(delimiter=delimiter(path), newlines_in_values=True)
         with csv.open_csv(path, parse_options=parse) as reader:
             return list(reader.schema.names)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[bool]:
+    """Say whether a file is Parquet; what cannot be read meanwhile is refused."""
+    try:
+        with path.open("rb") as file:
+            is_parquet = file.read(4) == b"PAR1"
+        yield is_parquet
     except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
         raise InvalidInput(
             f"'{path.name}' cannot be read.", hint="It must be a CSV or a Parquet file."
         ) from None
-
-
-def _parquet(path: Path) -> pa.Table:
-    from pyarrow import parquet
-
-    return parquet.read_table(path)
 
 
 def _csv(path: Path) -> pa.Table:

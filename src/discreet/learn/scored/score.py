@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import InvalidInput
 from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.measure.columns import is_ordered
+from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.synth.encoding.shape import Codes
 
 MOST_SUBGROUPS = 12
@@ -39,6 +43,20 @@ def exact_share(right: int, rows: int) -> dict[str, Any]:
 
 def _rounded(value: float, low: float, high: float) -> dict[str, Any]:
     return {"value": round(value, 6), "low": round(low, 6), "high": round(high, 6)}
+
+
+def publicly_tested(model: AnyClassifier, path: Path) -> AnyClassifier:
+    """Return the model with what a public test file says about it written into its facts."""
+    codes = codes_of_table(read_table(path), model.encoding.coded)
+    known = codes[:, -1] >= 0
+    if not known.any():
+        raise InvalidInput(
+            f"No row of '{path.name}' has a declared value of '{model.target.name}'.",
+            hint="The test file must name the classes as discreet.toml does.",
+        )
+    found = public_score(model, codes[known], codes[known, -1].astype(np.int64))
+    found["accuracy"]["on"] = f"{path.name}, declared public"
+    return replace(model, facts={**model.facts, **found})
 
 
 def public_score(

@@ -10,14 +10,15 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.learn.measure.rows import FINE, Integers, Reals
+from discreet.learn.model import CodedModel
 from discreet.learn.sgd.inputs import CodeInputs, code_inputs_from
 from discreet.learn.sgd.layers import LARGEST_WEIGHT, WIDEST, Layers, scores
-from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.encoding.columns import Encoding
 from discreet.synth.encoding.shape import Codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NetworkClassifier:
+class NetworkClassifier(CodedModel):
     """Predicts the class with the greatest score; `encoding` holds the features and the target last."""
 
     encoding: Encoding
@@ -29,21 +30,6 @@ class NetworkClassifier:
     def kind(self) -> str:
         """Return the name of the method."""
         return "network"
-
-    @property
-    def features(self) -> tuple[Coded, ...]:
-        """Return the columns that are needed to predict."""
-        return self.encoding.coded[:-1]
-
-    @property
-    def target(self) -> Coded:
-        """Return the column that is predicted."""
-        return self.encoding.coded[-1]
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """Return the values that can be predicted, in the order of their codes."""
-        return tuple(self.target.domain.value(i) for i in range(self.target.values))
 
     def guesses(self, codes: Codes) -> Integers:
         """Return the predicted class of each row: whole numbers, the same everywhere."""

@@ -43,11 +43,10 @@ NARROW = 0.15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeaturePair:
-    """Two features in coarse groups, about how many rows each cell has, and what was seen."""
+    """Two features in coarse groups, and about how many rows each cell has."""
 
     grouping: Grouping
     sizes: Reals
-    excess: float = 0.0
 
 
 def fit(

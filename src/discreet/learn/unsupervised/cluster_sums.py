@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.learn.measure.rows import Integers, Reals
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
@@ -51,7 +50,7 @@ class ClusterSums:
     def moved(self, centres: Integers) -> tuple[Integers, Reals]:
         """Return where noisy means put the centres, and about how many rows each has."""
         exact = self.exact(centres)
-        noisy = exact + self._draw(exact.shape)
+        noisy = exact + self.law.draw(exact.shape, self._rng)
         sizes = noisy[:, 0] / STEP
         doubt = 3 * float(np.sqrt(self.law.variance)) / STEP
         means = noisy[:, 1:] / np.maximum(sizes, 1.0)[:, None]
@@ -59,11 +58,6 @@ class ClusterSums:
         seen = (sizes > doubt)[:, None]
         found = np.where(seen, np.clip(np.rint(means), -STEP, STEP), centres)
         return found.astype(np.int64), np.asarray(np.maximum(sizes, 0.0))
-
-    def _draw(self, shape: tuple[int, ...]) -> Integers:
-        if isinstance(self.law, GaussianLaw):
-            return discrete_gaussian_squared(self.law.sigma_squared, shape, rng=self._rng)
-        return discrete_laplace(self.law.scale, shape, rng=self._rng)
 
 
 def first_centres(clusters: int, columns: int) -> Integers:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.core.numbers import Delta, Epsilon
+from discreet.core.numbers import Epsilon
 from discreet.core.schema import Column, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, variables_of
@@ -15,17 +15,6 @@ from discreet.learn.measure.rows import Reals
 from discreet.learn.prepare import find_private
 from discreet.learn.products import ProductsRequest, measured_products
 from discreet.release.desk import Desk
-
-
-@dataclass(frozen=True, slots=True)
-class MomentsRequest:
-    """Which columns of a table, and for how much."""
-
-    table: str
-    columns: tuple[str, ...]
-    epsilon: Epsilon
-    delta: Delta | None = None
-    analyst: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,22 +28,15 @@ class Moments:
     noise: Reals
 
 
-def moments(request: MomentsRequest, desk: Desk) -> Moments:
-    """Return means and covariances, charged before any row is read.
+def moments(table: str, columns: Sequence[str], epsilon: Epsilon, desk: Desk) -> Moments:
+    """Return means and covariances of columns (all unless named), charged before any row is read.
 
     Guarantee: that of `measured_products`; the rest is post-processing. A gap lies in the middle of
         the declared range, where it says least.
     """
-    _, table = find_private(desk.catalog, request.table)
-    variables = _variables(table.columns, request.columns, table.name)
-    asked = ProductsRequest(
-        request.table,
-        tuple(variables),
-        known_last=False,
-        epsilon=request.epsilon,
-        delta=request.delta,
-        analyst=request.analyst,
-    )
+    _, found_table = find_private(desk.catalog, table)
+    variables = _variables(found_table.columns, columns, found_table.name)
+    asked = ProductsRequest(table, tuple(variables), known_last=False, epsilon=epsilon)
     found = measured_products(asked, desk)
     half = np.array([float(v.upper - v.lower) / 2 for v in variables])
     middle = np.array([float(v.lower + v.upper) / 2 for v in variables])

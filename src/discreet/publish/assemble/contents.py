@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.event import Gaussian, Laplace, PrivacyEvent
 from discreet.errors import InternalError
 from discreet.publish.assemble.agreements import Mappings, agreements_of, side_of
-from discreet.publish.assemble.rows import GridRows, Layout, key_columns
+from discreet.publish.assemble.rows import GridRows, Layout
 from discreet.publish.contents import (
     Contents,
     Fact,
@@ -21,13 +21,14 @@ from discreet.publish.contents import (
     Measurement,
     Only,
     PriceEvent,
+    PublishedKey,
     PublishedTable,
     ZeroRule,
 )
+from discreet.publish.facts import PlacedFact, held_pieces
 from discreet.publish.families.atoms import Codes
 from discreet.publish.families.bound import BoundCondition
 from discreet.publish.families.find import Family, Member, ShownKey
-from discreet.publish.families.levels import mask_of
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.price.nesting import refines
@@ -60,7 +61,7 @@ def contents_of(
     """Return everything that the package of a release says."""
     mappings = Mappings({})
     agreements = [each for f in plan.families for each in agreements_of(f, mappings)]
-    facts = tuple(_fact(plan, number, measured, mappings) for number in range(len(plan.facts)))
+    facts = tuple(_fact(plan, placed, measured, mappings) for placed in plan.facts)
     cost = plan.priced.quote.cost
     unit = next(t.unit for t in plan.dataset.tables if t.unit is not None)
     return Contents(
@@ -134,17 +135,15 @@ def _table(
     for at in places:
         member, result = _member(plan, at), measured.reconciled[at]
         name = member.measure.name
-        numbers |= {name: _like(result.whole, member, first)}
-        numbers |= {f"{name}_low": _like(result.low, member, first)}
-        numbers |= {f"{name}_high": _like(result.high, member, first)}
+        for end, cells in (("", result.whole), ("_low", result.low), ("_high", result.high)):
+            numbers[f"{name}{end}"] = _like(cells, member, first)
         measures.append(
             MeasureColumn(
                 name, _meaning(member), plan.steps[at[0]], non_negative=plan.non_negative[at[0]]
             )
         )
-    keys = key_columns(first, _meanings(first))
     rows = GridRows(Layout(first), numbers)
-    return PublishedTable(first.table.name, first.table.sql, keys, tuple(measures), rows)
+    return PublishedTable(first.table.name, first.table.sql, _keys(first), tuple(measures), rows)
 
 
 def _like(cells: Integers, member: Member, first: Member) -> Integers:
@@ -165,14 +164,15 @@ def _meaning(member: Member) -> str:
     return "number of rows" if aggregate.operand is None else aggregate.function.value.lower()
 
 
-def _meanings(member: Member) -> dict[str, str]:
-    """Return in words where each key comes from."""
-    return {
-        key.name: f"'{key.base}' of {member.table.table.name}"
-        if key.name.lower() == key.base.lower()
-        else f"made of '{key.base}' of {member.table.table.name}"
-        for key in member.table.keys
-    }
+def _keys(member: Member) -> tuple[PublishedKey, ...]:
+    """Return the grouped columns of a member, where each comes from, and all of their values."""
+    table, bases = member.table.table.name, {key.name: key.base for key in member.table.keys}
+    found = []
+    for key in member.keys:
+        base = bases[key.name]
+        made = "" if key.name.lower() == base.lower() else "made of "
+        found.append(PublishedKey(key.name, f"{made}'{base}' of {table}", tuple(key.labels)))
+    return tuple(found)
 
 
 def _measurements(plan: PlannedRelease, measured: MeasuredFamily) -> list[Measurement]:
@@ -185,9 +185,10 @@ def _measurements(plan: PlannedRelease, measured: MeasuredFamily) -> list[Measur
     return found
 
 
-def _fact(plan: PlannedRelease, number: int, measured: MeasuredFamily, mappings: Mappings) -> Fact:
-    placed = plan.facts[number]
-    family: Family = plan.families[placed.family]
+def _fact(
+    plan: PlannedRelease, placed: PlacedFact, measured: MeasuredFamily, mappings: Mappings
+) -> Fact:
+    family = plan.families[placed.family]
     fine = [member for member in family.members if refines(member, placed.member)]
     sides = (side_of(member, placed.member, mappings) for member in fine)
     side = next((each for each in sides if each is not None), None)
@@ -225,12 +226,9 @@ def _rule_labels(
     """Return groups of labels that together are the cells of a rule, none where it has no cell."""
     found: list[list[tuple[Only, ...]]] = []
     for axis, dimension in enumerate(family.dimensions):
-        mine = [c for c in conditions if c.base == dimension.base]
-        if not mine:
+        if all(condition.base != dimension.base for condition in conditions):
             continue
-        held = np.ones(dimension.atoms.size, dtype=bool)
-        for condition in mine:
-            held &= mask_of(dimension.atoms, condition)
+        held = held_pieces(dimension, conditions)
         classes = np.append(member.maps[axis], -1)[dimension.leaf]
         inside = np.unique(classes[held & (classes >= 0)])
         found.append(_axis_labels([key for key in member.keys if key.dimension == axis], inside))

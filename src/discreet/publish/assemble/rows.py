@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.publish.contents import PublishedKey
 from discreet.publish.families.find import Member
 from discreet.publish.reconcile.problem import Integers
 
@@ -103,10 +102,3 @@ class GridRows:
         for name, value in self._constants.items():
             columns[name] = pa.DictionaryArray.from_arrays(same, pa.array([value]))
         return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
-
-
-def key_columns(member: Member, meanings: dict[str, str]) -> tuple[PublishedKey, ...]:
-    """Return the grouped columns of a member with all of their values."""
-    return tuple(
-        PublishedKey(key.name, meanings.get(key.name, ""), tuple(key.labels)) for key in member.keys
-    )

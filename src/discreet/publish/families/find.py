@@ -245,13 +245,18 @@ def _dimension(base: str, parts: Sequence[_Part], atoms: FamilyAtoms) -> Dimensi
     if not columns:
         leaf[seen] = 0
         return Dimension(base, atoms, leaf, 1)
-    table = np.stack(columns, axis=1)[seen]
-    _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
     # Classes in the order in which the column's own values come.
+    leaf[seen] = by_first_sight([column[seen] for column in columns])
+    return Dimension(base, atoms, leaf, int(leaf.max()) + 1)
+
+
+def by_first_sight(columns: Sequence[Codes]) -> Codes:
+    """Return the classes that all columns together tell apart, numbered as they first occur."""
+    table = np.stack(columns, axis=1)
+    _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    leaf[seen] = rank[inverse.reshape(-1)]
-    return Dimension(base, atoms, leaf, len(first))
+    return rank[inverse.reshape(-1)]
 
 
 def _groups_by(part: _Part, base: str) -> bool:

@@ -1,7 +1,9 @@
-"""Descriptions that other tools read: a Frictionless data package and CSV on the Web."""
+"""Descriptions of the files: a codebook, and for other tools a Frictionless data package and CSV on the Web."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import Any
 
@@ -9,6 +11,22 @@ from discreet.core.numbers import plain
 from discreet.publish.contents import Contents, MeasureColumn, Measurement, PublishedTable
 
 TEXT, WHOLE, NUMBER = "string", "integer", "number"
+
+
+def codebook(contents: Contents) -> bytes:
+    """Return codebook.csv: one line for each column that holds numbers, and one for each value of a key."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(("file", "column", "type", "meaning", "value"))
+    values = {(t.name, k.name): k.values for t in contents.tables for k in t.keys}
+    for table in contents.tables:
+        for name, kind, meaning in fields_of(table):
+            for value in values.get((table.name, name), ("",)) if kind == TEXT else ("",):
+                lines.writerow((f"tables/{table.name}.csv", name, kind, meaning, value))
+    for each in contents.measurements:
+        for name, kind, meaning in measurement_fields(contents, each):
+            lines.writerow((f"measurements/{each.name}.csv", name, kind, meaning, ""))
+    return text.getvalue().encode()
 
 
 def frictionless(contents: Contents) -> bytes:

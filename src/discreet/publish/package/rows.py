@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pyarrow as pa
@@ -25,7 +25,7 @@ def add_csv(archive: Archive, name: str, rows: PublishedRows) -> None:
     header = ",".join(_quoted(field) for field in rows.schema.names) + "\n"
     with archive.member(name, expected=expected) as stream:
         stream.write(header.encode())
-        for lines in _ahead(_lines, _pieces(rows)):
+        for lines in _lines_ahead(_pieces(rows)):
             stream.write(lines)
 
 
@@ -40,14 +40,12 @@ def add_parquet(archive: Archive, name: str, rows: PublishedRows) -> None:
             writer.write_batch(piece)
 
 
-def _ahead(
-    make: Callable[[pa.RecordBatch], memoryview], pieces: Iterator[pa.RecordBatch]
-) -> Iterator[memoryview]:
-    """Yield what `make` makes of each piece, the next one while the last is being compressed."""
+def _lines_ahead(pieces: Iterator[pa.RecordBatch]) -> Iterator[memoryview]:
+    """Yield the lines of each piece, the next ones while the last are being compressed."""
     with ThreadPoolExecutor(1) as pool:
         waiting: Future[memoryview] | None = None
         for piece in pieces:
-            following = pool.submit(make, piece)
+            following = pool.submit(_lines, piece)
             if waiting is not None:
                 yield waiting.result()
             waiting = following

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
@@ -15,25 +14,16 @@ import pyarrow as pa
 from discreet.errors import InvalidInput
 from discreet.publish.contents import Contents, LedgerExcerpt, PublicMapping
 from discreet.publish.package.archive import Archive
-from discreet.publish.package.codebook import codebook
 from discreet.publish.package.keys import OwnerKey
 from discreet.publish.package.manifest import manifest_of
-from discreet.publish.package.metadata import csvw, frictionless
+from discreet.publish.package.metadata import codebook, csvw, frictionless
 from discreet.publish.package.rows import add_csv, add_parquet
 from discreet.publish.package.sheet import sheet
 
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
-Progress = Callable[[int, int, str], None]
 
-
-def _silent(done: int, of: int, what: str) -> None:
-    del done, of, what
-
-
-def write_package(
-    contents: Contents, out: Path, key: OwnerKey, *, progress: Progress = _silent
-) -> Path:
+def write_package(contents: Contents, out: Path, key: OwnerKey) -> Path:
     """Return `out` after writing the signed package there.
 
     Guarantee: the same contents and key are the same bytes. `out` gets its name when the package is
@@ -45,7 +35,7 @@ def write_package(
         _sweep(out)
         with beside.open("wb") as file:
             with Archive(file) as archive:
-                _members(contents, archive, progress)
+                _members(contents, archive)
                 manifest = manifest_of(contents, key.public, archive.members)
                 archive.add("manifest.json", manifest)
                 archive.add("signature", key.sign(manifest))
@@ -92,20 +82,17 @@ def _check_names(contents: Contents) -> None:
             raise InvalidInput("Two parts of the release have the same name.")
 
 
-def _members(contents: Contents, archive: Archive, progress: Progress) -> None:
-    steps = len(contents.tables) + len(contents.measurements)
+def _members(contents: Contents, archive: Archive) -> None:
     for name, content in _documents(contents).items():
         archive.add(name, content)
     for mapping in contents.mappings:
         add_csv(archive, f"mappings/{mapping.name}.csv", _mapping_rows(mapping))
     for fact in contents.facts:
         add_csv(archive, f"facts/{fact.name}.csv", fact.rows)
-    for done, table in enumerate(contents.tables):
-        progress(done, steps, f"writing {table.name}")
+    for table in contents.tables:
         add_csv(archive, f"tables/{table.name}.csv", table.rows)
         add_parquet(archive, f"tables/{table.name}.parquet", table.rows)
-    for done, each in enumerate(contents.measurements, len(contents.tables)):
-        progress(done, steps, f"writing the measurements of {each.name}")
+    for each in contents.measurements:
         add_csv(archive, f"measurements/{each.name}.csv", each.rows)
 
 

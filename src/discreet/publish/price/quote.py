@@ -37,7 +37,6 @@ class Priced:
     events: tuple[PrivacyEvent, ...]
     shares: tuple[Fraction, ...]
     quote: Quote
-    pld_epsilon: Fraction
 
 
 def price_release(
@@ -64,7 +63,7 @@ def price_release(
         events = tuple(_event(law, each, reads) for law, each in zip(laws, wanted, strict=True))
         found = batch_epsilon(events, spec.delta)
         if found <= spec.epsilon.value:
-            return _priced(spec, laws, events, shares, region, found)
+            return _priced(spec, laws, events, shares, region)
         # The certified price lies a little above that of continuous noise.
         amount *= min(1 - Fraction(1, 10**4), spec.epsilon.value / found)
     raise InvalidInput(
@@ -73,17 +72,16 @@ def price_release(
     )
 
 
-def _priced(  # noqa: PLR0917 a step of `price_release`
+def _priced(
     spec: Spec,
     laws: tuple[Law, ...],
     events: tuple[PrivacyEvent, ...],
     shares: Sequence[Fraction],
     region: Region,
-    found: Fraction,
 ) -> Priced:
     total = tally(Composed(events))
     cost = Cost(spec.epsilon.value, spec.delta.value, total.rho, total.delta)
-    return Priced(laws, events, tuple(shares), Quote(Composed(events), cost, region), found)
+    return Priced(laws, events, tuple(shares), Quote(Composed(events), cost, region))
 
 
 def _event(
@@ -91,9 +89,7 @@ def _event(
 ) -> PrivacyEvent:
     """Return what the kernel says about this noise on the sums that the SQL allows."""
     read = reads[wanted.family, wanted.place]
-    aggregate = wanted.member.measure.aggregate
-    alone = read.of(aggregate)
-    return admit(Mechanisms({read.names[aggregate]: law}, {}), (alone,)).event
+    return admit(Mechanisms({read.name: law}, {}), (read.alone,)).event
 
 
 def _law(amount: Fraction, length: int, *, pure: bool) -> Law:
@@ -152,8 +148,7 @@ def _shares(
 
 
 def _needed(wanted: WantedShare, reads: Mapping[tuple[int, int], CellRead]) -> Fraction:
-    read = reads[wanted.family, wanted.place]
-    measure = read.measures[wanted.member.measure.aggregate]
+    measure = reads[wanted.family, wanted.place].measure
     return needed_rho(wanted, measure.step * measure.grain)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.publish.grid import add_up, spread
-from discreet.publish.reconcile.problem import Floats, GridProblem, Mask, Sums
+from discreet.publish.reconcile.problem import Floats, GridProblem, Sums, open_cells
 
 TOLERANCE = 1e-11
 """The gradient is brought down to this part of where it started."""
@@ -195,13 +195,9 @@ def bounded_variances(problem: GridProblem) -> list[Floats]:
             if _parts(fact, sums) is not None:
                 variance[:] = 0.0
         if problem.zero is not None:
-            variance[_empty(problem.zero, sums)] = 0.0
+            variance[~open_cells(problem.zero, sums.maps, sums.shape)] = 0.0
         found.append(variance)
     return found
-
-
-def _empty(zero: Mask, sums: Sums) -> Mask:
-    return np.asarray(add_up((~zero).astype(np.int64), sums.maps, sums.shape) == 0)
 
 
 def _parts(fine: Sums, coarse: Sums) -> Floats | None:

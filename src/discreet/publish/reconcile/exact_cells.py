@@ -10,7 +10,14 @@ from discreet.core.machine.extras import needs
 from discreet.errors import InvalidInput
 from discreet.publish.families.atoms import Codes
 from discreet.publish.grid import Array, add_up
-from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums, linked
+from discreet.publish.reconcile.problem import (
+    Floats,
+    GridProblem,
+    Integers,
+    Sums,
+    linked,
+    open_cells,
+)
 
 MOST_CELLS = 200_000
 """Crossed facts that tell more cells apart than this are refused."""
@@ -24,7 +31,7 @@ def settle_facts(
     near = add_up(leaf, classes, shape)
     open_ = np.ones(shape, dtype=bool)
     if problem.zero is not None:
-        open_ = add_up((~problem.zero).astype(np.int64), classes, shape) > 0
+        open_ = open_cells(problem.zero, classes, shape)
     if len(facts) == 1:
         return _one(facts[0], classes, near, open_, non_negative=problem.non_negative)
     return _several(facts, classes, near, open_, non_negative=problem.non_negative)

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.publish.families.atoms import Codes
 from discreet.publish.grid import Array, add_up, spread
 from discreet.publish.reconcile.crossed import finest_facts
-from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums
+from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums, open_cells
 from discreet.publish.reconcile.tree import TreeEstimate
 
 MOST_ROUNDS = 100
@@ -70,7 +70,7 @@ def settled_goals(problem: GridProblem, estimates: Sequence[TreeEstimate]) -> li
     for sums, estimate in tables:
         values = np.broadcast_to(estimate.values, sums.shape).reshape(-1).astype(np.float64)
         if problem.zero is not None:
-            open_ = add_up((~problem.zero).astype(np.int64), sums.maps, sums.shape) > 0
+            open_ = open_cells(problem.zero, sums.maps, sums.shape)
             values = np.where(open_.reshape(-1), values, 0.0)
         bonds = [(_bond(sums, goal.sums), goal) for goal in found]
         goals = np.maximum(values, 0.0)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from discreet.publish.families.atoms import Codes
 from discreet.publish.families.find import Family, Member
+from discreet.publish.grid import add_up
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -69,6 +70,11 @@ def problem_of(
 
 def _sums(member: Member, values: Integers, variance: float) -> Sums:
     return Sums(member.maps, member.shape, values.reshape(member.shape), variance)
+
+
+def open_cells(zero: Mask, maps: Sequence[Codes], shape: Sequence[int]) -> Mask:
+    """Return the sums that hold some leaf cell which no rule sets to zero."""
+    return np.asarray(add_up((~zero).astype(np.int64), maps, shape) > 0)
 
 
 def linked(fine: Sequence[Codes], coarse: Sequence[Codes], shape: Sequence[int]) -> list[Codes]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.publish.grid import Array, add_up, spread
-from discreet.publish.reconcile.problem import Floats, Mask, Sums, linked
+from discreet.publish.reconcile.problem import Floats, Mask, Sums, linked, open_cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +47,7 @@ def tree_estimates(sums: Sequence[Sums], zero: Mask | None = None) -> list[TreeE
     """Return the estimates of nested groupings, in the order of `sums`."""
     ordered = coarse_to_fine(sums)
     links = [linked(fine.maps, coarse.maps, fine.shape) for coarse, fine in pairwise(ordered)]
-    known = [None if zero is None else _all_zero(zero, each) for each in ordered]
+    known = [None if zero is None else ~open_cells(zero, each.maps, each.shape) for each in ordered]
     below = [_own(each, mask) for each, mask in zip(ordered, known, strict=True)]
     parts: list[tuple[Array, Array]] = []
     for i in reversed(range(len(ordered) - 1)):
@@ -74,11 +74,6 @@ def _own(sums: Sums, zero: Mask | None) -> TreeEstimate:
         return TreeEstimate(values, variance)
     values[zero] = 0.0
     return TreeEstimate(values, np.where(zero, 0.0, variance))
-
-
-def _all_zero(zero: Mask, sums: Sums) -> Mask:
-    """Return the cells all of whose leaf cells are zero by a rule."""
-    return np.asarray(add_up((~zero).astype(np.int64), sums.maps, sums.shape) == 0)
 
 
 def _combined(own: TreeEstimate, total: Array, variance: Array) -> TreeEstimate:

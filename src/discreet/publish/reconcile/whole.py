@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.publish.families.atoms import Codes
+from discreet.publish.families.find import by_first_sight
 from discreet.publish.grid import Array, add_up
 from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import settle_facts
-from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums
+from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums, open_cells
 from discreet.publish.reconcile.tree import coarse_to_fine
 
 MOST_ROUNDS = 100
@@ -27,7 +28,6 @@ def whole_cells(problem: GridProblem, leaf: Floats) -> Integers:
     """Return whole leaf cells near the estimates `leaf`, with all exact sums and zeros kept."""
     facts = finest_facts(problem.exact)
     classes = fact_classes(problem, facts)
-    allowed = None if problem.zero is None else ~problem.zero
     if facts:
         totals = settle_facts(problem, facts, classes, leaf)
     else:
@@ -38,7 +38,7 @@ def whole_cells(problem: GridProblem, leaf: Floats) -> Integers:
             finer = _refined(classes[axis], goal[axis])
             if finer.max(initial=0) > classes[axis].max(initial=0):
                 after = [finer if d == axis else each for d, each in enumerate(classes)]
-                totals = _divide(problem, leaf, allowed, totals, (classes, after, axis))
+                totals = _divide(problem, leaf, totals, (classes, after, axis))
                 classes = after
     return totals
 
@@ -59,24 +59,19 @@ def _stages(problem: GridProblem) -> list[Sequence[Codes]]:
 
 def _refined(one: Codes, two: Codes) -> Codes:
     """Return the classes of leaf classes that neither grouping tells apart, numbered by first sight."""
-    pairs = np.stack([one, two], axis=1)
-    _, first, inverse = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return rank[inverse.reshape(-1)]
+    return by_first_sight([one, two])
 
 
 def _divide(
     problem: GridProblem,
     leaf: Floats,
-    allowed: Array | None,
     totals: Integers,
     change: tuple[list[Codes], list[Codes], int],
 ) -> Integers:
     before, after, axis = change
     shape = [int(each.max()) + 1 for each in after]
     estimates = add_up(leaf, after, shape)
-    open_ = None if allowed is None else add_up(allowed.astype(np.int64), after, shape) > 0
+    open_ = None if problem.zero is None else open_cells(problem.zero, after, shape)
     link = np.zeros(shape[axis], dtype=np.int64)
     link[after[axis]] = before[axis]
     return divided(totals, estimates, link, axis, allowed=open_, non_negative=problem.non_negative)

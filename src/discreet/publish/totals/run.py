@@ -167,12 +167,7 @@ class _Looks:
         (wanted,) = self.plan.wanted
         read = self.plan.reads[wanted.family, wanted.place]
         family = self.plan.families[wanted.family]
-        atoms = {d.base: d.atoms for d in family.dimensions}
-        exact = count_cells(
-            read,
-            tuple(atoms[base] for base in read.bases),
-            lambda sql: self.held.run(sql, seconds=SECONDS),
-        )
+        exact = count_cells(read, family, lambda sql: self.held.run(sql, seconds=SECONDS))
         layout = Layout(wanted.member)
         cells = layout.flat(member_cells(exact, read, family, wanted.member))
         counts = np.zeros(self.request.days, dtype=np.int64)

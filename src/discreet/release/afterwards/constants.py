@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer, Spent
+from discreet.core.answer import NOTHING_SPENT, Answer
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, plain
 from discreet.core.output import OutputType
@@ -22,7 +22,6 @@ from discreet.release.afterwards.tables import public_tables, typed, written
 from discreet.release.desk import Desk
 from discreet.release.request import Request
 from discreet.sql.afterwards.inner import MOST_LISTED, Inner, inner_questions, with_constants
-from discreet.sql.afterwards.program import Program
 from discreet.sql.parse import Written
 from discreet.sql.refuse import refusal
 
@@ -50,7 +49,10 @@ class Nested:
 
     def sampled(self, catalog: Catalog) -> exp.Expr:
         """Return the statement with any value in place of each inner question; reads no row."""
-        values = [[1] if i.program is None else [_sample(i.program)] for i in self.inner]
+        values = [
+            [1 if each.program is None else _SAMPLES[typed(each.program, [])[0].type]]
+            for each in self.inner
+        ]
         return with_constants(self.tree, catalog, values)
 
     def share(self, request: Request) -> Request:
@@ -118,10 +120,6 @@ def _asked_about(tables: list[exp.Table], catalog: Catalog) -> set[str]:
     return {catalog.dataset_of(table).name for table in found if not table.public}
 
 
-def _sample(program: Program) -> Any:
-    return _SAMPLES[typed(program, [])[0].type]
-
-
 def public_values(inner: Inner, request: Request, desk: Desk) -> list[Any]:
     """Return what a subquery over public tables gives."""
     program = inner.program
@@ -140,17 +138,11 @@ def public_values(inner: Inner, request: Request, desk: Desk) -> list[Any]:
     return [row[0] for row in rows]
 
 
-def answered_value(answer: Answer) -> list[Any]:
-    """Return the one noisy number of an inner question."""
-    return [row[0] for row in answer.rows]
-
-
 def summed(outer: Answer, inner: list[Answer], request: Request) -> Answer:
     """Return the outer answer with the price of all."""
-    costs = [answer.cost for answer in (*inner, outer)]
     return replace(
         outer,
-        cost=_total(costs),
+        cost=sum((answer.cost for answer in (*inner, outer)), NOTHING_SPENT),
         before=inner[0].before,
         free=outer.free and all(answer.free for answer in inner),
         request_id=request.request_id,
@@ -160,18 +152,13 @@ def summed(outer: Answer, inner: list[Answer], request: Request) -> Answer:
 def explained(outer: Explanation, inner: list[Explanation]) -> Explanation:
     """Return the explanation of a statement and its inner questions as one."""
     every = [*inner, outer]
-    paid = [(part.after.epsilon - part.before.epsilon) for part in every]
-    lost = [(part.after.delta - part.before.delta) for part in every]
-    after = Spent(
-        outer.before.epsilon + sum(paid, Fraction(0)), outer.before.delta + sum(lost, Fraction(0))
-    )
     note = "The inner answer becomes a constant of the outer question; here 1 stands for it."
     return replace(
         outer,
         sql="\n".join(part.sql for part in every),
         mechanisms=tuple(said for part in every for said in part.mechanisms),
-        cost=_total([part.cost for part in every]),
-        after=after,
+        cost=sum((part.cost for part in every), NOTHING_SPENT),
+        after=sum((part.after - part.before for part in every), outer.before),
         free=all(part.free for part in every),
         notes=tuple(dict.fromkeys((note, *(n for part in every for n in part.notes)))),
     )
@@ -204,10 +191,3 @@ def told_of_inner() -> Iterator[None]:
         raise BudgetExceeded(
             said, hint=error.hint, asked=error.asked, left=error.left, limit=error.limit
         ) from None
-
-
-def _total(costs: list[Spent]) -> Spent:
-    return Spent(
-        sum((cost.epsilon for cost in costs), Fraction(0)),
-        sum((cost.delta for cost in costs), Fraction(0)),
-    )

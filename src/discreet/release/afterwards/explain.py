@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from discreet.core.answer import Spent
+from discreet.core.answer import NOTHING_SPENT
 from discreet.core.explanation import Explanation
 from discreet.release.afterwards.release import part_request, payer_of
 from discreet.release.afterwards.tables import columns_of, written
@@ -19,18 +17,8 @@ def explain_steps(program: Program, request: Request, desk: Desk) -> Explanation
     """Return the explanations of all private questions as one, with the step after them."""
     payer = payer_of(program, request, desk)
     columns_of(program, desk)
-    parts = [
-        explain(
-            part_request(program, i, request),
-            desk,
-        )
-        for i in range(len(program.parts))
-    ]
+    parts = [explain(part_request(program, i, request), desk) for i in range(len(program.parts))]
     now = balance_of(desk.ledger, payer)
-    cost = Spent(
-        sum((part.cost.epsilon for part in parts), Fraction(0)),
-        sum((part.cost.delta for part in parts), Fraction(0)),
-    )
     before = spent_so_far(now)
     step = f"after the noise, for nothing: {written(program)}"
     return Explanation(
@@ -38,22 +26,16 @@ def explain_steps(program: Program, request: Request, desk: Desk) -> Explanation
         columns=program.columns,
         sql="\n".join([*(part.sql for part in parts), f"-- {step}"]),
         mechanisms=tuple(said for part in parts for said in part.mechanisms),
-        cost=cost,
+        cost=sum((part.cost for part in parts), NOTHING_SPENT),
         before=before,
-        after=_after(parts, before),
+        # As if all parts touched the same person: never less than it will be.
+        after=sum((part.after - part.before for part in parts), before),
         limit=limit_of(now),
         expected_error=_errors(program, parts),
         region=" and ".join(dict.fromkeys(part.region for part in parts)) or "nobody",
         free=all(part.free for part in parts),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
     )
-
-
-def _after(parts: list[Explanation], before: Spent) -> Spent:
-    """Return the bill as if all parts touched the same person: never less than it will be."""
-    epsilon = sum((part.after.epsilon - part.before.epsilon for part in parts), Fraction(0))
-    delta = sum((part.after.delta - part.before.delta for part in parts), Fraction(0))
-    return Spent(before.epsilon + epsilon, before.delta + delta)
 
 
 def _errors(program: Program, parts: list[Explanation]) -> dict[str, float | None]:

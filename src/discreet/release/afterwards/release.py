@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.answer import NOTHING_SPENT, Answer, Provenance
 from discreet.core.numbers import Epsilon
 from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.ledger.entry import Payer
-from discreet.release.afterwards.cells import shown_value
 from discreet.release.afterwards.tables import (
     answered,
     part_shapes,
@@ -20,8 +21,9 @@ from discreet.release.afterwards.tables import (
     typed,
     written,
 )
-from discreet.release.assembled import balance_of, limit_of, spent_so_far
+from discreet.release.assembled import balance_of, free_bill
 from discreet.release.desk import Desk
+from discreet.release.finish import plain_value
 from discreet.release.pipeline import release_together
 from discreet.release.request import Request
 from discreet.release.stored import pack
@@ -55,13 +57,17 @@ def release_steps(program: Program, request: Request, desk: Desk) -> Answer:
     rows = outcome(written(program), tables | public_tables(program, desk))
     found = _answer(program, request, answers, columns, rows)
     if not answers:
-        found = _without_cost(found, payer, desk)
+        now = balance_of(desk.ledger, payer)
+        found = replace(found, **free_bill(now))
     if request.named:
-        packed = pack(found, (), request.epsilon or ONE)
-        desk.ledger.stored.keep_free(
-            payer, packed, request_id=request.request_id, body=request.body
-        )
+        keep_outcome(found, payer, request, desk)
     return found
+
+
+def keep_outcome(found: Answer, payer: Payer, request: Request, desk: Desk) -> None:
+    """Let the id that the caller chose stand for an outcome."""
+    packed = pack(found, (), request.epsilon or ONE)
+    desk.ledger.stored.keep_free(payer, packed, request_id=request.request_id, body=request.body)
 
 
 def part_request(program: Program, part: int, request: Request) -> Request:
@@ -119,7 +125,7 @@ def _answer(
     ends = [_ends(program, answers, row) for row in rows]
     moments = [column.type is OutputType.TIMESTAMP for column in columns]
     values = [
-        tuple(shown_value(v, moment=m) for v, m in zip(row[:width], moments, strict=True))
+        tuple(_shown(v, moment=m) for v, m in zip(row[:width], moments, strict=True))
         for row in rows
     ]
     noisy = tuple(i for i, column in enumerate(columns) if column.noisy)
@@ -128,10 +134,10 @@ def _answer(
         columns=program.columns,
         rows=tuple(values),
         error95=tuple(tuple(half for half, _ in row) for row in ends),
-        cost=_total([answer.cost for answer in answers]),
-        before=answers[0].before if answers else _NOTHING,
-        after=answers[-1].after if answers else _NOTHING,
-        limit=answers[0].limit if answers else _NOTHING,
+        cost=sum((answer.cost for answer in answers), NOTHING_SPENT),
+        before=answers[0].before if answers else NOTHING_SPENT,
+        after=answers[-1].after if answers else NOTHING_SPENT,
+        limit=answers[0].limit if answers else NOTHING_SPENT,
         free=all(answer.free for answer in answers),
         request_id=request.request_id,
         provenance=_provenance(program, answers),
@@ -141,12 +147,13 @@ def _answer(
     )
 
 
-_NOTHING = Spent(Fraction(0), Fraction(0))
-
-
-def _total(costs: list[Spent]) -> Spent:
-    epsilon = sum((cost.epsilon for cost in costs), Fraction(0))
-    return Spent(epsilon, sum((cost.delta for cost in costs), Fraction(0)))
+def _shown(value: Any, *, moment: bool) -> Any:
+    """Return a value of a step's outcome in the form that answers have; `moment`: with its time."""
+    if isinstance(value, Decimal):
+        value = int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dt.datetime) and value.time() == dt.time() and not moment:
+        value = value.date()
+    return plain_value(value)
 
 
 def _ends(
@@ -179,9 +186,3 @@ def _provenance(program: Program, answers: list[Answer]) -> Provenance:
         notes=(*notes, step),
         private=all(answer.provenance.private for answer in answers),
     )
-
-
-def _without_cost(found: Answer, payer: Payer, desk: Desk) -> Answer:
-    now = balance_of(desk.ledger, payer)
-    spent, limit = spent_so_far(now), limit_of(now)
-    return replace(found, before=spent, after=spent, limit=limit, free=True)

@@ -13,18 +13,11 @@ from sqlglot import exp
 from discreet.catalog.read.check import check_table
 from discreet.core.answer import Answer
 from discreet.core.output import OutputColumn, OutputType
-from discreet.core.schema import (
-    BooleanDomain,
-    DateDomain,
-    Domain,
-    IntegerDomain,
-    NumberDomain,
-    Table,
-)
+from discreet.core.schema import Table
 from discreet.engine.duckdb.scratch import Small, outcome_types
 from discreet.release.desk import Desk
 from discreet.release.public_rows import read_public
-from discreet.release.shape import shape_of
+from discreet.release.shape import shape_of, type_of
 from discreet.release.snapshots import hold_tables
 from discreet.sql.afterwards.grammar import total
 from discreet.sql.afterwards.program import Program
@@ -50,15 +43,14 @@ def part_shapes(program: Program, desk: Desk) -> list[tuple[OutputColumn, ...]]:
 
 def columns_of(program: Program, desk: Desk) -> tuple[OutputColumn, ...]:
     """Return the columns of the outcome, as types of empty tables tell them; refuses what cannot be."""
-    shapes = part_shapes(program, desk)
-    return typed(program, shapes)
+    return typed(program, part_shapes(program, desk))
 
 
 def typed(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> tuple[OutputColumn, ...]:
     """Return the columns of the outcome from those of the parts."""
     tables = {f"r{i}": _with_ends(tuple(c.type for c in shape)) for i, shape in enumerate(shapes)}
     tables |= {
-        f"p{i}": Small(tuple(_type(c.by_day().domain) for c in shown(table)))
+        f"p{i}": Small(tuple(type_of(c.by_day().domain) for c in shown(table)))
         for i, (_, table) in enumerate(program.public)
     }
     found = outcome_types(written(program), tables)[: len(program.columns)]
@@ -98,20 +90,6 @@ def _is_key(program: Program, place: int) -> bool:
 def shown(table: Table) -> list[Any]:
     """Return the columns of a public table that may be read."""
     return [column for column in table.columns if not column.hidden and column.reviewed]
-
-
-def _type(domain: Domain) -> OutputType:
-    match domain:
-        case IntegerDomain():
-            return OutputType.INTEGER
-        case NumberDomain():
-            return OutputType.NUMBER
-        case BooleanDomain():
-            return OutputType.BOOLEAN
-        case DateDomain():
-            return OutputType.DATE
-        case _:
-            return OutputType.TEXT
 
 
 def answered(answer: Answer, shape: tuple[OutputColumn, ...]) -> Small:
@@ -154,7 +132,7 @@ def public_tables(program: Program, desk: Desk) -> dict[str, Small]:
             rows = read_public(scan_of(dataset, table), desk.engine, held)
             columns = shown(table)
             values = [[_plain(value) for value in rows[column.name]] for column in columns]
-            kinds = tuple(_type(column.by_day().domain) for column in columns)
+            kinds = tuple(type_of(column.by_day().domain) for column in columns)
             found[f"p{i}"] = Small(kinds, sorted(zip(*values, strict=True), key=repr))
     return found
 

@@ -151,13 +151,6 @@ def _bisected(reach: Callable[[float], float], middle: float, ends: tuple[float,
     return outside
 
 
-# The same few laws serve every group and every question at the same epsilon.
-@lru_cache(maxsize=4096)
-def half_width(law: Law, confidence: Fraction) -> int:
-    """Return the half width of one noise."""
-    return law.half_width(confidence)
-
-
 class _Widths:
     """Half widths of X0 + a * X1 (+ b * X2), each a and b taken at the next point of a grid.
 

@@ -122,11 +122,10 @@ class PlanningLimits:
 
     def _judged(self, room: _Room, frame: bytes) -> bytes:
         with self._lock:
-            child = room.idle.pop() if room.idle else None
+            idle = room.idle.pop() if room.idle else None
+        child = idle or Child("discreet.release.planning.worker", room.setup, numpy=True)
         judged = b"M"
         try:
-            if child is None:
-                child = Child("discreet.release.planning.worker", room.setup, numpy=True)
             child.wait_ready()
             judged = child.ask(frame, PATIENCE)
         except EngineFailed:
@@ -135,12 +134,12 @@ class PlanningLimits:
             self._give_back(room, child, whole=judged != b"M")
         return judged
 
-    def _give_back(self, room: _Room, child: Child | None, *, whole: bool) -> None:
+    def _give_back(self, room: _Room, child: Child, *, whole: bool) -> None:
         with self._lock:  # what a child has grown to, it would not give back
-            keep = whole and child is not None and child.alive and room is self._room
-            if keep and child is not None:
+            keep = whole and child.alive and room is self._room
+            if keep:
                 room.idle.append(child)
-        if child is not None and not keep:
+        if not keep:
             child.close()
 
 

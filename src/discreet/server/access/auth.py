@@ -131,10 +131,15 @@ def all_routes(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
             yield from all_routes(inner.routes)
 
 
+def address_of(request: Request) -> str:
+    """Return the network address that a call comes from."""
+    return request.client.host if request.client else "unknown"
+
+
 def admit(request: Request, roles: frozenset[Role] | None) -> None:
     """Let the caller pass or raise; afterwards `caller(request)` says who it is."""
     context = context_of(request)
-    address = request.client.host if request.client else "unknown"
+    address = address_of(request)
     context.by_address.take(address)
     found = _found(request, context)
     request.state.caller = found
@@ -143,9 +148,7 @@ def admit(request: Request, roles: frozenset[Role] | None) -> None:
     if found is None:
         if "authorization" in request.headers:
             fine(context.by_address, address)
-            context.access.audit.record_seldom(
-                STRANGER, Deed.SIGN_IN_FAILED, way="token", address=address
-            )
+            tell_failed(request, "token")
         raise NotSignedIn(
             "This needs a valid token; yours is missing, unknown, expired or revoked.",
             hint="Send 'Authorization: Bearer TOKEN', or sign in on the page.",
@@ -163,6 +166,12 @@ def admit(request: Request, roles: frozenset[Role] | None) -> None:
                 hint="Reload the page and try again.",
             )
     context.by_token.take(found.token_id)
+
+
+def tell_failed(request: Request, way: str) -> None:
+    """Write down that somebody could not sign in, unless there were many."""
+    log = context_of(request).access.audit
+    log.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way=way, address=address_of(request))
 
 
 def _tell_refused(request: Request, context: Context, who: Principal, why: str) -> None:
@@ -207,6 +216,19 @@ def recognise(request: Request) -> None:
     """Let `maybe_caller` say who calls where no route was found, so that nobody was admitted."""
     if not hasattr(request.state, "caller"):
         request.state.caller = _found(request, context_of(request))
+
+
+def end_session(request: Request) -> None:
+    """End the session of the caller's cookie, and the token that stood for it alone."""
+    context, who = context_of(request), caller(request)
+    tell(request, Deed.SIGNED_OUT)
+    context.sessions.end(request.cookies[context.settings.cookie])
+    context.tokens.ended_with_session(who.token_id, by=who.actor)
+
+
+def tell(request: Request, deed: Deed, **facts: object) -> None:
+    """Write down in the audit log what the caller has done."""
+    context_of(request).access.audit.record(caller(request).actor, deed, **facts)
 
 
 def maybe_caller(request: Request) -> Principal | None:

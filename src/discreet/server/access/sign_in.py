@@ -19,8 +19,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from discreet.errors import DiscreetError
-from discreet.server.access.audit import STRANGER, Deed
-from discreet.server.access.auth import recognise
+from discreet.server.access.auth import address_of, recognise, tell_failed
 from discreet.server.access.limits import fine
 from discreet.server.access.tokens import Token
 from discreet.server.context import Context, context_of
@@ -81,13 +80,13 @@ def own_path(path: str) -> str:
 
 def token_of(request: Request, text: str, *, way: str) -> Token | None:
     """Return the valid token that somebody signs in with; both outcomes count in the limits."""
-    context, address = context_of(request), request.client.host if request.client else "unknown"
+    context, address = context_of(request), address_of(request)
     if way == "address":  # the others are routes, which count every call
         context.by_address.take(address)
     context.workspace.refresh()
     found = context.tokens.find(text)
     if found is None:
-        context.access.audit.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way=way, address=address)
+        tell_failed(request, way)
         fine(context.by_address, address)
         return None
     context.by_token.take(found.id)

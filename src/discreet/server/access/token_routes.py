@@ -11,7 +11,15 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr
 from discreet.api import Curator
 from discreet.errors import NotAllowed, NotSignedIn, UnknownName
 from discreet.server.access.audit import Deed
-from discreet.server.access.auth import Principal, allow, api_router, caller, everybody, principal
+from discreet.server.access.auth import (
+    Principal,
+    allow,
+    api_router,
+    caller,
+    end_session,
+    everybody,
+    principal,
+)
 from discreet.server.access.sign_in import drop_cookie, from_elsewhere, set_cookie, token_of
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
@@ -103,11 +111,8 @@ async def whoami(request: Request) -> dict[str, Any]:
 def sign_out(request: Request) -> JSONResponse:
     """End the browser's session."""
     context = context_of(request)
-    cookie = request.cookies.get(context.settings.cookie)
-    if cookie:
-        context.access.audit.record(caller(request).actor, Deed.SIGNED_OUT)
-        context.sessions.end(cookie)
-        context.tokens.ended_with_session(caller(request).token_id, by=caller(request).actor)
+    if request.cookies.get(context.settings.cookie):
+        end_session(request)
     response = JSONResponse({"signed_in": False})
     drop_cookie(response, context)
     return response

@@ -57,6 +57,11 @@ class Token:
     expires: float | None
     revoked: float | None
 
+    @property
+    def actor(self) -> Actor:
+        """Return its holder as the audit log names them."""
+        return Actor(self.analyst or self.role.value, self.id)
+
     def valid(self, now: float) -> bool:
         """Return whether the token opens anything at this time."""
         return self.revoked is None and (self.expires is None or now < self.expires)

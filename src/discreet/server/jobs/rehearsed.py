@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from discreet.api import Curator, Planner
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
+from discreet.server.jobs.queue import Job
+from discreet.server.jobs.watched import Tell, watched
+from discreet.server.workspace import Workspace
 
 
 class _Rehearsed(Curator):
@@ -42,3 +47,29 @@ class _Rehearsed(Curator):
 def rehearsed(curator: Curator, whole: Catalog, planner: Planner) -> Curator:
     """Return `curator`, a view of the catalog `whole`, behind the planner."""
     return _Rehearsed(curator, whole, planner)
+
+
+@contextmanager
+def curator_for(
+    job: Job,
+    workspace: Workspace,
+    analyst: str | None,
+    *,
+    asker: str,
+    planner: Planner | None = None,
+    tell: Tell | None = None,
+) -> Iterator[Curator]:
+    """Lend the curator in force as `analyst` sees it, watched by `job`: cancelling it stops what is read.
+
+    With a `planner`, texts are tried by it before they are planned. The job is told of the steps
+    unless `tell` is.
+    """
+    with workspace.curator() as curator:
+        job.stop = lambda thread: curator.engine.cancel(thread=thread)
+        try:
+            seen = watched(
+                curator.seen_by(analyst), tell=tell or job.tell, turn=job.turn, asker=asker
+            )
+            yield seen if planner is None else rehearsed(seen, curator.catalog, planner)
+        finally:
+            job.stop = None

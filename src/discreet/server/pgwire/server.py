@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
-from discreet.api import Planner
 from discreet.errors import DiscreetError, TooManyRequests
-from discreet.server.access.limits import Buckets
-from discreet.server.access.tokens import Token, Tokens
+from discreet.server.access.auth import principal
+from discreet.server.access.tokens import Token
+from discreet.server.context import Context
 from discreet.server.failures import log_failure
-from discreet.server.jobs.queue import Runner
 from discreet.server.pgwire.catalog.browse import Browsers
 from discreet.server.pgwire.catalog.rows import search_path
 from discreet.server.pgwire.catalog.visible import seen_by
@@ -25,10 +23,8 @@ from discreet.server.pgwire.protocol.channel import Channel, Gone
 from discreet.server.pgwire.protocol.problems import Failure, reply_of
 from discreet.server.pgwire.protocol.signin import arrive, no_longer_valid, sign_in, still_valid
 from discreet.server.pgwire.session.dispatch import Dispatcher
-from discreet.server.pgwire.session.question import Asker, Caller
+from discreet.server.pgwire.session.question import Asker
 from discreet.server.pgwire.session.session import WireSession
-from discreet.server.settings import Settings
-from discreet.server.workspace import Workspace
 
 LOOK_AGAIN = 1.0
 """Seconds between looks at the tokens of open sessions."""
@@ -41,55 +37,13 @@ WRONG_CANCEL = 20.0
 """What a cancel request for nobody's question takes from the bucket of its address."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    workspace: Workspace
-    tokens: Tokens
-    settings: Settings
-    runner: Runner
-    planner: Planner
-    by_address: Buckets
-    by_token: Buckets
-    tls: Tls
-    browsers: Browsers
+async def serve_pg(context: Context) -> asyncio.Server:
+    """Return the PostgreSQL endpoint, listening on the port of its settings (0: any free one).
 
-
-async def serve_pg(
-    workspace: Workspace,
-    tokens: Tokens,
-    settings: Settings,
-    *,
-    runner: Runner | None = None,
-    planner: Planner | None = None,
-    by_address: Buckets | None = None,
-    by_token: Buckets | None = None,
-) -> asyncio.Server:
-    """Return the PostgreSQL endpoint, listening on the port of `settings` (0: any free one).
-
-    Give the server's own `runner` and buckets, so that all front ends share one queue and one set
-    of limits. Closing the returned server ends all its connections.
+    All front ends share one queue and one set of limits. Closing the returned server ends all its
+    connections.
     """
-    parts = _Parts(
-        workspace=workspace,
-        tokens=tokens,
-        settings=settings,
-        runner=runner or _own_runner(settings),
-        planner=planner or Planner(),
-        by_address=by_address or Buckets(settings.address_rate, settings.address_burst),
-        by_token=by_token or Buckets(settings.rate, settings.burst),
-        tls=tls_of(settings),
-        browsers=Browsers(),
-    )
-    return await _Connections(parts).listen()
-
-
-def _own_runner(settings: Settings) -> Runner:
-    return Runner(
-        workers=settings.workers,
-        in_work_each=settings.in_work_each,
-        reading_each=settings.reading_each,
-        waiting_each=settings.waiting_each,
-    )
+    return await _Connections(context, tls_of(context.settings)).listen()
 
 
 def _stopping() -> Failure:
@@ -99,8 +53,10 @@ def _stopping() -> Failure:
 class _Connections:
     """All open connections of one endpoint."""
 
-    def __init__(self, parts: _Parts) -> None:
-        self._parts = parts
+    def __init__(self, context: Context, tls: Tls) -> None:
+        self._context = context
+        self._tls = tls
+        self._browsers = Browsers()
         self._open: dict[asyncio.Task[None], str] = {}
         self._signed_in: dict[asyncio.Task[None], Token] = {}
         self._ended: set[asyncio.Task[None]] = set()
@@ -108,7 +64,7 @@ class _Connections:
         self._processes = 0
 
     async def listen(self) -> asyncio.Server:
-        settings = self._parts.settings
+        settings = self._context.settings
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
             self._connected, settings.host, settings.pg_port or 0, start_serving=True
@@ -120,8 +76,8 @@ class _Connections:
             watch.cancel()
             for task in list(self._open):
                 task.cancel()
-            self._parts.browsers.close()
-            self._parts.planner.close()
+            self._browsers.close()
+            self._context.planner.close()
 
         server.close = close_all  # type: ignore[method-assign]  # closing ends the connections too
         return server
@@ -130,10 +86,10 @@ class _Connections:
         """End the sessions of tokens that are revoked, expired or taken out of the catalog."""
         while True:
             await asyncio.sleep(LOOK_AGAIN)
-            if self._parts.workspace.changed():
-                await asyncio.to_thread(self._parts.workspace.refresh)
+            if self._context.workspace.changed():
+                await asyncio.to_thread(self._context.workspace.refresh)
             held = {token.id for token in self._signed_in.values()}
-            gone = {each for each in held if self._parts.tokens.by_id(each) is None}
+            gone = {each for each in held if self._context.tokens.by_id(each) is None}
             for task, token in self._signed_in.items():
                 if token.id in gone and task not in self._ended:
                     self._ended.add(task)
@@ -179,34 +135,33 @@ class _Connections:
 
     async def _begun(self, channel: Channel) -> tuple[Token, dict[str, str], str] | None:
         """Return who signs in, with which parameters and as which user; None for a cancel request."""
-        parts = self._parts
-        arrival = await arrive(channel, parts.tls, plain=parts.settings.loopback)
-        if arrival.cancel is not None:
+        context = self._context
+        arrival = await arrive(channel, self._tls, plain=context.settings.loopback)
+        if isinstance(arrival, m.CancelRequest):
             with suppress(TooManyRequests):
-                self._cancel(arrival.cancel, channel.peer)
+                self._cancel(arrival, channel.peer)
             return None
-        assert arrival.startup is not None, "one of the two"
-        parameters = arrival.startup.parameters
-        if arrival.startup.version != m.PROTOCOL:
+        parameters = arrival.parameters
+        if arrival.version != m.PROTOCOL:
             unknown = [name for name in parameters if name.startswith("_pq_.")]
             channel.put(replies.negotiate(0, unknown))
-        if parts.workspace.changed():
-            await asyncio.to_thread(parts.workspace.refresh)
+        if context.workspace.changed():
+            await asyncio.to_thread(context.workspace.refresh)
         user = parameters.get("user", "")
-        token = await sign_in(channel, user, parts.tokens, parts.tls, parts.by_address)
+        token = await sign_in(channel, user, context.tokens, self._tls, context.by_address)
         return token, parameters, user
 
     async def _session(
         self, channel: Channel, token: Token, parameters: dict[str, str], user: str
     ) -> None:
-        parts = self._parts
-        caller = Caller(token.role, token.analyst, token.id)
-        options = Options(default_epsilon=parts.settings.default_epsilon)
-        path = await asyncio.to_thread(self._path, caller)
+        context = self._context
+        caller = principal(token)
+        options = Options(default_epsilon=context.settings.default_epsilon)
+        path = await asyncio.to_thread(self._path, token.analyst)
         options.other["search_path"] = ", ".join(path)
         options.begin(parameters)
-        asker = Asker(parts.workspace, parts.runner, parts.planner, caller)
-        dispatcher = Dispatcher(parts.workspace, parts.browsers, asker, options, user)
+        asker = Asker(context.workspace, context.runner, context.planner, caller)
+        dispatcher = Dispatcher(context.workspace, self._browsers, asker, options, user)
         for name, shown in REPORTED.items():
             channel.put(replies.parameter(shown, options.show(name)))
         self._processes = (self._processes + 1) & 0x7FFFFFFF
@@ -218,8 +173,8 @@ class _Connections:
         self._signed_in[task] = token
 
         def allowed() -> None:
-            still_valid(parts.tokens, token)
-            parts.by_token.take(token.id)
+            still_valid(context.tokens, token)
+            context.by_token.take(token.id)
 
         try:
             await WireSession(channel, dispatcher, options, allowed).run()
@@ -227,9 +182,9 @@ class _Connections:
             del self._askers[key], self._signed_in[task]
             asker.cancel()
 
-    def _path(self, caller: Caller) -> list[str]:
-        with self._parts.workspace.curator() as curator:
-            return search_path(seen_by(curator, caller.analyst))
+    def _path(self, analyst: str | None) -> list[str]:
+        with self._context.workspace.curator() as curator:
+            return search_path(seen_by(curator, analyst))
 
     def _room_for(self, channel: Channel) -> None:
         each = sum(peer == channel.peer for peer in self._open.values())
@@ -238,10 +193,10 @@ class _Connections:
 
     def _cancel(self, request: m.CancelRequest, peer: str) -> None:
         """Cancel what runs under a key. Guessing one of 32 bits is fined as a wrong password is."""
-        self._parts.by_address.take(peer)
+        self._context.by_address.take(peer)
         wanted: Any = (request.process, request.secret)
         asker = self._askers.get(wanted)
         if asker is None:
-            self._parts.by_address.take(peer, WRONG_CANCEL)
+            self._context.by_address.take(peer, WRONG_CANCEL)
         else:
             asker.cancel()

@@ -1,5 +1,6 @@
 // One copy: the owner may compare it with the real rows, which is recorded; it can be deleted.
 import { call } from "./api.js";
+import { deletes } from "./deleting.js";
 import { byId, sayProblem } from "./dom.js";
 import { followJob } from "./work.js";
 
@@ -18,22 +19,5 @@ async function compare() {
   }
 }
 
-// The first press asks, the second deletes: nothing else on this page cannot be undone.
-async function remove() {
-  const gone = byId("delete");
-  if (!gone.dataset.sure) {
-    gone.dataset.sure = "yes";
-    gone.textContent = "Delete it";
-    byId("delete-words").textContent = "Its files go; what it cost stays spent.";
-    return;
-  }
-  try {
-    await call("DELETE", `/synth/${gone.dataset.copy}`);
-    window.location.assign("/synthesize");
-  } catch (problem) {
-    sayProblem(byId("delete-problem"), problem);
-  }
-}
-
 button?.addEventListener("click", compare);
-byId("delete").addEventListener("click", remove);
+deletes("synth", "Its files go; what it cost stays spent.", "/synthesize");

@@ -16,7 +16,8 @@ from discreet.core.schema import (
 )
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
-from discreet.kernel.canonical.literals import column_name, constant
+from discreet.engine.places import canon
+from discreet.kernel.canonical.literals import constant
 from discreet.kernel.canonical.select import (
     canonical_select,
     column_types,
@@ -105,7 +106,7 @@ class BlockWriter:
         assert scan.dataset is not None, "every table belongs to a dataset"
         name, table = engine_name(scan.dataset, scan.table), scan.table
         stored = self.engine.capabilities.canonical or table.copied
-        named = f"canon.{column_name(name, self.dialect)}"
+        named = canon(name, self.dialect)
         alias = self.alias()
         source = f"{named if stored else f'({self._canonical(scan)})'} AS {alias}"
         places = {(c.name, c.moment is not None): i for i, c in stored_columns(table).items()}

@@ -134,9 +134,7 @@ class ColumnReports:
             sums = self._run(bits.sums(f"SELECT q{at} FROM {answered}", answers))
             return QuestionTally(answers, bits.tally(sums, answers))
         found = self._run(f"SELECT q{at} AS told, COUNT(*) AS times FROM {answered} GROUP BY q{at}")
-        counts = np.zeros(shape.cells, dtype=np.int64)
-        counts[whole(found["told"])] = whole(found["times"])
-        return QuestionTally(int(counts.sum()), counts)
+        return numbers_tally(whole(found["told"]), whole(found["times"]), shape.cells)
 
     def pairs(self, names: tuple[str, str]) -> tuple[tuple[Reports, Reports], Tally]:
         """Return the different pairs of reports to two questions, and how often each occurs."""
@@ -148,9 +146,7 @@ class ColumnReports:
         )
         found = self._run(sql)
         told = [
-            _strings(found.column(place), self._shapes[at].length)
-            if self._shapes[at].length
-            else whole(found.column(place))
+            reports_of(found.column(place).to_pylist(), self._shapes[at].length)
             for place, at in enumerate(sides)
         ]
         return (told[0], told[1]), whole(found["times"])
@@ -178,7 +174,15 @@ def attached(table: str | None, url: str) -> Iterator[tuple[Engine, str] | None]
         engine.close()
 
 
-def _strings(column: pa.ChunkedArray, length: int) -> Reports:
-    """Return strings of one length as rows of bytes."""
-    told = np.frombuffer(b"".join(column.to_pylist()), dtype=np.uint8)
-    return told.reshape(len(column), length)
+def numbers_tally(told: Reports, times: Tally, cells: int) -> QuestionTally:
+    """Return the tally of reports that are numbers from how often SQL found each."""
+    counts = np.zeros(cells, dtype=np.int64)
+    counts[told] = times
+    return QuestionTally(int(counts.sum()), counts)
+
+
+def reports_of(found: list[Any], length: int) -> Reports:
+    """Return reports as one array: strings of one length as rows of bytes, or numbers."""
+    if not length:
+        return np.array(found, dtype=np.int64)
+    return np.frombuffer(b"".join(found), dtype=np.uint8).reshape(len(found), length)

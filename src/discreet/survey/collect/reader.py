@@ -27,11 +27,10 @@ class DonationReader:
 
     def __init__(self, plan: SurveyPlan) -> None:
         shapes = [choice.randomizer.shape for choice in plan.choices]
-        head = encoded([None] * len(shapes))[: -len(shapes)]
         self._start = encoded([1, plan.id, bytes(_ID), []])[: -_ID - 1]
         self._id_at = len(self._start)
-        self._count = head
-        self._reads = tuple(_reading(shape) for shape in shapes)
+        self._count = encoded([None] * len(shapes))[: -len(shapes)]
+        self._reads = tuple(_number(each.cells) if each.cells else _bits(each) for each in shapes)
 
     def row(self, data: bytes) -> tuple[Any, ...] | None:
         """Return the one-use id and the reports of a right donation, else None."""
@@ -48,10 +47,6 @@ class DonationReader:
             answered = answered or report is not None
             row.append(report)
         return tuple(row) if answered and at == len(data) else None
-
-
-def _reading(shape: ReportShape) -> Read:
-    return _number(shape.cells) if shape.cells else _bits(shape)
 
 
 def _number(cells: int) -> Read:

@@ -18,7 +18,7 @@ from discreet.core.machine.whole_file import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.survey.answers import read_candidates
 from discreet.survey.collect.check import DonationCheck, Refusal
-from discreet.survey.collect.columns import write_columns
+from discreet.survey.collect.columns import numbers_tally, reports_of, write_columns
 from discreet.survey.collect.reader import DonationReader
 from discreet.survey.collect.state import FILE as STATE
 from discreet.survey.collect.state import SurveyState, read_state, today
@@ -213,14 +213,14 @@ class SurveyStore:
         cells = randomizer.shape.cells
         if cells:
             sql = f"SELECT q{index}, COUNT(*) FROM reports WHERE q{index} IS NOT NULL GROUP BY q{index}"
-            tally = histogram_of(connection.execute(sql).fetchall(), cells)
-            return QuestionTally(int(tally.sum()), tally)
-        answers, total = 0, randomizer.tally(_rows_of([], randomizer.shape.length))
+            pairs = np.array(connection.execute(sql).fetchall(), dtype=np.int64).reshape(-1, 2)
+            return numbers_tally(pairs[:, 0], pairs[:, 1], cells)
+        answers, total = 0, randomizer.tally(reports_of([], randomizer.shape.length))
         cursor = connection.execute(f"SELECT q{index} FROM reports WHERE q{index} IS NOT NULL")
         while some := cursor.fetchmany(_AT_ONCE):
             answers += len(some)
             total = total + randomizer.tally(
-                _rows_of([row[0] for row in some], randomizer.shape.length)
+                reports_of([row[0] for row in some], randomizer.shape.length)
             )
         return QuestionTally(answers, total)
 
@@ -232,9 +232,7 @@ class SurveyStore:
         with self._connection() as connection:
             found = connection.execute(f"{sql} GROUP BY {columns}").fetchall()
         sides = [
-            _reports_of(
-                [row[at] for row in found], self.plan.choices[index].randomizer.shape.length
-            )
+            reports_of([row[at] for row in found], self.plan.choices[index].randomizer.shape.length)
             for at, index in enumerate((first, second))
         ]
         return (sides[0], sides[1]), np.array([row[2] for row in found], dtype=np.int64)
@@ -270,19 +268,3 @@ def _taken_name(name: str) -> InvalidInput:
         f"There is a survey '{name}' already.",
         hint="Give the file another name, or delete its folder below 'surveys'.",
     )
-
-
-def histogram_of(counted: Iterable[tuple[int, int]], cells: int) -> Tally:
-    """Return the tally of reports that are numbers from how often SQL found each."""
-    tally = np.zeros(cells, dtype=np.int64)
-    for report, times in counted:
-        tally[report] += times
-    return tally
-
-
-def _rows_of(found: list[bytes], length: int) -> Reports:
-    return np.frombuffer(b"".join(found), dtype=np.uint8).reshape(len(found), length)
-
-
-def _reports_of(found: list[Any], length: int) -> Reports:
-    return _rows_of(found, length) if length else np.array(found, dtype=np.int64)

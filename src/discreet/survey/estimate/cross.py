@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -12,21 +11,13 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.survey.estimate.planning import is_mean, parts_of
+from discreet.survey.estimate.shares import EstimatedShares
 from discreet.survey.estimate.wanted import SurveyWanted, values_of
 from discreet.survey.randomizers.base import Reports, ShareRandomizer, Shares
 from discreet.survey.spec.plan import SurveyPlan
 
 MOST_PAIRS = 10_000
 _ROWS = 1 << 16  # different pairs of reports that are looked at in one go
-
-
-@dataclass(frozen=True, slots=True)
-class CrossTable:
-    """The share of each pair (first value down, second across) and its interval."""
-
-    value: Shares
-    low: Shares
-    high: Shares
 
 
 def cross_table(
@@ -36,8 +27,8 @@ def cross_table(
     counts: npt.NDArray[np.int64] | None = None,
     confidence: float = 0.95,
     repeats: int = 1,
-) -> CrossTable:
-    """Return the shares of all pairs of values; `counts` says how often each pair of reports occurs.
+) -> EstimatedShares:
+    """Return the share of each pair of values (first down, second across); `counts` says how often each pair of reports occurs.
 
     Given the answers, the two reports are independent, so the product of their unbiased indicators is
     an unbiased indicator of the pair. The variance is that of the products, at least that of one pair
@@ -62,7 +53,7 @@ def cross_table(
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(
         spread * repeats / total + one.hash_variance + two.hash_variance
     )
-    return CrossTable(value, value - reach, value + reach)
+    return EstimatedShares(value, value - reach, value + reach)
 
 
 def _indicators(randomizer: ShareRandomizer, reports: Reports, values: Sequence[Any]) -> Shares:

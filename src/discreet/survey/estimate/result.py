@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from discreet.survey.estimate.consistency import norm_sub
 from discreet.survey.estimate.means import estimate_mean
 from discreet.survey.estimate.planning import (
     TOO_WIDE,
@@ -17,7 +16,7 @@ from discreet.survey.estimate.planning import (
     is_mean,
     poisoning_gain,
 )
-from discreet.survey.estimate.shares import estimate_shares
+from discreet.survey.estimate.shares import norm_sub, shares_from
 from discreet.survey.estimate.shuffle import ASSUMES, shuffled_epsilon
 from discreet.survey.estimate.wanted import SurveyWanted, values_of
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer, Tally
@@ -126,7 +125,7 @@ def _mean(
     found = estimate_mean(
         randomizer, tally.tally, span, confidence=wanted.confidence, repeats=wanted.repeats
     )
-    return {"value": found.value, "low": found.low, "high": found.high}
+    return asdict(found)
 
 
 def _discovered_or_shares(
@@ -154,10 +153,9 @@ def _shares(
     labels, values = asked or values_of(question, wanted)
     if not tally.answers or not values:
         return {label: dict(_NOTHING) for label in labels}
-    found = estimate_shares(
+    found = shares_from(
         randomizer,
-        tally.tally,
-        values,
+        randomizer.supporters(tally.tally, values),
         reports=tally.answers,
         confidence=wanted.confidence,
         repeats=wanted.repeats,

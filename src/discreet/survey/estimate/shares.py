@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from discreet.survey.randomizers.base import ShareRandomizer, Shares, Tally
+from discreet.survey.randomizers.base import ShareRandomizer, Shares
 
 _HALVINGS = 60
 
@@ -21,25 +20,6 @@ class EstimatedShares:
     value: Shares
     low: Shares
     high: Shares
-
-
-def estimate_shares(
-    randomizer: ShareRandomizer,
-    tally: Tally,
-    values: Sequence[Any],
-    *,
-    reports: int,
-    confidence: float = 0.95,
-    repeats: int = 1,
-) -> EstimatedShares:
-    """Return the share of each of `values` among the `reports` respondents behind a tally."""
-    return shares_from(
-        randomizer,
-        randomizer.supporters(tally, values),
-        reports=reports,
-        confidence=confidence,
-        repeats=repeats,
-    )
 
 
 def shares_from(
@@ -87,3 +67,18 @@ def _edge(value: Shares, reach: Any, side: float) -> Shares:
         inside = np.abs(value - middle) <= reach(middle)
         near, far = np.where(inside, middle, near), np.where(inside, far, middle)
     return near
+
+
+def norm_sub(shares: Shares) -> Shares:
+    """Return the nearest shares (least squares) that are at least 0 and sum to 1.
+
+    One number is subtracted from all, and what falls below 0 is set to 0: the projection on the
+    simplex. Large shares keep their size; cutting at 0 and dividing by the sum would shrink them.
+
+    >>> norm_sub(np.array([0.9, 0.3, -0.1])).round(3).tolist()
+    [0.8, 0.2, 0.0]
+    """
+    ordered = np.sort(shares)[::-1]
+    excess = (np.cumsum(ordered) - 1) / np.arange(1, len(shares) + 1)
+    last = int(np.flatnonzero(ordered > excess)[-1])
+    return np.asarray(np.maximum(shares - excess[last], 0.0))

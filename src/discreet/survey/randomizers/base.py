@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
@@ -125,6 +126,21 @@ class MeanRandomizer(Randomizer, Protocol):
         ...
 
 
-def histogram(reports: Reports, cells: int) -> Tally:
-    """Return how often each of `cells` numbers occurs."""
-    return np.bincount(reports, minlength=cells).astype(np.int64)
+class NumberReports:
+    """What randomizers share whose reports are numbers: their settings, and how they are counted."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def shape(self) -> ReportShape:
+        """Return which reports are possible."""
+
+    def settings(self) -> Mapping[str, int]:
+        """Return the whole numbers that a device needs besides the question: the fields that are."""
+        stated = asdict(self)  # type: ignore[call-overload]  # whoever shares this is a dataclass
+        return {name: value for name, value in stated.items() if isinstance(value, int)}
+
+    def tally(self, reports: Reports) -> Tally:
+        """Return how often each report occurs."""
+        return np.bincount(reports, minlength=self.shape.cells).astype(np.int64)

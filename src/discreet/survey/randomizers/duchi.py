@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
 from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, lying_parts
 from discreet.survey.randomizers.lattice import STEPS, NumberRange
 from discreet.survey.randomizers.stream import WORD, Draws
 
 
 @dataclass(frozen=True, slots=True)
-class DuchiResponse:
+class DuchiResponse(NumberReports):
     """At position i the bit is set with probability (base + i * rise) / 2^32: exactly linear.
 
     Guarantee: the chance lies between base / 2^32 and 1 - base / 2^32, whose ratio is at most
@@ -70,10 +70,6 @@ class DuchiResponse:
         """Return the probability of every report of a position."""
         one = Fraction(self.base + position * self.rise, WORD)
         return [1 - one, one]
-
-    def tally(self, reports: Reports) -> Tally:
-        """Return how often each bit was told."""
-        return histogram(reports, 2)
 
     def unbiased(self) -> Shares:
         """Return, for each report, the number whose expectation is the value (as 0 .. 1)."""

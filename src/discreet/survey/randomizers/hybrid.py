@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
 from discreet.survey.randomizers.duchi import DuchiResponse
 from discreet.survey.randomizers.dyadic import coins
 from discreet.survey.randomizers.lattice import NumberRange
@@ -21,7 +21,7 @@ from discreet.survey.randomizers.stream import WORD, Draws
 
 
 @dataclass(frozen=True, slots=True)
-class HybridResponse:
+class HybridResponse(NumberReports):
     """With probability share / 2^32 a piecewise report, else Duchi's, numbered after the piecewise ones.
 
     Guarantee: the coin is independent of the number and each branch keeps epsilon, so the whole does.
@@ -78,10 +78,6 @@ class HybridResponse:
         share = Fraction(self.share, WORD)
         near = [share * mass for mass in self.piecewise.law(position)]
         return near + [(1 - share) * mass for mass in self.duchi.law(position)]
-
-    def tally(self, reports: Reports) -> Tally:
-        """Return how often each report occurs."""
-        return histogram(reports, self.shape.cells)
 
     def unbiased(self) -> Shares:
         """Return, for each report, the number whose expectation is the value (as 0 .. 1)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     check_ratio,
@@ -29,7 +29,7 @@ MOST_CODES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class KaryResponse:
+class KaryResponse(NumberReports):
     """The code is kept with probability keep / 2^32, else any one of the other codes is told.
 
     Guarantee: `keep` (k - 1) / (2^32 - keep) is the greatest ratio of any report's probabilities and is
@@ -71,10 +71,6 @@ class KaryResponse:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return self.own / self.other
 
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {"codes": self.codes, "keep": self.keep}
-
     def encode(self, value: int, draws: Draws) -> int:
         """Return the report of one code: a coin, then a lie, whether it is needed or not."""
         value = checked_code(value, self.codes)
@@ -93,10 +89,6 @@ class KaryResponse:
     def law(self, value: int) -> list[Fraction]:
         """Return the probability of every report."""
         return [self.own if code == value else self.other for code in range(self.codes)]
-
-    def tally(self, reports: Reports) -> Tally:
-        """Return how often each code was told."""
-        return histogram(reports, self.codes)
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports tell each code."""

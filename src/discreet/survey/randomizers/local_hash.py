@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     check_ratio,
@@ -33,7 +33,7 @@ _WORTH = 32  # cells of a table that are sooner made than one hash is computed
 
 
 @dataclass(frozen=True, slots=True)
-class LocalHash:
+class LocalHash(NumberReports):
     """A random linear map hashes the answer's digits to one of `prime` values, which k-ary response hides.
 
     The report is (map, hidden value) as one number. Maps are vectors a over the numbers modulo a prime g;
@@ -80,15 +80,6 @@ class LocalHash:
     def worst_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return self.own * (self.prime - 1) / (1 - self.own)
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {
-            "codes": self.codes,
-            "prime": self.prime,
-            "digits": self.digits,
-            "keep": self.keep,
-        }
 
     def encode(self, value: int, draws: Draws) -> int:
         """Return the report of one code: the map's numbers, a coin, a lie."""
@@ -143,10 +134,6 @@ class LocalHash:
             for m in range(maps.size)
             for told in range(self.prime)
         ]
-
-    def tally(self, reports: Reports) -> Tally:
-        """Return how often each report occurs."""
-        return histogram(reports, self.shape.cells)
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports hide the hash of each code.

@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
 from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, coins, truthful_parts
 from discreet.survey.randomizers.lattice import STEPS, NumberRange
 from discreet.survey.randomizers.stream import WORD, Draws
 
 
 @dataclass(frozen=True, slots=True)
-class PiecewiseResponse:
+class PiecewiseResponse(NumberReports):
     """Position i is reported as one of `window` outputs i .. i + window - 1, or as one of the others.
 
     There are STEPS + window outputs, STEPS of them outside the window, whichever the position. The
@@ -86,10 +86,6 @@ class PiecewiseResponse:
         far = Fraction(WORD - self.keep, WORD * STEPS)
         inside = range(position, position + self.window)
         return [near if output in inside else far for output in range(self.shape.cells)]
-
-    def tally(self, reports: Reports) -> Tally:
-        """Return how often each output was told."""
-        return histogram(reports, self.shape.cells)
 
     def unbiased(self) -> Shares:
         """Return, for each report, the number whose expectation is the value (as 0 .. 1)."""

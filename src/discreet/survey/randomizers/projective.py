@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     check_ratio,
@@ -42,7 +42,7 @@ _STEP = 1 << 18  # rows that are drawn at one time
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectiveResponse:
+class ProjectiveResponse(NumberReports):
     """Answers and reports are points of a projective space; the report is likely on the answer's plane.
 
     The plane of v holds the points u with u.v = 0 modulo a prime q. With probability inside / 2^32 the
@@ -103,15 +103,6 @@ class ProjectiveResponse:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return (self.own / self.plane) / ((1 - self.own) / (self.points - self.plane))
 
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {
-            "codes": self.codes,
-            "prime": self.prime,
-            "dimension": self.dimension,
-            "inside": self.inside,
-        }
-
     def encode(self, value: int, draws: Draws) -> int:
         """Return the report of one code: a coin, the product u.v, then u but for the pivot's place."""
         value = checked_code(value, self.codes)
@@ -161,10 +152,6 @@ class ProjectiveResponse:
         on = self.own / self.plane
         off = (1 - self.own) / (self.points - self.plane)
         return [on if product == 0 else off for product in (everything @ answer % self.prime)]
-
-    def tally(self, reports: Reports) -> Tally:
-        """Return how often each point was told."""
-        return histogram(reports, self.points)
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports lie on the plane of each code.

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
+from discreet.survey.randomizers.bit_a_code import product_law
 from discreet.survey.randomizers.bits import grouped_sums, packed, random_bits
 from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, coins, lying_parts
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes
 
-_CELLS = 1 << 24  # hashes of candidates that are held at one time
+_CELLS = 1 << 22  # hashes of candidates that are held at one time
 _TABLE = 32  # a digest serves sixteen rows, so so many buckets a report are cheaper in a table
 
 
@@ -95,13 +96,15 @@ class CountMeanSketch:
 
     def law(self, value: str) -> list[Fraction]:
         """Return the probability of every report, numbered by its row, then its bits."""
+        return self.law_of_bits(value, self.own, 1 - self.own)
+
+    def law_of_bits(self, value: str, own: Fraction, other: Fraction) -> list[Fraction]:
+        """Return the same where a report sets the word's bit, and any other one, with these chances."""
         found: list[Fraction] = []
         for row in range(self.rows):
-            own, law = bucket(word_bytes(value), row, self.buckets), [Fraction(1, self.rows)]
-            for place in range(self.buckets):
-                one = self.own if place == own else 1 - self.own
-                law = [mass * share for mass in law for share in (1 - one, one)]
-            found += law
+            mine = bucket(word_bytes(value), row, self.buckets)
+            bits = [own if place == mine else other for place in range(self.buckets)]
+            found += [mass / self.rows for mass in product_law(bits)]
         return found
 
     def tally(self, reports: Reports) -> Tally:
@@ -115,13 +118,7 @@ class CountMeanSketch:
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports set the bit of each word in their row."""
-        words = [word_bytes(word) for word in values]
-        found = np.empty(len(words), dtype=np.float64)
-        step = max(1, _CELLS // self.rows // 4)
-        for start in range(0, len(words), step):
-            places = buckets_of(words[start : start + step], self.rows, self.buckets)
-            found[start : start + step] = tally[np.arange(self.rows), places].sum(axis=1)
-        return found
+        return sums_over_rows(tally, [word_bytes(word) for word in values], self.buckets)
 
     def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
         """Return which reports set the bit of which words."""
@@ -130,6 +127,17 @@ class CountMeanSketch:
         places = buckets_of([word_bytes(word) for word in values], self.rows, self.buckets)
         bits = np.unpackbits(reports[:, 2:], axis=1, count=self.buckets)
         return np.take_along_axis(bits, places[:, rows].T, axis=1).astype(np.bool_)
+
+
+def sums_over_rows(table: Tally, words: Sequence[bytes], buckets: int) -> Shares:
+    """Return the sum over all rows of a table of each word's bucket in that row."""
+    rows = len(table)
+    found = np.empty(len(words), dtype=np.float64)
+    step = max(1, _CELLS // rows)
+    for start in range(0, len(words), step):
+        places = buckets_of(words[start : start + step], rows, buckets)
+        found[start : start + step] = table[np.arange(rows), places].sum(axis=1)
+    return found
 
 
 def own_buckets(

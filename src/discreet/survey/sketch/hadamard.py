@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     check_ratio,
@@ -21,14 +21,12 @@ from discreet.survey.randomizers.dyadic import (
     smallest_type,
 )
 from discreet.survey.randomizers.stream import WORD, Draws
-from discreet.survey.sketch.count_mean import own_buckets
+from discreet.survey.sketch.count_mean import own_buckets, sums_over_rows
 from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes
-
-_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class HadamardSketch:
+class HadamardSketch(NumberReports):
     """A report is a row, a column and one bit: the sign of the Hadamard matrix at (column, the word's bucket),
     turned over with probability lie / 2^32. Number: (row * buckets + column) * 2 + bit.
 
@@ -75,10 +73,6 @@ class HadamardSketch:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return self.own / (1 - self.own)
 
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {"rows": self.rows, "buckets": self.buckets, "lie": self.lie}
-
     def encode(self, value: str, draws: Draws) -> int:
         """Return the report of one word: the row, the column, a coin."""
         return self.encode_bytes(word_bytes(value), draws)
@@ -119,10 +113,6 @@ class HadamardSketch:
                 found += [each * (1 - one), each * one]
         return found
 
-    def tally(self, reports: Reports) -> Tally:
-        """Return how often each report occurs."""
-        return histogram(reports, self.shape.cells)
-
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports carry the sign of each word."""
         return self.supporters_of_bytes(tally, [word_bytes(str(word)) for word in values])
@@ -132,12 +122,7 @@ class HadamardSketch:
         signs = tally.reshape(self.rows, self.buckets, 2)
         # sum over columns of (ones - zeros) * sign: (agreeing - disagreeing) reports of a bucket.
         excess = _walsh_hadamard(signs[:, :, 1] - signs[:, :, 0])
-        found = np.empty(len(words), dtype=np.float64)
-        step = max(1, _CELLS // self.rows)
-        for start in range(0, len(words), step):
-            places = buckets_of(words[start : start + step], self.rows, self.buckets)
-            found[start : start + step] = excess[np.arange(self.rows), places].sum(axis=1)
-        return np.asarray((found + tally.sum()) / 2)
+        return np.asarray((sums_over_rows(excess, words, self.buckets) + tally.sum()) / 2)
 
     def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
         """Return which reports carry the sign of which words."""

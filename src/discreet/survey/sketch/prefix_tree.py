@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import smallest_type
 from discreet.survey.randomizers.stream import Draws
 from discreet.survey.sketch.hadamard import HadamardSketch
@@ -27,7 +27,7 @@ _END = b"\x00"
 
 
 @dataclass(frozen=True, slots=True)
-class PrefixTree:
+class PrefixTree(NumberReports):
     """A level l below `levels` is drawn, then a Hadamard sketch's report of the first l + 1 bytes of the word (bytes 0
     after its end). Number: level times the sketch's reports, plus the sketch's.
 
@@ -98,10 +98,6 @@ class PrefixTree:
         word = word_bytes(value)
         laws = [self.sketch.law_of_bytes(prefix(word, level)) for level in range(self.levels)]
         return [mass / self.levels for law in laws for mass in law]
-
-    def tally(self, reports: Reports) -> Tally:
-        """Return how often each report occurs."""
-        return histogram(reports, self.shape.cells)
 
     def deepest(self, tally: Tally) -> Tally:
         """Return the sketch's tally of the reports of whole words (of their first bytes)."""

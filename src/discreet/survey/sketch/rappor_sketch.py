@@ -12,11 +12,9 @@ import numpy.typing as npt
 
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
-from discreet.survey.randomizers.bit_a_code import product_law
 from discreet.survey.randomizers.rappor import BLUR, Blur, odds
 from discreet.survey.randomizers.stream import Draws
 from discreet.survey.sketch.count_mean import CountMeanSketch
-from discreet.survey.sketch.hashes import bucket, word_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +87,7 @@ class RapporSketch:
 
     def law(self, value: str) -> list[Fraction]:
         """Return the probability of every single report, numbered by its row, then its bits."""
-        rows, buckets, found = self.kept.rows, self.kept.buckets, []
-        for row in range(rows):
-            own = bucket(word_bytes(value), row, buckets)
-            other = self.blur.told(1 - self.kept.own)
-            bits = [self.own if place == own else other for place in range(buckets)]
-            found += [mass / rows for mass in product_law(bits)]
-        return found
+        return self.kept.law_of_bits(value, self.own, self.blur.told(1 - self.kept.own))
 
     def kept_law(self, value: str) -> list[Fraction]:
         """Return the probability of every row with its permanent bits."""

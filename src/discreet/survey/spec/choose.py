@@ -46,27 +46,21 @@ def choose(
     question: SurveyQuestion, epsilon: Fraction, *, respondents: int = 0
 ) -> ChosenRandomizer:
     """Return the randomizer of a question at `epsilon`, the one it names or the best one, and why."""
-    if question.mechanism:
-        return ChosenRandomizer(_named(question, epsilon, respondents), "The survey names it.")
-    name, why = _best(question, float(epsilon), respondents)
-    return ChosenRandomizer(
-        _BUILDERS[question.kind][name](_sized(question, respondents), epsilon), why
-    )
+    name, why = question.mechanism, "The survey names it."
+    if not name:
+        name, why = _best(question, float(epsilon), respondents)
+    builders = _BUILDERS[question.kind]
+    if name not in builders:
+        raise InvalidInput(
+            f"The question '{question.name}' ({question.kind}) cannot have this mechanism.",
+            hint=f"Choose from: {', '.join(builders)}.",
+        )
+    return ChosenRandomizer(builders[name](_sized(question, respondents), epsilon), why)
 
 
 def mechanisms(kind: QuestionKind) -> tuple[str, ...]:
     """Return the names of the randomizers that a kind of question may have."""
     return tuple(_BUILDERS[kind])
-
-
-def _named(question: SurveyQuestion, epsilon: Fraction, respondents: int) -> AnyRandomizer:
-    builders = _BUILDERS[question.kind]
-    if question.mechanism not in builders:
-        raise InvalidInput(
-            f"The question '{question.name}' ({question.kind}) cannot have this mechanism.",
-            hint=f"Choose from: {', '.join(builders)}.",
-        )
-    return builders[question.mechanism](_sized(question, respondents), epsilon)
 
 
 def _best(question: SurveyQuestion, epsilon: float, respondents: int) -> tuple[str, str]:
@@ -113,22 +107,14 @@ def _warner(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
     return KaryResponse.of(len(question.options), epsilon, name="warner")
 
 
-def _count_mean(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
-    return CountMeanSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
-
-
-def _hadamard(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
-    return HadamardSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
+def _over_words(make: Callable[..., AnyRandomizer]) -> Build:
+    return lambda question, epsilon: make(epsilon, rows=question.rows, buckets=question.buckets)
 
 
 def _prefix_tree(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
     # The levels share the reports and each extension asks for 256 prefixes: few rows do.
     rows = min(question.rows, 64)
     return PrefixTree.of(epsilon, rows=rows, buckets=question.buckets, levels=question.levels)
-
-
-def _rappor_sketch(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
-    return RapporSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
 
 
 _LISTED: dict[str, Build] = {
@@ -147,9 +133,9 @@ _BUILDERS: dict[QuestionKind, dict[str, Build]] = {
         "hybrid": _over_numbers(HybridResponse.of),
     },
     QuestionKind.OPEN: {
-        "count-mean-sketch": _count_mean,
-        "hadamard-sketch": _hadamard,
+        "count-mean-sketch": _over_words(CountMeanSketch.of),
+        "hadamard-sketch": _over_words(HadamardSketch.of),
         "prefix-tree": _prefix_tree,
-        "rappor-sketch": _rappor_sketch,
+        "rappor-sketch": _over_words(RapporSketch.of),
     },
 }

@@ -187,7 +187,7 @@ def fine(column: Coded) -> Coded:
         step *= 2
     near = {zero + d for d in distances} | {zero + 1 - d for d in distances}
     inside = {place for place in near if 0 < place < column.positions}
-    return _with_edges(column, sorted({*coarse.edges, *inside}))
+    return replace(column, edges=tuple(sorted({*coarse.edges, *inside})))
 
 
 def binned(column: Coded, bins: int = BINS) -> Coded:
@@ -201,17 +201,12 @@ def binned(column: Coded, bins: int = BINS) -> Coded:
         return column
     step = domain.step if isinstance(domain, NumberDomain) else Fraction(1)
     if isinstance(domain, DateDomain | TimestampDomain):
-        return _with_edges(column, equal_edges(column.positions, bins) or (0,))
+        return replace(column, edges=equal_edges(column.positions, bins))
     width = nice_width(column.positions, step, bins)
     low = domain.lower if isinstance(domain, IntegerDomain) else domain.lower / domain.step
     # Bins begin at round numbers: at multiples of the width, whatever the lower bound is.
     first = int(low) // width * width + width - int(low)
-    edges = (0, *range(first, column.positions, width))
-    return _with_edges(column, edges)
-
-
-def _with_edges(column: Coded, edges: Sequence[int]) -> Coded:
-    return replace(column, edges=tuple(edges))
+    return replace(column, edges=(0, *range(first, column.positions, width)))
 
 
 def stem_text(stem: str) -> str:

@@ -19,7 +19,7 @@ from discreet.core.schema import (
     NumberDomain,
     TimestampDomain,
 )
-from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUp, day_domain
 from discreet.synth.encoding.shape import Codes
 
 Places = npt.NDArray[np.int64]
@@ -66,20 +66,17 @@ def to_table(
 
     `rows` is how many there are in all, of which these may be a part.
     """
-    digits = len(str(len(places) if rows is None else rows))
+    most = len(places) if rows is None else rows
     columns: dict[str, pa.Array] = {}
     at = 0
     for column in encoding.columns:
         if isinstance(column, MadeUp):
-            columns[column.name] = _made_up(first, len(places), column, digits)
+            numbers = np.arange(first, first + len(places), dtype=np.int64)
+            columns[column.name] = made_up_values(numbers, column, most)
             continue
         columns[column.name] = _values(places[:, at], column, dice)
         at += 1
     return pa.table(columns)
-
-
-def _made_up(first: int, rows: int, column: MadeUp, digits: int) -> pa.Array:
-    return made_up_values(np.arange(first, first + rows, dtype=np.int64), column, 10**digits - 1)
 
 
 def made_up_values(numbers: npt.NDArray[np.int64], column: MadeUp, most: int) -> pa.Array:
@@ -154,8 +151,4 @@ def _seconds(
 
 def value_at(column: Coded, place: int) -> Any:
     """Return the value at one position as rules see it: a timestamp is its day, NULL is None."""
-    if place == NULL:
-        return None
-    if isinstance(column.domain, TimestampDomain):
-        return column.domain.lower.date() + dt.timedelta(days=place)
-    return column.domain.value(place)
+    return None if place == NULL else day_domain(column.domain).value(place)

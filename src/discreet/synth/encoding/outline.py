@@ -12,12 +12,11 @@ from discreet.core.schema import (
     Dataset,
     DateDomain,
     IdentifierDomain,
-    IntegerDomain,
-    NumberDomain,
     Table,
     TextDomain,
     TimestampDomain,
 )
+from discreet.engine.names import quoted
 from discreet.engine.types import Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 from discreet.plan.ir import Scan
@@ -92,10 +91,8 @@ def scan_of(catalog: Catalog, table: str) -> Scan:
     found = catalog.table(name, dataset if dot else None)
     if found.public:
         raise InvalidInput(f"Table '{found.name}' is public: it needs no synthetic copy.")
-    quoted = ".".join(
-        '"' + part.replace('"', '""') + '"' for part in (catalog.dataset_of(found).name, found.name)
-    )
-    source = bind(f"SELECT COUNT(*) AS n FROM {quoted}", catalog).source
+    whole = ".".join(map(quoted, (catalog.dataset_of(found).name, found.name)))
+    source = bind(f"SELECT COUNT(*) AS n FROM {whole}", catalog).source
     assert isinstance(source, Scan), "a bare table is a scan"
     return source
 
@@ -148,10 +145,9 @@ def outline_of(
 
 def _finite(column: Coded, bins: Bins, *, many: bool) -> Item:
     domain = column.domain
-    ordered = isinstance(domain, IntegerDomain | NumberDomain | DateDomain | TimestampDomain)
-    if ordered and column.positions > MOST_SINGLE:
-        assert isinstance(domain, IntegerDomain | NumberDomain | DateDomain | TimestampDomain)
-        if bins is Bins.QUANTILE or (bins is Bins.AUTO and is_wide(domain)):
+    if isinstance(domain, Ordered) and column.positions > MOST_SINGLE:
+        learned = bins is Bins.QUANTILE or (bins is Bins.AUTO and is_wide(domain))
+        if learned:
             return RangeToLearn(column.name, domain, column.missing)
     return fine(column) if many else binned(column)
 

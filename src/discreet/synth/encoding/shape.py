@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -47,3 +47,14 @@ class Shape:
     def cells(self, columns: Sequence[int]) -> int:
         """Return how many cells the marginal of these columns has."""
         return prod(self.of(columns))
+
+
+def joint_codes(
+    codes: npt.NDArray[np.integer[Any]], columns: Sequence[int], sizes: Sequence[int]
+) -> npt.NDArray[np.int64]:
+    """Return each row's place among the combinations of some columns' codes, the last one fastest."""
+    place = np.zeros(len(codes), dtype=np.int64)
+    for column in columns:
+        place *= sizes[column]
+        place += codes[:, column]
+    return place

@@ -69,10 +69,7 @@ def pass_beliefs(tree: JunctionTree, potentials: Sequence[Table]) -> Beliefs:
         logs[parent] += spread(sent[i], separator, tree.cliques[parent])
     log_total = float(_log_onto(logs[0], tree.cliques[0], ()))
     if not np.isfinite(log_total):
-        raise InvalidInput(
-            "The model gives no chance to rows that satisfy the condition.",
-            hint="Ask for a wider condition.",
-        )
+        raise no_chance()
     tables = [np.exp(logs[0] - log_total)]
     for i in range(1, len(logs)):
         parent, separator = tree.parents[i], tree.separators[i]
@@ -80,6 +77,14 @@ def pass_beliefs(tree: JunctionTree, potentials: Sequence[Table]) -> Beliefs:
         given = np.exp(logs[i] - spread(_finite(sent[i]), separator, tree.cliques[i]))
         tables.append(given * spread(back, separator, tree.cliques[i]))
     return Beliefs(tree, tuple(tables), log_total)
+
+
+def no_chance() -> InvalidInput:
+    """Return the refusal of a condition whose rows a model never makes."""
+    return InvalidInput(
+        "The model gives no chance to rows that satisfy the condition.",
+        hint="Ask for a wider condition.",
+    )
 
 
 def _log_onto(logs: Table, columns: Columns, wanted: Columns) -> Table:

@@ -148,11 +148,7 @@ def widened(tree: JunctionTree, wanted: Iterable[Columns], new: Columns) -> Junc
 
 def _cliques(sizes: tuple[int, ...], wanted: Iterable[Columns]) -> list[Columns]:
     """Return the cliques met when columns are eliminated one by one, cheapest table first."""
-    near: Neighbours = {column: set() for column in range(len(sizes))}
-    for columns in wanted:
-        for one, other in combinations(columns, 2):
-            near[one].add(other)
-            near[other].add(one)
+    near = _neighbours(sizes, wanted)
     cost = {column: _cost(column, near, sizes) for column in near}
     cliques = []
     while near:
@@ -166,6 +162,16 @@ def _cliques(sizes: tuple[int, ...], wanted: Iterable[Columns]) -> list[Columns]
         for other in around:
             cost[other] = _cost(other, near, sizes)
     return cliques
+
+
+def _neighbours(sizes: tuple[int, ...], wanted: Iterable[Columns]) -> Neighbours:
+    """Return for each column those that stand beside it in some wanted set."""
+    near: Neighbours = {column: set() for column in range(len(sizes))}
+    for columns in wanted:
+        for one, other in combinations(columns, 2):
+            near[one].add(other)
+            near[other].add(one)
+    return near
 
 
 def _cost(column: int, near: Neighbours, sizes: tuple[int, ...]) -> tuple[int, int]:
@@ -204,3 +210,29 @@ def _join(sizes: tuple[int, ...], cliques: list[Columns]) -> JunctionTree:
             if overlap > shared:
                 best[other] = (len(order) - 1, overlap)
     return JunctionTree(sizes, tuple(order), tuple(parents), tuple(separators))
+
+
+def drawing_cells(sizes: tuple[int, ...], sets: Iterable[Columns], given: Columns) -> int:
+    """Return the cells of the tables that drawing all other columns, given these, would need."""
+    return sum(prod(sizes[c] for c in family) for family in drawing_order(sizes, sets, given))
+
+
+def drawing_order(sizes: tuple[int, ...], sets: Iterable[Columns], given: Columns) -> list[Columns]:
+    """Return families, each a column that is drawn (last) and what it is drawn by; the first first.
+
+    Columns that are not given are eliminated, cheapest table first; drawing goes the other way.
+    """
+    near = _neighbours(sizes, sets)
+    open_ones = [column for column in near if column not in given]
+    found: list[Columns] = []
+    while open_ones:
+        column = min(
+            open_ones, key=lambda c: (sizes[c] * prod(sizes[other] for other in near[c]), c)
+        )
+        open_ones.remove(column)
+        around = near.pop(column)
+        found.append((*sorted(around), column))
+        for other in around:
+            near[other] |= around
+            near[other] -= {other, column}
+    return found[::-1]

@@ -40,7 +40,16 @@ def at_most(people: npt.NDArray[np.int64], most: int, dice: Dice) -> npt.NDArray
     """
     order = dice.permutation(people.size)
     order = order[np.argsort(people[order], kind="stable")]
-    whose = people[order]
-    first = np.flatnonzero(np.r_[True, whose[1:] != whose[:-1]]) if whose.size else whose
-    rank = np.arange(whose.size) - np.repeat(first, np.diff(np.r_[first, whose.size]))
-    return np.sort(order[rank < most])
+    return np.sort(order[ranks(people[order]) < most])
+
+
+def ranks(parents: np.ndarray) -> np.ndarray:
+    """Return 0, 1, ... for the rows of each parent, which stand together.
+
+    >>> ranks(np.array([4, 4, 7])).tolist()
+    [0, 1, 0]
+    """
+    if not parents.size:
+        return parents
+    starts = np.flatnonzero(np.r_[True, parents[1:] != parents[:-1]])
+    return np.arange(parents.size) - np.repeat(starts, np.diff(np.r_[starts, parents.size]))

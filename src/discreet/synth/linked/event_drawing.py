@@ -11,6 +11,7 @@ from discreet.synth.encoding.columns import Encoding
 from discreet.synth.encoding.decode import Places, places_of
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.linked.child_rules import ChildRules, drawn_by_rules
+from discreet.synth.linked.counted_rows import ranks
 from discreet.synth.model_file import Saved
 from discreet.synth.models.given_drawing import draw_given
 from discreet.synth.models.layered import Layered
@@ -58,7 +59,7 @@ def draw_events(
     """
     below = below_of(first, above)
     rules = ChildRules(first, events.own)
-    rank = _ranks(parents)
+    rank = ranks(parents)
     codes = np.zeros((len(parents), below.shape.width), dtype=np.int32)
     places = np.zeros(codes.shape, dtype=np.int64)
     for step in range(int(rank.max(initial=-1)) + 1):
@@ -114,18 +115,6 @@ def _following(
     odd = (day > last) | (day < days)
     found[odd, events.place] = dice.integers(days[odd], last, endpoint=True)
     return found
-
-
-def _ranks(parents: np.ndarray) -> np.ndarray:
-    """Return 0, 1, ... for the rows of each parent, which stand together.
-
-    >>> _ranks(np.array([4, 4, 7])).tolist()
-    [0, 1, 0]
-    """
-    if not parents.size:
-        return parents
-    starts = np.flatnonzero(np.r_[True, parents[1:] != parents[:-1]])
-    return np.arange(parents.size) - np.repeat(starts, np.diff(np.r_[starts, parents.size]))
 
 
 def moments_in_order(table: pa.Table, place: int, parents: np.ndarray) -> pa.Table:

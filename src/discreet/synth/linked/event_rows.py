@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.schema import IntegerDomain
-from discreet.engine.base import Engine
 from discreet.engine.functions import function
 from discreet.plan.ir import CLOCK
-from discreet.release.sealing import declared_scans
-from discreet.release.snapshots import tables_of
+from discreet.release.desk import Desk
 from discreet.sql.write.blocks import Block, BlockWriter, number_of
 from discreet.sql.write.cells import Cell
 from discreet.synth.encoding.columns import Coded, fine
-from discreet.synth.linked.joined_rows import JoinedRelation, LinkedColumns, joined_relation
+from discreet.synth.linked.joined_rows import (
+    JoinedRelation,
+    LinkedColumns,
+    joined_relation,
+    judged_block,
+)
 from discreet.synth.linked.table_tree import LinkedTable, TableTree
-from discreet.synth.measure.codes_sql import block_codes_sql
-from discreet.synth.measure.sealing import SealedCodes, judged_codes
+from discreet.synth.measure.sealing import SealedCodes
 
 _BEFORE = "previous "
 _GAP = "days between"
@@ -55,47 +56,35 @@ def event_columns(node: LinkedTable, columns: LinkedColumns) -> EventColumns:
 
 
 def seal_first(
-    node: LinkedTable,
-    tree: TableTree,
-    columns: EventColumns,
-    most: int,
-    *,
-    catalog: Catalog,
-    engine: Engine,
+    node: LinkedTable, tree: TableTree, columns: EventColumns, most: int, desk: Desk
 ) -> SealedCodes:
     """Return the SELECT of the codes of every parent's first row, judged.
 
     Guarantee: how many rows of one person it counts is read off the SQL by the kernel: one where
         parents are people, else at most `most`.
     """
-    joined = joined_relation(node, tree, columns.first, catalog)
-    writer = BlockWriter(engine, joined.every)
+    joined = joined_relation(node, tree, columns.first, desk.catalog)
+    writer = BlockWriter(desk.engine, joined.every)
     block = _numbered(writer, joined, node)
     block = replace(block, where=(*block.where, f"{number_of(block)} <= 1"))
     if node.key is not None:
         block = writer.bounded(block, most)
     cells = [block.cells[i] for i in joined.ids]
-    return _judged(block, cells, columns.first, joined, engine)
+    return judged_block(block, cells, columns.first, joined, desk)
 
 
 def seal_later(
-    node: LinkedTable,
-    tree: TableTree,
-    columns: EventColumns,
-    most: int,
-    *,
-    catalog: Catalog,
-    engine: Engine,
+    node: LinkedTable, tree: TableTree, columns: EventColumns, most: int, desk: Desk
 ) -> SealedCodes:
     """Return the SELECT of the codes of rows beside the row before them, judged.
 
     Guarantee: at most `most` rows of one person, chosen by a hash of the person's own rows; the
         kernel reads that off the SQL.
     """
-    joined = joined_relation(node, tree, columns.first, catalog)
+    joined = joined_relation(node, tree, columns.first, desk.catalog)
     own = joined.ids[: len(columns.first.own)]
     before = {name: f"{_BEFORE}{name}" for name in own}
-    writer = BlockWriter(engine, joined.every | {*before.values(), _GAP})
+    writer = BlockWriter(desk.engine, joined.every | {*before.values(), _GAP})
     row, last = (_numbered(writer, joined, node) for _ in range(2))
     following = f"CAST({number_of(last)} AS BIGINT) + 1"  # numbers have 32 bits on some engines
     tests = [f"{row.unit} = {last.unit}", f"{number_of(row)} = {following}"]
@@ -105,7 +94,7 @@ def seal_later(
     source = f"{row.source} INNER JOIN {last.source} ON {' AND '.join(tests)}"
     day = own[columns.place]
     days = [
-        function("day_number", engine.capabilities.dialect, each.cells[day].value)
+        function("day_number", desk.engine.capabilities.dialect, each.cells[day].value)
         for each in (row, last)
     ]
     span = columns.first.own[columns.place].positions
@@ -120,7 +109,7 @@ def seal_later(
     ids[columns.place] = _GAP
     below = len(columns.first.below)
     wanted = [*ids[:below], *before.values(), *ids[below:]]
-    return _judged(block, [block.cells[name] for name in wanted], columns.later, joined, engine)
+    return judged_block(block, [block.cells[name] for name in wanted], columns.later, joined, desk)
 
 
 def _numbered(writer: BlockWriter, joined: JoinedRelation, node: LinkedTable) -> Block:
@@ -131,15 +120,3 @@ def _numbered(writer: BlockWriter, joined: JoinedRelation, node: LinkedTable) ->
     there = f"{block.cells[day].value} IS NOT NULL"
     within = [] if node.key is None else [joined.of(node.name, node.key)]
     return writer.in_order(replace(block, where=(*block.where, there)), by, within=within)
-
-
-def _judged(
-    block: Block,
-    cells: list[Cell],
-    columns: LinkedColumns,
-    joined: JoinedRelation,
-    engine: Engine,
-) -> SealedCodes:
-    sql = block_codes_sql(block, cells, columns.every, engine)
-    scans = declared_scans(tables_of(joined.relation), engine)
-    return judged_codes(sql, columns.every, scans, engine)

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.schema import IntegerDomain
-from discreet.engine.base import Engine
+from discreet.engine.names import quoted
 from discreet.errors import InternalError
 from discreet.plan.ir import CLOCK, Relation, fields_of
+from discreet.release.desk import Desk
 from discreet.release.sealing import declared_scans
 from discreet.release.snapshots import tables_of
 from discreet.sql.bind import bind
-from discreet.sql.write.blocks import BlockWriter
+from discreet.sql.write.blocks import Block, BlockWriter
+from discreet.sql.write.cells import Cell
 from discreet.sql.write.statement import used_below
 from discreet.synth.encoding.columns import Coded, Encoding, binned
 from discreet.synth.linked.table_tree import LinkedTable, TableTree
@@ -63,13 +65,7 @@ def _number(child: LinkedTable) -> Coded:
 
 
 def seal_linked(
-    node: LinkedTable,
-    tree: TableTree,
-    columns: LinkedColumns,
-    most: int,
-    *,
-    catalog: Catalog,
-    engine: Engine,
+    node: LinkedTable, tree: TableTree, columns: LinkedColumns, most: int, desk: Desk
 ) -> SealedCodes:
     """Return the SELECT of a table's codes with its parent's, judged. An unfit one never runs.
 
@@ -77,17 +73,23 @@ def seal_linked(
 
     Guarantee: how many rows of one person it counts is read off the SQL by the kernel, joins and all.
     """
-    joined = joined_relation(node, tree, columns, catalog)
-    relation, ids = joined.relation, joined.ids
-    writer = BlockWriter(engine, joined.every)
-    block = writer.block(relation)
+    joined = joined_relation(node, tree, columns, desk.catalog)
+    writer = BlockWriter(desk.engine, joined.every)
+    block = writer.block(joined.relation)
     if node.key is not None or (node.parent is not None and most != node.table.max_rows):
         # Ordered by a hash of all that a row says: joined rows have no rank of their own that the
         # kernel could tell apart, and rows that say the same are the same.
         block = writer.bounded(replace(block, rank=None), most)
-    sql = block_codes_sql(block, [block.cells[i] for i in ids], columns.every, engine)
-    scans = declared_scans(tables_of(relation), engine)
-    return judged_codes(sql, columns.every, scans, engine)
+    return judged_block(block, [block.cells[i] for i in joined.ids], columns, joined, desk)
+
+
+def judged_block(
+    block: Block, cells: list[Cell], columns: LinkedColumns, joined: JoinedRelation, desk: Desk
+) -> SealedCodes:
+    """Return the SELECT of the codes of some cells of a bounded block, judged."""
+    sql = block_codes_sql(block, cells, columns.every, desk.engine)
+    scans = declared_scans(tables_of(joined.relation), desk.engine)
+    return judged_codes(sql, columns.every, scans, desk.engine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ def _joined_sql(node: LinkedTable, tree: TableTree) -> str:
     if node.parent is not None:
         parent = tree.of(node.parent)
         keys = [(node.unit, parent.unit), *([(node.key, node.key)] if node.key else [])]
-        on = " AND ".join(f"t.{_quoted(one)} = p.{_quoted(two)}" for one, two in keys)
+        on = " AND ".join(f"t.{quoted(one)} = p.{quoted(two)}" for one, two in keys)
         parts.append(f"JOIN {_table(tree, parent)} AS p ON {on}")
     counted = [("t", tree.of(child)) for child in node.children]
     if node.parent is not None:
@@ -139,10 +141,10 @@ def _joined_sql(node: LinkedTable, tree: TableTree) -> str:
     for i, (side, child) in enumerate(counted):
         owner = node if side == "t" else tree.of(str(node.parent))
         by = [child.unit, *([child.key] if child.key else [])]
-        listed = ", ".join(map(_quoted, by))
+        listed = ", ".join(map(quoted, by))
         inner = f"SELECT {listed}, COUNT(*) AS n FROM {_table(tree, child)} GROUP BY {listed}"
         pairs = zip(by, [owner.unit, *by[1:]], strict=True)
-        on = " AND ".join(f"k{i}.{_quoted(one)} = {side}.{_quoted(two)}" for one, two in pairs)
+        on = " AND ".join(f"k{i}.{quoted(one)} = {side}.{quoted(two)}" for one, two in pairs)
         parts.append(f"LEFT JOIN ({inner}) AS k{i} ON {on}")
     return " ".join(parts)
 
@@ -164,8 +166,4 @@ def _ids(relation: Relation, node: LinkedTable, columns: LinkedColumns) -> list[
 
 
 def _table(tree: TableTree, node: LinkedTable) -> str:
-    return f"{_quoted(tree.dataset.name)}.{_quoted(node.name)}"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return f"{quoted(tree.dataset.name)}.{quoted(node.name)}"

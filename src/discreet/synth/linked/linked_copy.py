@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.answer import Spent
 from discreet.errors import InvalidInput
+from discreet.release.assembled import Charged
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
 from discreet.synth.encoding.copy_style import decimals_of
@@ -20,16 +20,11 @@ from discreet.synth.linked.linked_model import LinkedModel, LinkedPart, linked_t
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class LinkedSynthetic:
+class LinkedSynthetic(Charged):
     """Synthetic copies of the tables of a dataset. `sample` draws others, free of charge."""
 
     model: LinkedModel
     tables: Mapping[str, pa.Table]
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
     request_id: str
     notices: tuple[str, ...]
     seconds: float
@@ -62,12 +57,7 @@ class LinkedSynthetic:
                 for column in table.column_names
             ],
             "method": "auto",
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
+            **self.bill_json(),
             "free": self.free,
             "seconds": round(self.seconds, 3),
             "agreement": min(part.saved.facts["agreement"] for part in self.model.parts),

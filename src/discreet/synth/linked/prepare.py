@@ -84,14 +84,12 @@ def prepare_linked(
     sealed = []
     for node in tree.tables:
         columns, most = columns_of(node, tree, previews), declared_rows(node)
-        sealed.append(
-            seal_linked(node, tree, columns, most, catalog=desk.catalog, engine=desk.engine)
-        )
+        sealed.append(seal_linked(node, tree, columns, most, desk))
         if node.table.events is not None:
             _check_events(node, outlines[node.name])
             split = event_columns(node, columns)
             for seal in (seal_first, seal_later):
-                found = seal(node, tree, split, most, catalog=desk.catalog, engine=desk.engine)
+                found = seal(node, tree, split, most, desk)
                 sealed[0].source.check(found.source)
     for each in sealed:
         sealed[0].source.check(each.source)
@@ -126,9 +124,7 @@ def prepare_linked(
 def _check_rules(node: LinkedTable, preview: Encoding) -> None:
     """Refuse rules that cannot be read, or that would move the days of events."""
     own = Encoding(node.name, preview.coded)
-    rules = read_rules(node.table.rules, own)
-    decided = [rule.then for rule in rules.dependencies]
-    decided += [rule.then for rule in rules.derivations]
+    decided = read_rules(node.table.rules, own).decided
     if node.table.events in {own.coded[column].name for column in decided}:
         raise InvalidInput(
             f"A rule of '{node.name}' decides '{node.table.events}', by which its events are ordered.",

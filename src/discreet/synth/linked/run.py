@@ -9,14 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
 from discreet.core.numbers import Epsilon, Number
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.ledger.entry import Receipt
-from discreet.noise.rng import Rng
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold_tables
@@ -48,8 +44,7 @@ from discreet.synth.linked.prepare import (
 )
 from discreet.synth.linked.table_tree import LinkedTable, tree_of
 from discreet.synth.measure.learned_domains import Learned, Means, learn
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
-from discreet.synth.measure.recording import RecordingMarginals
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import adaptive, automatic
@@ -115,7 +110,7 @@ def synthesize_linked(
             note=f"synthetic copy of {len(tree.tables)} linked tables of {tree.dataset.name}",
             snapshot=ready.snapshot,
         )
-        means = _Paid(desk.catalog, desk.engine, held, receipt, desk.rng)
+        means = _Paid(desk, held, receipt)
         stored = once(desk.ledger, receipt, lambda: pack_linked(_fitted(ready, means, progress)))
     return _finished(ready, unpack_linked(stored), receipt, started)
 
@@ -124,11 +119,9 @@ def synthesize_linked(
 class _Paid:
     """What fitting works with, after the charge."""
 
-    catalog: Catalog
-    engine: Engine
+    desk: Desk
     held: Held
     receipt: Receipt
-    rng: Rng
 
 
 def _fitted(ready: PreparedLinked, paid: _Paid, progress: Progress) -> LinkedModel:
@@ -149,8 +142,8 @@ def _fitted(ready: PreparedLinked, paid: _Paid, progress: Progress) -> LinkedMod
         drawn[node.name] = fitted.rows
         notices += [f"{node.name}: {each}" for each in fitted.words]
     progress(steps, steps, "done")
-    private = bool(getattr(paid.rng, "private", True))
-    styles = {node.name: source_style(paid.catalog, node.table) for node in tree.tables}
+    private = bool(getattr(paid.desk.rng, "private", True))
+    styles = {node.name: source_style(paid.desk.catalog, node.table) for node in tree.tables}
     return LinkedModel(tuple(parts), {"notices": notices, "private": private, "csv": styles})
 
 
@@ -163,7 +156,9 @@ def _learned(ready: PreparedLinked, paid: _Paid, progress: Progress) -> dict[str
     for name, outline in ready.outlines.items():
         purse = MarginalBudget(funds.learning.amount / max(many, 1), funds.purse.concentrated)
         risk = funds.threshold_delta * len(outline.words) / max(words, 1)
-        means = Means(paid.engine, paid.held, paid.receipt, purse, risk, ready.source, paid.rng)
+        means = Means(
+            paid.desk.engine, paid.held, paid.receipt, purse, risk, ready.source, paid.desk.rng
+        )
         found[name] = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
     return found
 
@@ -195,12 +190,12 @@ def _fit_table(place: _Place, node: LinkedTable) -> _FittedTable:
     return _fit_below(place, node, columns)
 
 
-def _door(place: _Place, codes: SealedCodes, purse: MarginalBudget) -> RecordingMarginals:
+def _door(place: _Place, codes: SealedCodes, purse: MarginalBudget) -> PrivateMarginals:
     """Return the door to sealed codes of one table, with its part of the budget."""
     ready, paid = place.ready, place.paid
     ready.source.check(codes.source)
     counter = store_codes(paid.held, codes, permit=paid.receipt)
-    return RecordingMarginals(counter, codes.shape, purse, codes.unit, paid.rng)
+    return PrivateMarginals(counter, codes.shape, purse, codes.unit, paid.desk.rng)
 
 
 def _purse(place: _Place, node: LinkedTable, part: Fraction = Fraction(1)) -> MarginalBudget:
@@ -217,7 +212,9 @@ _DICE = 0
 
 
 def _fit_root(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _FittedTable:
-    door = _door(place, _sealed(place, node, columns, 1), _purse(place, node))
+    door = _door(
+        place, seal_linked(node, place.ready.tree, columns, 1, place.paid.desk), _purse(place, node)
+    )
     trusted = fit_trusted(door, "auto", lambda: automatic.fit(door))
     part = _part(place, node, columns, trusted)
     dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
@@ -239,7 +236,9 @@ def _fit_below(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _Fit
     if node.table.events is None:
         purse = _purse(place, node)
         most = _worth_counting(people, node, purse)
-        door = _door(place, _sealed(place, node, columns, most), purse)
+        door = _door(
+            place, seal_linked(node, place.ready.tree, columns, most, place.paid.desk), purse
+        )
         trusted = _fit_to(door, known[at_most(people, most, dice)])
         part, words = _part(place, node, columns, trusted), trusted.words
     else:
@@ -250,18 +249,11 @@ def _fit_below(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _Fit
     return _FittedTable(part, drawn, words)
 
 
-def _sealed(place: _Place, node: LinkedTable, columns: LinkedColumns, most: int) -> SealedCodes:
-    paid = place.paid
-    return seal_linked(
-        node, place.ready.tree, columns, most, catalog=paid.catalog, engine=paid.engine
-    )
-
-
 def _worth_counting(people: np.ndarray, node: LinkedTable, purse: MarginalBudget) -> int:
     return rows_worth_counting(people, declared_rows(node), noise_of(purse, Unit()))
 
 
-def _fit_to(door: RecordingMarginals, known: Codes, before: int = 0) -> TrustedFit:
+def _fit_to(door: PrivateMarginals, known: Codes, before: int = 0) -> TrustedFit:
     """Return the model of rows whose last columns are known; of `before` others nothing is drawn."""
     first = door.shape.width - known.shape[1]
     given = GivenRows(tuple(range(first, door.shape.width)), known, door.shape)
@@ -276,7 +268,7 @@ def _fit_events(
     rows: tuple[Codes, np.ndarray, np.ndarray],
 ) -> tuple[LinkedPart, tuple[str, ...]]:
     """Return the models of first and of later rows, each for its part of the table's budget."""
-    (known, which, people), paid = rows, place.paid
+    known, which, people = rows
     split = event_columns(node, columns)
     dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
     starts = np.r_[True, which[1:] != which[:-1]][: which.size]
@@ -287,7 +279,7 @@ def _fit_events(
     ):
         purse = _purse(place, node, share)
         most = _worth_counting(people[mine], node, purse)
-        codes = seal(node, place.ready.tree, split, most, catalog=paid.catalog, engine=paid.engine)
+        codes = seal(node, place.ready.tree, split, most, place.paid.desk)
         door = _door(place, codes, purse)
         counted = known[mine][at_most(people[mine], most, dice)]
         found.append(_fit_to(door, counted, len(split.first.own) if found else 0))
@@ -325,15 +317,10 @@ def _finished(
     ready: PreparedLinked, model: LinkedModel, receipt: Receipt, started: float
 ) -> LinkedSynthetic:
     tables = linked_tables(model, ready.request.rows)
-    after = receipt.after
     return LinkedSynthetic(
         model=model,
         tables=tables,
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=Spent(receipt.before.epsilon, receipt.before.delta),
-        after=Spent(after.epsilon, after.delta),
-        limit=Spent(after.limit_epsilon, after.limit_delta),
-        free=receipt.repeated,
+        **charge_bill(receipt),
         request_id=ready.request.request_id,
         notices=tuple(model.facts["notices"]),
         seconds=time.monotonic() - started,

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.encoding.merging import Groups
+from discreet.synth.encoding.merging import merge_counts
 from discreet.synth.encoding.shape import Columns
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.simplex import Floats
@@ -75,22 +75,12 @@ def agreement(measured: Sequence[Measured], model: Estimates) -> FitAgreement:
 
 def _squares(measured: Measured, model: Estimates) -> tuple[float, int]:
     """Return the chi-square of one table and its degrees of freedom."""
-    fitted = model.marginal(measured.columns)
-    for axis, column in enumerate(measured.columns):
-        if column in measured.merged:
-            fitted = _gathered(fitted, axis, measured.merged[column])
+    fitted = merge_counts(model.marginal(measured.columns), measured.columns, measured.merged)
     apart = measured.values - fitted
     if isinstance(measured.law, GaussianLaw):
         return float((apart**2).sum()) / (measured.variance + WHOLE_ROWS), apart.size
     scale = math.sqrt((measured.variance + WHOLE_ROWS) / 2)
     return 2 * float(np.abs(apart).sum()) / scale, 2 * apart.size
-
-
-def _gathered(table: Floats, axis: int, groups: Groups) -> Floats:
-    first = np.moveaxis(table, axis, 0)
-    summed = np.zeros((int(groups.max()) + 1, *first.shape[1:]))
-    np.add.at(summed, groups, first)
-    return np.moveaxis(summed, 0, axis)
 
 
 def chance_beyond(square: float, degrees: int) -> float:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
 from discreet.noise.laws import LaplaceLaw
-from discreet.synth.encoding.columns import BINS, MOST_SINGLE, Coded, Ordered
+from discreet.synth.encoding.columns import BINS, MOST_SINGLE, Coded, Ordered, day_domain
 from discreet.synth.encoding.outline import RangeToLearn
 from discreet.synth.measure.private_marginals import Measured
 
@@ -46,7 +46,7 @@ FEWEST_STEPS = 1000
 def first_cells(domain: Ordered) -> tuple[int, ...]:
     """Return the first positions of public cells that cover the whole domain; the first is 0."""
     if isinstance(domain, DateDomain | TimestampDomain):
-        return tuple(range(0, _size(domain), DAYS))
+        return tuple(range(0, day_domain(domain).size, DAYS))
     zero = -_lowest(domain)
     size = domain.size
     away = _distances(max(abs(zero), abs(size - zero)) + 1)
@@ -160,7 +160,7 @@ def narrowed(item: RangeToLearn, edges: tuple[int, ...], measured: Measured) -> 
     if found is None:
         return None
     first, last = found
-    behind = edges[last + 1] if last + 1 < len(edges) else _size(item.domain)
+    behind = edges[last + 1] if last + 1 < len(edges) else day_domain(item.domain).size
     domain = _part(item.domain, edges[first], behind - 1)
     # Gaps that are declared keep their code, whatever the noise says about how many there are: a
     # column without one would drop every row that has a gap.
@@ -203,12 +203,6 @@ def _long(column: Coded, first: int, behind: int) -> bool:
     zero = -_lowest(column.domain)
     near = min(abs(first - zero), abs(behind - zero))
     return behind - first > max(near * LONGEST, column.positions / CLOSE_CELLS)
-
-
-def _size(domain: Ordered) -> int:
-    if isinstance(domain, TimestampDomain):
-        return (domain.upper.date() - domain.lower.date()).days + 1
-    return domain.size
 
 
 def _part(domain: Ordered, first: int, last: int) -> Ordered:

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from discreet.core.bounds import sqrt_lower
 from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
 from discreet.errors import InternalError
+from discreet.noise.exact.wide_multiply import below
 from discreet.noise.laws import GaussianLaw, LaplaceLaw, NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
 from discreet.synth.encoding.merging import Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts, Shape
-from discreet.synth.measure.several import draw_several
 
 Law: TypeAlias = NoiseLaw
 
@@ -90,6 +90,8 @@ Scores: TypeAlias = Callable[[Counter], npt.NDArray[np.int64]]
 class PrivateMarginals:
     """Lets noisy marginals and choices out, each for a share of what was charged up front.
 
+    `measured` lists every noisy table that passed, in order: for the report.
+
     Guarantee: all that passes is together rho-zCDP (or epsilon-DP) for `purse.amount`, in whatever
         order and however adaptively it is asked, because the shares never add up to more than 1 and
         each step is calibrated to its share: Gaussian noise of l2^2 / (2 rho), Laplace noise of
@@ -109,6 +111,7 @@ class PrivateMarginals:
         self._rng = rng
         self._spent = Fraction(0)
         self.events: list[PrivacyEvent] = []
+        self.measured: list[Measured] = []
 
     @property
     def left(self) -> Fraction:
@@ -142,6 +145,7 @@ class PrivateMarginals:
             noisy = exact + self._draw(law, exact.shape)
             found.append(Measured(columns, noisy, law, groups))
             self.events.append(self._event(law))
+        self.measured += found
         return found
 
     def choose(self, scores: Scores, *, sensitivity: int, share: Fraction) -> int:
@@ -180,3 +184,33 @@ class PrivateMarginals:
 
     def _event(self, law: Law) -> PrivacyEvent:
         return law.event(l1=lambda: self.unit.l1, l2_squared=lambda: self.unit.l2_squared)
+
+
+def draw_several(
+    scores: npt.NDArray[np.int64], count: int, *, sensitivity: int, epsilon: Fraction, rng: Rng
+) -> list[int]:
+    """Return `count` different indices, each drawn by its score among those not drawn yet.
+
+    Guarantee: each draw is the exponential mechanism at `epsilon` over the candidates that are left,
+        exactly; the draws compose adaptively. A score that m candidates share is drawn with weight
+        m, and then one of the m uniformly: every one of them has the chance it would have alone.
+
+    >>> from discreet.noise.rng import SystemRng
+    >>> best = np.array([0, 10**9, 0, 2 * 10**9])
+    >>> draw_several(best, 2, sensitivity=1, epsilon=Fraction(1), rng=SystemRng())
+    [3, 1]
+    """
+    levels, place, many = np.unique(scores, return_inverse=True, return_counts=True)
+    order = np.argsort(place, kind="stable")
+    ends = np.cumsum(many)
+    found = []
+    for _ in range(count):
+        level = exponential(levels, sensitivity, epsilon, weights=many, rng=rng)
+        rank = int(below(many[level : level + 1].astype(np.uint64), rng)[0])
+        first, last = int(ends[level] - many[level]), int(ends[level]) - 1
+        # The last of a level takes the place of the one that leaves; the level shrinks by one.
+        order[first + rank], order[last] = order[last], order[first + rank]
+        found.append(int(order[last]))
+        many[level] -= 1
+        ends[level] -= 1
+    return found

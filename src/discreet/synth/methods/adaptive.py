@@ -14,9 +14,8 @@ from discreet.synth.encoding.merging import Groups, Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
 from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
-from discreet.synth.fitting.drawing_order import drawing_cells
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
-from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
+from discreet.synth.fitting.junction import JunctionTree, drawing_cells, junction_tree, widened
 from discreet.synth.measure.agreement import chance_beyond
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.measure.singles import (
@@ -280,7 +279,7 @@ def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int)
     base: dict[Columns, Table] = {}
     evidence: dict[Columns, Evidence] = {}
     for column, each in enumerate(groups):
-        chances = _gathered(singles.counts[column], each)
+        chances = np.bincount(each, weights=singles.counts[column])
         chances = np.maximum(chances, 0.5)  # the logarithm of nothing could never come back
         base[(column,)] = np.log(chances / chances.sum())
         measured = singles.measured[column]
@@ -289,11 +288,6 @@ def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int)
         evidence[(column,)] = Evidence((column,), *seen)
     tree = junction_tree(sizes, list(evidence))
     return _State(singles.total, groups, cells, tree, base, evidence)
-
-
-def _gathered(values: npt.NDArray[np.float64 | np.int64], groups: Groups) -> Table:
-    """Return sums by group."""
-    return np.bincount(groups, weights=values).astype(np.float64)
 
 
 class _Contest:

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.synth.encoding.merging import Groups
+from discreet.synth.encoding.merging import Groups, merge_counts
 from discreet.synth.encoding.shape import Codes, Columns, Shape
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Law, Measured
@@ -64,11 +64,7 @@ class GivenRows:
         Half a row is added to each cell: the logarithm of nothing could never come back.
         """
         table = self.counts(pair) * max(len(self.codes), 1)
-        for axis, column in enumerate(pair):
-            first = np.moveaxis(table, axis, 0)
-            summed = np.zeros((int(groups[column].max()) + 1, *first.shape[1:]))
-            np.add.at(summed, groups[column], first)
-            table = np.moveaxis(summed, 0, axis)
+        table = merge_counts(table, pair, dict(enumerate(groups)))
         table = (table + 0.5) / (table + 0.5).sum()
         found: Floats = np.log(table / np.outer(table.sum(axis=1), table.sum(axis=0)))
         return found

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.encoding.shape import Codes, Columns, Shape
-from discreet.synth.models.conditioning import condition, hosts
-from discreet.synth.models.elimination import Factor, eliminate
+from discreet.synth.encoding.shape import Codes, Columns, Shape, joint_codes
+from discreet.synth.models.conditioning import Factor, condition, eliminate, hosts
 from discreet.synth.models.model import Allowed, Dice
 from discreet.synth.models.systematic import draw_codes
 
@@ -67,10 +66,7 @@ class Network:
         tables = condition(self._factors, given) if given else [node.table for node in self.nodes]
         codes = np.zeros((rows, self.shape.width), dtype=np.int32)
         for node, table in zip(self.nodes, tables, strict=True):
-            place = np.zeros(rows, dtype=np.int64)
-            for parent in node.parents:
-                place *= self.shape.sizes[parent]
-                place += codes[:, parent]
+            place = joint_codes(codes, node.parents, self.shape.sizes)
             chances = table.reshape(-1, self.shape.sizes[node.column])
             codes[:, node.column] = draw_codes(chances, place, dice)
         return codes

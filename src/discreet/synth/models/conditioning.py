@@ -1,16 +1,19 @@
-"""A chain of conditional tables under a condition: the same chain with other chances."""
+"""A chain of conditional tables: its marginals, and the same chain under a condition."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns
-from discreet.synth.models.elimination import Factor
+from discreet.synth.fitting.beliefs import no_chance
 from discreet.synth.models.model import Allowed
+
+Factor: TypeAlias = tuple[Columns, npt.NDArray[np.float64]]
+"""A table and the columns of its axes."""
 
 
 def hosts(families: Sequence[Columns]) -> list[int | None]:
@@ -45,10 +48,7 @@ def condition(families: Sequence[Factor], allowed: Allowed) -> list[npt.NDArray[
         if host is not None:
             tables[host] *= _spread(likely, columns[:-1], families[host][0])
         elif float(likely) <= 0:
-            raise InvalidInput(
-                "The model gives no chance to rows that satisfy the condition.",
-                hint="Ask for a wider condition.",
-            )
+            raise no_chance()
         # Where nothing is allowed the row is never reached: what stood there keeps it a law.
         dead = likely <= 0
         tables[position][dead] = original[dead]
@@ -63,3 +63,51 @@ def _spread(
     order = sorted(range(len(columns)), key=lambda axis: family.index(columns[axis]))
     sizes = dict(zip(columns, message.shape, strict=True))
     return message.transpose(order).reshape([sizes.get(column, 1) for column in family])
+
+
+def eliminate(families: Sequence[Factor], wanted: Columns) -> npt.NDArray[np.float64]:
+    """Return the chances of the wanted columns, axes in that order.
+
+    `families` are conditional tables, the column itself on the last axis, parents before children.
+    A column that no wanted one depends on sums to 1 and is left out. The others go from last to
+    first: since parents stand together in an earlier family, a step never joins more columns than
+    one family and the wanted ones.
+    """
+    if not wanted:
+        return np.ones(())
+    waiting = _needed(families, wanted)
+    order = [axes[-1] for axes, _ in waiting]
+    for column in reversed(order):
+        if column in wanted:
+            continue
+        touched = [factor for factor in waiting if column in factor[0]]
+        waiting = [factor for factor in waiting if column not in factor[0]]
+        waiting.append(_joined(touched, without=column))
+    return _product(waiting, wanted)
+
+
+def _needed(families: Sequence[Factor], wanted: Columns) -> list[Factor]:
+    """Return the tables of the wanted columns and of all they depend on."""
+    needed, kept = set(wanted), []
+    for factor in reversed(families):
+        if factor[0][-1] in needed:
+            needed.update(factor[0])
+            kept.append(factor)
+    return kept[::-1]
+
+
+def _joined(factors: list[Factor], *, without: int) -> Factor:
+    axes = sorted({axis for columns, _ in factors for axis in columns} - {without})
+    return tuple(axes), _product(factors, tuple(axes))
+
+
+def _product(factors: list[Factor], axes: Columns) -> npt.NDArray[np.float64]:
+    """Return the product of some tables, summed over all columns but `axes`."""
+    names = {column: name for name, column in enumerate(sorted({c for f, _ in factors for c in f}))}
+    operands: list[Any] = []  # tables and their axes in turn
+    for columns, table in factors:
+        operands += [table, [names[column] for column in columns]]
+    found: npt.NDArray[np.float64] = np.einsum(
+        *operands, [names[axis] for axis in axes], optimize="greedy"
+    )
+    return found

@@ -77,8 +77,6 @@ def draw(
 def _given(where: Condition | None, rules: Rules, encoding: Encoding) -> dict[int, Mask]:
     """Return the codes that a good row can have, as far as single columns say; the rest is checked."""
     found = {} if where is None else dict(allowed_codes(where, encoding))
-    fixed = {rule.then for rule in rules.dependencies}
-    fixed |= {rule.then for rule in rules.derivations}
     for rule in rules.conditions:
         if len(rule.columns(encoding)) != 1:
             continue
@@ -89,7 +87,7 @@ def _given(where: Condition | None, rules: Rules, encoding: Encoding) -> dict[in
                 passing[column.values] = True  # at worst it is rejected afterwards
             found[index] = found[index] & passing if index in found else passing
     # What a dependency or a derivation decides is decided after the draw.
-    return {index: mask for index, mask in found.items() if index not in fixed}
+    return {index: mask for index, mask in found.items() if index not in rules.decided}
 
 
 def _collect(sample: Callable[[int], Places], rows: int) -> Places:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.synth.encoding.shape import Codes, Columns
+from discreet.synth.encoding.shape import Codes, Columns, joint_codes
 from discreet.synth.fitting.beliefs import Table, spread
-from discreet.synth.fitting.drawing_order import drawing_order
+from discreet.synth.fitting.junction import drawing_order
 from discreet.synth.models.layered import Layered
 from discreet.synth.models.model import Dice
 from discreet.synth.models.systematic import draw_codes
@@ -27,9 +27,7 @@ def draw_given(model: Layered, given: Columns, known: Codes, *, dice: Dice) -> C
     families = drawing_order(sizes, model.parts, given)
     for family, logs in zip(families, _laws(model, families), strict=True):
         *by, column = family
-        place = np.zeros(len(known), dtype=np.int64)
-        for other in by:
-            place = place * sizes[other] + coarse[:, other]
+        place = joint_codes(coarse, by, sizes)
         chances = np.exp(logs - logs.max(axis=-1, keepdims=True)).reshape(-1, sizes[column])
         coarse[:, column] = draw_codes(chances, place, dice)
     found = np.empty((len(known), len(own)), dtype=np.int32)

@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.merging import Groups
-from discreet.synth.encoding.shape import Codes, Columns, Shape
-from discreet.synth.fitting.beliefs import Beliefs, Table
+from discreet.synth.encoding.shape import Codes, Columns, Shape, joint_codes
+from discreet.synth.fitting.beliefs import Beliefs, Table, no_chance
 from discreet.synth.fitting.entropy import Parts, believe
 from discreet.synth.fitting.junction import junction_tree
 from discreet.synth.models.model import Allowed, Dice
@@ -58,8 +58,7 @@ class Layered:
             fresh = tuple(column for column in clique if column not in separator)
             order = [clique.index(column) for column in (*separator, *fresh)]
             chances = table.transpose(order).reshape(prod(sizes[c] for c in separator), -1)
-            place = _place(coarse, separator, sizes)
-            drawn = draw_codes(chances, place, dice)
+            drawn = draw_codes(chances, joint_codes(coarse, separator, sizes), dice)
             coarse[:, fresh] = np.stack(
                 np.unravel_index(drawn, [sizes[column] for column in fresh]), axis=1
             )
@@ -80,10 +79,7 @@ class Layered:
                 self.groups[column], weights=within[column], minlength=tree.sizes[column]
             )
             if not chances.any():
-                raise InvalidInput(
-                    "The model gives no chance to rows that satisfy the condition.",
-                    hint="Ask for a wider condition.",
-                )
+                raise no_chance()
             with np.errstate(divide="ignore"):  # the logarithm of no chance is minus infinity
                 parts[(column,)] = parts[(column,)] + np.log(chances)
         return believe(tree, parts)
@@ -117,15 +113,6 @@ def layered(
     if tree.cells > LARGEST:
         raise InvalidInput("The model's tables are too large.", hint="Fit it with fewer cells.")
     return Layered(shape, total, groups, within, parts, believe(tree, parts))
-
-
-def _place(coarse: Groups, columns: Columns, sizes: tuple[int, ...]) -> Groups:
-    """Return each row's place among the combinations of some columns' groups."""
-    place = np.zeros(len(coarse), dtype=np.int64)
-    for column in columns:
-        place *= sizes[column]
-        place += coarse[:, column]
-    return place
 
 
 def read_layered(data: Mapping[str, Any]) -> Layered:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Shape
-from discreet.synth.fitting.beliefs import Table
+from discreet.synth.fitting.beliefs import Table, no_chance
 from discreet.synth.models.model import Allowed, Dice
 from discreet.synth.models.systematic import draw_codes
 
@@ -49,10 +49,7 @@ class Mixture:
         for column in given or ():
             weights *= blocks[column].sum(axis=1)
         if not weights.any():
-            raise InvalidInput(
-                "The model gives no chance to rows that satisfy the condition.",
-                hint="Ask for a wider condition.",
-            )
+            raise no_chance()
         taken = draw_codes(weights[None], np.zeros(rows, dtype=np.int64), dice).astype(np.int64)
         codes = np.empty((rows, self.shape.width), dtype=np.int32)
         for column, block in enumerate(blocks):

@@ -52,23 +52,13 @@ def support_section(
     return Section("What it supports, and by how much", (Words(note), grid))
 
 
-def histogram_section(
-    quality: Quality, names: tuple[str, str], intervals: Sequence[Reals | None] | None = None
-) -> Section:
+def histogram_section(quality: Quality, names: tuple[str, str]) -> Section:
     """Return one pair of histograms for each column, in parts of all rows."""
-    figures: list[Block] = []
-    for i, (first, second) in enumerate(quality.histograms[:COLUMNS]):
-        half = None if intervals is None else intervals[i]
-        figures.append(
-            histogram(
-                quality.lens.shape.names[i],
-                quality.lens.labels[i],
-                first,
-                second,
-                names=names,
-                half=half,
-            )
-        )
+    lens = quality.lens
+    figures = [
+        histogram(lens.shape.names[i], lens.labels[i], first, second, names=names)
+        for i, (first, second) in enumerate(quality.histograms[:COLUMNS])
+    ]
     return Section("Columns side by side", tuple(figures))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,7 +12,6 @@ import numpy as np
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
-    DateDomain,
     FiniteDomain,
     IntegerDomain,
     NumberDomain,
@@ -91,13 +91,8 @@ def centres_of(column: Coded) -> Reals | None:
 
 
 def _number(domain: FiniteDomain, position: int) -> float:
-    match domain:
-        case IntegerDomain() | NumberDomain():
-            return float(domain.value(position))
-        case DateDomain():
-            return float(domain.value(position).toordinal())
-        case _:
-            return float(position)
+    value = domain.value(position)
+    return float(value.toordinal() if isinstance(value, dt.date) else value)
 
 
 def _word(domain: FiniteDomain, position: int) -> str:

@@ -1,11 +1,16 @@
 import numpy as np
 import pytest
 
-from discreet.attack.counts.reconstruction import ATTACK, against_curator, balanced, half_have_it
+from discreet.attack.counts.reconstruction import (
+    ATTACK,
+    against_curator,
+    balanced,
+    half_have_it,
+    noise_sweep,
+)
 from discreet.attack.counts.reconstruction_curator import private_sums
-from discreet.attack.counts.reconstruction_picture import noise_sweep
 from discreet.attack.counts.reconstruction_solve import subset_queries, sums
-from discreet.attack.knobs import AttackSettings
+from discreet.attack.registry import AttackSettings
 from discreet.noise.bars.binomial import lower_limit
 from discreet.report.svg import to_svg
 

@@ -8,12 +8,12 @@ import pytest
 from discreet.attack.counts.reconstruction_solve import (
     least_squares,
     linear_programme,
-    right_bits,
     spread_of_uniform,
     subset_queries,
     sums,
     uniform_noise,
 )
+from discreet.attack.outcome import Score
 from discreet.errors import InvalidInput, MissingExtra
 from patience import slowness
 
@@ -23,7 +23,7 @@ def _solved(people: int, most: float, solver, *, each: int = 4, seed: int = 0) -
     secret = rng.random(people) < 0.5
     queries = subset_queries(people, each * people, rng)
     answers = uniform_noise(sums(queries, secret), most, rng)
-    return right_bits(solver(queries, answers, most), secret) / people
+    return Score.of_bits(solver(queries, answers, most) > 0.5, secret).success
 
 
 def _squares(queries, answers, most):
@@ -60,7 +60,7 @@ def test_fewer_queries_than_people_still_say_something():
     secret = rng.random(300) < 0.5
     queries = subset_queries(300, 100, rng)
     estimate = least_squares(queries, sums(queries, secret), spread=0.0)
-    assert right_bits(estimate, secret) / 300 > 0.6
+    assert Score.of_bits(estimate > 0.5, secret).success > 0.6
 
 
 def test_an_empty_question_is_refused_and_a_missing_solver_is_named(monkeypatch):

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.attack.membership.membership import ATTACK
-from discreet.attack.membership.nearness import Nearness, Scaled, membership_scores
+from discreet.attack.membership.nearness import Scaled, membership_scores, nearness
 
 
 def people(seed: int, many: int) -> pa.Table:
@@ -21,12 +21,12 @@ def people(seed: int, many: int) -> pa.Table:
 def test_distance_by_hand():
     one = pa.table({"age": [0, 10], "job": ["a", "b"]})
     two = pa.table({"age": [10, None], "job": ["b", None]})
-    scaled = Scaled.of([one, two])
-    found = Nearness.of(scaled.rows(one), scaled.rows(two))
-    assert found.nearest.tolist() == [2.0, 0.0]
-    assert found.density[1] > found.density[0]
+    scaled = Scaled([one, two])
+    nearest, density = nearness(scaled.rows(one), scaled.rows(two))
+    assert nearest.tolist() == [2.0, 0.0]
+    assert density[1] > density[0]
     # A missing value is near a missing one.
-    assert Nearness.of(scaled.rows(two), scaled.rows(two)).nearest.tolist() == [0.0, 0.0]
+    assert nearness(scaled.rows(two), scaled.rows(two))[0].tolist() == [0.0, 0.0]
 
 
 def test_a_copy_gives_its_people_away_and_other_people_do_not():

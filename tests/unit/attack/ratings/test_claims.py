@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, calibrated, claims
+from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, RatingsScene, calibrated, claims
 from discreet.attack.ratings.index import Ratings
 from discreet.attack.ratings.known import RatingKnowledge
-from discreet.attack.ratings.netflix import RatingsScene, play, scene_of
+from discreet.attack.ratings.netflix import play, scene_of
 from discreet.attack.town import staged
 from discreet.noise.bars.binomial import lower_limit
 from patience import slowness
@@ -22,15 +22,7 @@ KNOWN = RatingKnowledge(8, 2, 14)
 
 
 def both(scene, method, threshold, known=KNOWN):
-    return claims(
-        method,
-        threshold,
-        scene.index,
-        scene.witness,
-        known,
-        present=scene.present,
-        absent=scene.absent,
-    )
+    return claims(method, threshold, scene, known)
 
 
 def test_nearly_everybody_is_found_and_hardly_anybody_invented(scene):
@@ -56,7 +48,7 @@ def test_the_published_eccentricity_claims_many_who_are_absent(scene):
 
 
 def test_too_few_trials_for_the_rate_mean_no_claim(scene):
-    assert calibrated(scene.index, scene.witness, KNOWN, trials=50, rate=0.001) == math.inf
+    assert calibrated(scene, KNOWN, trials=50, rate=0.001) == math.inf
 
 
 def test_nobody_is_both_there_and_not(scene):

@@ -19,7 +19,6 @@ GUARDED_BY_ITS_CALLER = {
     "synth/methods/rap_descent.py",
     # Only publish/reconcile/answers.py imports these, after it has asked.
     "publish/reconcile/nearest.py",
-    "publish/reconcile/least_distance.py",
     # Only engine/postgres/engine.py and engine/spark/engine.py import these, after they have asked.
     "engine/spark/sources.py",
     "engine/postgres/content.py",

@@ -19,7 +19,8 @@ from discreet.catalog.read.policy_file import loads
 from discreet.engine import files
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
-from discreet.engine.duckdb.snapshots import NEWEST, SnapshotStore, secret_key
+from discreet.engine.copies import state_key
+from discreet.engine.duckdb.snapshots import NEWEST, SnapshotStore
 from discreet.engine.files import ContentHashes
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.select import CanonicalRecipe
@@ -265,9 +266,10 @@ def test_a_process_killed_while_making_leaves_nothing_that_looks_finished(town):
     base, known, engine = town
     script = (
         "import os, sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
-        "from discreet.engine.duckdb.snapshots import SnapshotStore, secret_key\n"
+        "from discreet.engine.copies import state_key\n"
+        "from discreet.engine.duckdb.snapshots import SnapshotStore\n"
         "base = Path(sys.argv[1]) / 'duckdb'\n"
-        "room = SnapshotStore(base / 'canon', secret_key(base / 'key')).room()\n"
+        "room = SnapshotStore(base / 'canon', state_key(base)).room()\n"
         "room.rows.write_bytes(b'half')\n"
         "os.kill(os.getpid(), 9)\n"
     )
@@ -280,7 +282,7 @@ def test_a_process_killed_while_making_leaves_nothing_that_looks_finished(town):
 
 
 def test_two_processes_draw_one_key(tmp_path):
-    assert secret_key(tmp_path / "key") == secret_key(tmp_path / "key")
+    assert state_key(tmp_path) == state_key(tmp_path)
     assert (tmp_path / "key").stat().st_mode & 0o077 == 0
     one = SnapshotStore(tmp_path / "one", b"1" * 32)
     two = SnapshotStore(tmp_path / "two", b"2" * 32)

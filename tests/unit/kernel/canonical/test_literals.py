@@ -6,7 +6,8 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from discreet.kernel.canonical.literals import column_name, constant, decimal, text
+from discreet.engine.names import quoted
+from discreet.kernel.canonical.literals import constant, decimal, text
 
 NASTY = [
     "O'Brien",
@@ -33,9 +34,9 @@ def test_spark_escapes_with_a_backslash():
 
 @pytest.mark.parametrize("name", ["age", "shoe size", 'say "hi"', "a`b", "select"])
 def test_names_are_quoted(name):
-    sql = f"SELECT t.{column_name(name, 'duckdb')} FROM (SELECT 5 AS {column_name(name, 'duckdb')}) AS t"
+    sql = f"SELECT t.{quoted(name, 'duckdb')} FROM (SELECT 5 AS {quoted(name, 'duckdb')}) AS t"
     assert duckdb.connect().execute(sql).fetchone() == (5,)
-    assert column_name(name, "spark") == "`" + name.replace("`", "``") + "`"
+    assert quoted(name, "spark") == "`" + name.replace("`", "``") + "`"
 
 
 def test_other_constants():

@@ -207,8 +207,7 @@ def _sealed(curator, name: str, most: int):
     }
     node = tree.of(name)
     split = event_columns(node, columns_of(node, tree, encodings))
-    means = {"catalog": curator.catalog, "engine": curator.engine}
-    return [seal(node, tree, split, most, **means) for seal in (seal_first, seal_later)]
+    return [seal(node, tree, split, most, curator) for seal in (seal_first, seal_later)]
 
 
 def test_the_kernel_reads_the_bound_off_the_sql(folder):

@@ -149,9 +149,7 @@ def test_no_person_has_more_rows_than_the_noise_is_for(folder, most):
         units = {}
         for node in tree.tables:
             columns = columns_of(node, tree, encodings)
-            sealed = seal_linked(
-                node, tree, columns, most, catalog=curator.catalog, engine=curator.engine
-            )
+            sealed = seal_linked(node, tree, columns, most, curator)
             units[node.name] = sealed.unit.rows
     assert units == {"people": 1, "orders": most, "items": most}
 

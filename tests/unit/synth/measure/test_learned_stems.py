@@ -27,7 +27,7 @@ from discreet.synth.measure.learned_stems import (
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedSource, seal_codes
 from discreet.synth.measure.sql_counter import SqlCounter
-from discreet.synth.model_file import _column, _column_json
+from discreet.synth.model_file import column_from_json, column_to_json
 from discreet.testing import SeededRng
 
 PURSE = MarginalBudget(Fraction(1, 10), concentrated=True)
@@ -136,5 +136,5 @@ def test_noise_makes_no_column_of_nothing():
 
 def test_the_model_file_keeps_stems():
     column = with_stems("job", ("x",), ["A", "A1"])
-    assert _column(_column_json(column)) == column
+    assert column_from_json(column_to_json(column)) == column
     assert Counter(column.domain.values) == Counter(("x", "A*", "A1*"))

@@ -75,6 +75,13 @@ def test_several_marginals_share_one_share():
     assert door.left == HALF
 
 
+def test_the_door_remembers_what_it_let_out():
+    door = door_to(CODES, SHAPE)
+    first = door.measure([(0,), (0, 1)], share=Fraction(1, 2))
+    second = door.measure([(1,)], share=Fraction(1, 4))
+    assert door.measured == [*first, *second]
+
+
 def test_a_choice_costs_its_share():
     for purse, epsilon in ((PURE, Fraction(1)), (CONCENTRATED, None)):
         door = door_to(CODES, SHAPE, purse=purse)

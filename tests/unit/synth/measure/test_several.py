@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.core.event import Select
-from discreet.synth.measure.several import draw_several
+from discreet.synth.measure.private_marginals import draw_several
 from discreet.testing import SeededRng, assert_frequency
 from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.synth.fitting.beliefs import spread
-from discreet.synth.fitting.drawing_order import drawing_cells, drawing_order
+from discreet.synth.fitting.junction import drawing_cells, drawing_order
 from discreet.synth.models.given_drawing import draw_given
 from discreet.synth.models.layered import layered
 from discreet.testing import ALPHA

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.report import rehearsal
+from discreet.synth.report import publishable
+from discreet.synth.report.publishable import rehearse
 from discreet.synth.report.quality import compare
-from discreet.synth.report.rehearsal import rehearse
 from quality_kit import SHAPE, people, subject_of
 
 
@@ -33,6 +33,6 @@ def test_without_the_method_there_is_none():
 
 def test_one_that_would_take_long_is_left_out(monkeypatch):
     subject = subject_of(people())
-    assert rehearsal.work(subject) == 3 * subject.rows
-    monkeypatch.setattr(rehearsal, "MOST_WORK", 100)
+    assert publishable.work(subject) == 3 * subject.rows
+    monkeypatch.setattr(publishable, "MOST_WORK", 100)
     assert rehearse(subject, subject.lens()) is None

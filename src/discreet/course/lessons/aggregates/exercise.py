@@ -45,16 +45,15 @@ QUESTIONS = (
         "single",
         "Write a question that singles out one person of the made-up town of 1,000: SELECT COUNT(*) AS n FROM people WHERE ... whose exact answer is 1. "
         "The columns are age, sex, region, education, job, income, married, household_size, smoker and height. It is asked at epsilon 50, which is as good as exact.",
-        AnswerKind.SQL,
         _single,
         "SELECT COUNT(*) AS n FROM people WHERE age = 83 AND sex = 'Female'",
         "Conditions on a few columns soon leave one person; 'income between' and 'height between' are quick, too.",
         "Try ages and heights.",
+        kind=AnswerKind.SQL,
     ),
     LessonQuestion(
         "last",
         "Five colleagues earn 52,000 on average. The one who left is taken out, and the four others earn 50,000 on average. What did the one who left earn?",
-        AnswerKind.NUMBER,
         _last,
         "60000",
         "n a - (n - 1) b = 5 x 52,000 - 4 x 50,000.",
@@ -62,7 +61,6 @@ QUESTIONS = (
     LessonQuestion(
         "noise",
         "1,000 people have a secret bit each, and every subset is counted with an error of at most E. Up to which E is an attacker sure to know at least 90% of the bits?",
-        AnswerKind.NUMBER,
         _noise,
         "25",
         "All but 4E bits are known: 4E = 100.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 from discreet.learn.select import loss_bound
 
 BIDS = (1.00, 1.00, 1.00, 3.01)
@@ -50,7 +50,6 @@ QUESTIONS = (
     LessonQuestion(
         "price",
         "Bids are 1.00, 1.00, 1.00 and 3.01; everybody who bid at least the price pays the price. Which price earns most?",
-        AnswerKind.NUMBER,
         _price,
         "1.00",
         "4 x 1.00 = 4.00 against 3.01.",
@@ -58,7 +57,6 @@ QUESTIONS = (
     LessonQuestion(
         "loss",
         "The most common of 10,000 names is chosen with epsilon 1. By how many bearers may the chosen name lie below the most common one, with 95%?",
-        AnswerKind.NUMBER,
         _loss,
         "2 * ln(10000 / 0.05)",
         "(2/1) ln(10,000/0.05) = 24.4.",
@@ -66,7 +64,6 @@ QUESTIONS = (
     LessonQuestion(
         "chance",
         "The same four bids; only the prices 1.00, 3.01 and 3.02 may be chosen. Bids were declared to be at most 4, so take 4 for the sensitivity. With which probability is 1.00 chosen at epsilon 2?",
-        AnswerKind.NUMBER,
         _chance,
         "exp(4/4) / (exp(4/4) + exp(3.01/4) + exp(0))",
         "Weights e^1, e^0.7525 and e^0.",

@@ -50,7 +50,6 @@ QUESTIONS = (
     LessonQuestion(
         "sum",
         "All (0.5), men (0.2), women (0.25), over 20 (0.25). What do the four cost by sequential composition?",
-        AnswerKind.NUMBER,
         _sum,
         "1.2",
         "0.5 + 0.2 + 0.25 + 0.25.",
@@ -58,7 +57,6 @@ QUESTIONS = (
     LessonQuestion(
         "worst",
         "And what does the person pay who is hit hardest?",
-        AnswerKind.NUMBER,
         _worst,
         "1.0",
         "A woman over 20: 0.5 + 0.25 + 0.25.",
@@ -66,16 +64,15 @@ QUESTIONS = (
     LessonQuestion(
         "fifth",
         "The four have been asked. Write a fifth question that costs 0.2 and leaves the bill of the worst-hit person as it is.",
-        AnswerKind.SQL,
         _fifth,
         "SELECT COUNT(*) AS n FROM people WHERE age <= 20 AND smoker",
         "People up to 20 have paid 0.75 at most; 0.2 more is 0.95.",
         "Who has paid least so far?",
+        kind=AnswerKind.SQL,
     ),
     LessonQuestion(
         "hundred",
         "A hundred answers at 0.1, fixed beforehand. What do they cost together at delta 1e-6, by the optimal formula?",
-        AnswerKind.NUMBER,
         _hundred,
         "4.77",
         "discreet.account.advanced.optimal_epsilon: the exact composition of k equal pure mechanisms.",

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.account.explain import belief, factor
 from discreet.course.composed import total_epsilon
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 
 STUDIES = (Fraction(1), Fraction(1, 2), Fraction(1, 4))
 
@@ -43,7 +43,6 @@ QUESTIONS = (
     LessonQuestion(
         "told",
         "A consent form says: nobody's odds about you change by more than 1.5 times. Which epsilon is that, in all?",
-        AnswerKind.NUMBER,
         _told,
         "ln(1.5)",
         "e^epsilon = 1.5.",
@@ -51,7 +50,6 @@ QUESTIONS = (
     LessonQuestion(
         "believes",
         "An employer thinks it 10% likely that you have an illness. A study that you may or may not be in publishes with epsilon 0.5. What can the employer believe at most, compared with what they would have believed without you?",
-        AnswerKind.NUMBER,
         _believes,
         "0.155",
         "Odds 1/9 x 1.6487 = 0.1832, which is 15.5%.",
@@ -60,7 +58,6 @@ QUESTIONS = (
     LessonQuestion(
         "three",
         "Somebody is in three studies, published with epsilon 1, 0.5 and 0.25. What was promised to her by all of them together?",
-        AnswerKind.NUMBER,
         _three,
         "1.75",
         "The sum: composition across data sets that hold the same person.",

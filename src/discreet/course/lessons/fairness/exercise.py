@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.account.group import group_epsilon
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 
 SHARE = 0.05
@@ -44,7 +44,6 @@ QUESTIONS = (
     LessonQuestion(
         "size",
         "Counts are published at epsilon 0.1. From how many people on is the noise ± (95%) at most 5% of a count?",
-        AnswerKind.NUMBER,
         _size,
         "600",
         "The half-width of discrete Laplace noise of scale 10 is 30; 30/0.05 = 600.",
@@ -52,7 +51,6 @@ QUESTIONS = (
     LessonQuestion(
         "group",
         "A classifier was trained with epsilon 1 for each person. What epsilon does that give a minority of 50 people, as a group?",
-        AnswerKind.NUMBER,
         _group,
         "50",
         "m epsilon.",
@@ -60,7 +58,6 @@ QUESTIONS = (
     LessonQuestion(
         "above",
         "From codes without hiding, an adversary tells the sex 70.8 times in 100; always saying the most common is right 67.3 times in 100. How many points above guessing is it?",
-        AnswerKind.NUMBER,
         _above,
         "3.5",
         "A score means nothing without its baseline.",

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from discreet.account.group import group_delta, group_epsilon
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 
@@ -51,7 +51,6 @@ QUESTIONS = (
     LessonQuestion(
         "family",
         "An answer has epsilon 0.5. By which factor may the odds that a family of four took part change at most?",
-        AnswerKind.NUMBER,
         _family,
         "exp(4 * 0.5)",
         "e^(4 x 0.5) = 7.39.",
@@ -59,7 +58,6 @@ QUESTIONS = (
     LessonQuestion(
         "largest",
         "An answer has epsilon 0.25. How large a group still has epsilon 1 or less?",
-        AnswerKind.NUMBER,
         _largest,
         "4",
         "m x 0.25 is to be at most 1.",
@@ -67,7 +65,6 @@ QUESTIONS = (
     LessonQuestion(
         "visits",
         "Noise hides one visit with epsilon 0.1. What is the epsilon of a patient with 20 visits?",
-        AnswerKind.NUMBER,
         _visits,
         "2",
         "Group privacy over her own rows.",
@@ -75,7 +72,6 @@ QUESTIONS = (
     LessonQuestion(
         "delta",
         "Epsilon 1, delta 1e-6 for one person. How large is delta for a group of ten?",
-        AnswerKind.NUMBER,
         _delta,
         "(exp(10) - 1) / (exp(1) - 1) * 1e-6",
         "(e^(m epsilon) - 1) / (e^epsilon - 1) x delta = 22,025 / 1.718 x 1e-6 = 0.0128.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 
 FIRST = ("flu", "asthma", "heart", "diabetes", "flu")
 SECOND = ("asthma", "cancer", "migraine", "asthma", "back")
@@ -33,7 +33,6 @@ QUESTIONS = (
         "Your neighbour is in a class of the first hospital with the conditions flu, asthma, heart, diabetes, flu, and in a "
         "class of the second with asthma, cancer, migraine, asthma, back. One condition was treated in both. "
         "How many conditions are still possible?",
-        AnswerKind.NUMBER,
         _left,
         "1",
         "The two sets have asthma alone in common: two 5-anonymous tables, and no doubt left.",
@@ -43,7 +42,6 @@ QUESTIONS = (
         "agree",
         "A secret is had by one person in ten, independently of everything else. What is the chance that a class of 5 is "
         "homogeneous: that all of its members have it, or none?",
-        AnswerKind.NUMBER,
         _agree,
         "0.59",
         "0.1^5 + 0.9^5 = 0.00001 + 0.59049.",

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 from discreet.learn.select import loss_bound
 
 MODELS, ROWS = 50, 1_000
@@ -59,7 +59,6 @@ QUESTIONS = (
     LessonQuestion(
         "area",
         "A model was trained with pure epsilon 1. What is the most that any membership attack's area under the curve can be?",
-        AnswerKind.NUMBER,
         _area,
         "1 - 1/(1 + e)",
         "At every threshold the rate of right claims is at most e times that of wrong ones, and the other way round.",
@@ -67,7 +66,6 @@ QUESTIONS = (
     LessonQuestion(
         "guarded",
         "Which epsilon keeps that area at 0.6 at most?",
-        AnswerKind.NUMBER,
         _guarded,
         "ln(0.6/0.4)",
         "1 - 1/(1 + e^epsilon) = 0.6 gives e^epsilon = 1.5.",
@@ -75,7 +73,6 @@ QUESTIONS = (
     LessonQuestion(
         "tuning",
         "The best of 50 classifiers is chosen on 1,000 validation rows with epsilon 1. By how much accuracy may the choice be below the best, with 95%?",
-        AnswerKind.NUMBER,
         _tuning,
         "2/1000 * ln(50/0.05)",
         "2/(n epsilon) x ln(k/beta) = 0.0138.",
@@ -84,7 +81,6 @@ QUESTIONS = (
     LessonQuestion(
         "products",
         "Everybody's list of leanings is cut to length 5 before the products of all pairs of films are summed over people. How far can one person move that matrix, as a length over all of its entries?",
-        AnswerKind.NUMBER,
         _products,
         "25",
         "The matrix x x^T has the length |x|^2 = 5^2.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 
 PEOPLE, YEARS, SEXES = 10_000, 80, 2
 SUBSCRIBERS, SEEN_BY = 480_000, 500
@@ -37,7 +37,6 @@ QUESTIONS = (
         "alone",
         "A ZIP code has 10,000 people. Birth dates are spread evenly over 80 years of 365.25 days, and half of the "
         "people are women. What is the chance that a person is alone with ZIP code, birth date and sex?",
-        AnswerKind.NUMBER,
         _alone,
         "0.843",
         "80 x 365.25 x 2 = 58,440 pigeonholes; (1 - 1/58,440)^9,999, about e^(-0.171).",
@@ -47,7 +46,6 @@ QUESTIONS = (
         "films",
         "Of 480,000 subscribers one in 500 has seen a certain film, whatever else they saw. How many such films must "
         "an attacker know of you until on average less than one other person is left?",
-        AnswerKind.NUMBER,
         _films,
         "3",
         "480,000 / 500^2 is 1.9, and / 500^3 is 0.004.",

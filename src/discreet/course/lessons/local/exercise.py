@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 from discreet.survey.sketch.count_mean import CountMeanSketch
 
@@ -53,7 +53,6 @@ QUESTIONS = (
     LessonQuestion(
         "flip",
         "With which probability does a count mean sketch of epsilon 4 flip each bit?",
-        AnswerKind.NUMBER,
         _flip,
         "1/(1+exp(2))",
         "1/(1 + e^(epsilon/2)) = 0.1192.",
@@ -61,7 +60,6 @@ QUESTIONS = (
     LessonQuestion(
         "debias",
         "And by which factor is a bit debiased?",
-        AnswerKind.NUMBER,
         _debias,
         "(exp(2)+1)/(exp(2)-1)",
         "1/(1 - 2 x 0.1192) = 1.313.",
@@ -69,7 +67,6 @@ QUESTIONS = (
     LessonQuestion(
         "dearer",
         "10,000 people, half of them yes, epsilon 1. How many times larger is the standard deviation of the count by randomized response than by a curator's Laplace noise?",
-        AnswerKind.NUMBER,
         _dearer,
         "(sqrt(10000)/2/tanh(0.5))/sqrt(2)",
         "50/0.4621 = 108 people against 1.41 (1.36 for the discrete law).",
@@ -77,7 +74,6 @@ QUESTIONS = (
     LessonQuestion(
         "year",
         "A device reports every day for 365 days with fresh coins, epsilon 0.5 each. What is promised in all?",
-        AnswerKind.NUMBER,
         _year,
         "182.5",
         "Sequential composition.",

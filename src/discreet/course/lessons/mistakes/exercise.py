@@ -102,26 +102,25 @@ QUESTIONS = (
         "first",
         "Which hold? A: the standard deviation of n numbers in [0, 1] has sensitivity 1/n. B: Laplace noise of scale b has variance 2b. C: epsilon ln 3 is a factor of 3, and epsilon 1 is not. "
         "D: 0.5 + 0.2 + 0.25 + 0.25 costs 1.25. E: for means a of n numbers and b of the first n - 1, n a - (n-1) b is the last number.",
-        AnswerKind.LETTERS,
         _first,
         "C E",
         "A: 1/sqrt(n). B: 2 b^2. D: 1.2.",
         "Letters, such as A C; or none.",
+        kind=AnswerKind.LETTERS,
     ),
     LessonQuestion(
         "second",
         "Which hold? A: the exponential mechanism needs no factor 2, whatever the scores. B: sigma = sqrt(2 ln(1.25/delta))/epsilon is enough at epsilon 10, delta 1e-6. "
         "C: the sensitivity of MAX is the largest value of the data less the smallest. D: losses add up also where no noise is added to anything, as in randomized response. E: a xor b is 1 when a = b.",
-        AnswerKind.LETTERS,
         _second,
         "D",
         "A: scores that move in opposite directions need it. B: insufficient from about 8.8 or 9.75 on. C: of the declared domain. E: it is 0.",
         "Letters, such as A C; or none.",
+        kind=AnswerKind.LETTERS,
     ),
     LessonQuestion(
         "sigma",
         "10,000 numbers in [0, 1]. Somebody calibrates the noise of their standard deviation by sensitivity 1/n. By which factor is it too small?",
-        AnswerKind.NUMBER,
         _sigma,
         "100",
         "1/sqrt(n) over 1/n is sqrt(n).",

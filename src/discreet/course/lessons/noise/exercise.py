@@ -8,7 +8,7 @@ from functools import cache
 
 from discreet.account.calibrate import gaussian_sigma_squared
 from discreet.core.numbers import Delta, Epsilon
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 
 WANTED, NAMES, MOST = 10, 10_000, 10_000
@@ -75,7 +75,6 @@ QUESTIONS = (
     LessonQuestion(
         "names",
         "10,000 first names are counted with discrete Laplace noise, epsilon 1. What is the smallest m so that no count is off by more than m, with 95%?",
-        AnswerKind.NUMBER,
         _names,
         "12",
         "10,000 x 2 t^13/(1+t) = 0.033 is below 0.05, and 10,000 x 2 t^12/(1+t) is not.",
@@ -84,7 +83,6 @@ QUESTIONS = (
     LessonQuestion(
         "epsilon",
         "A count shall be within ± 10 with 95%. Which epsilon does that take? (Not more than it takes.)",
-        AnswerKind.NUMBER,
         _epsilon,
         "0.29",
         "P(|X| >= 11) = 2 t^11/(1+t) is to be at most 0.05, with t = e^-epsilon.",
@@ -92,7 +90,6 @@ QUESTIONS = (
     LessonQuestion(
         "variance",
         "What is the variance of Laplace noise of scale 5?",
-        AnswerKind.NUMBER,
         _variance,
         "50",
         "2 b^2.",
@@ -100,7 +97,6 @@ QUESTIONS = (
     LessonQuestion(
         "from",
         "One person may be in each of k counts; epsilon 1, delta 1e-6 for all together. From which k on has Gaussian noise the smaller variance, calibrated through rho as in the second Python block?",
-        AnswerKind.NUMBER,
         _from,
         "11",
         "Laplace's variance is about 2 k^2, the Gaussian's k times 20.5 (sigma is 4.53 for k = 1): run the second cell of the notebook for other k.",

@@ -66,7 +66,6 @@ QUESTIONS = (
     LessonQuestion(
         "belief",
         "Somebody believes with 1% that you are in a study. It publishes with epsilon 1. What can they believe at most afterwards?",
-        AnswerKind.NUMBER,
         _belief,
         "0.0267",
         "Odds 1/99 x e = 0.02746, and 0.02746 / 1.02746 = 0.0267.",
@@ -75,7 +74,6 @@ QUESTIONS = (
     LessonQuestion(
         "double",
         "At which epsilon do anyone's odds change by at most a factor of 2?",
-        AnswerKind.NUMBER,
         _double,
         "ln(2)",
         "e^epsilon = 2.",
@@ -84,10 +82,10 @@ QUESTIONS = (
         "holds",
         "Which of these hold? A: rounding an ε-private answer, or looking at it modulo 3, keeps it ε-private. B: asking the same question a hundred times at 0.1 costs 0.1. "
         "C: after the smoking study your premium rises, so the study broke its promise to you. D: the promise holds against somebody who knows everybody else's data.",
-        AnswerKind.LETTERS,
         _holds,
         "A D",
         "Post-processing is free; repetition is not; the study would have said the same without you; the definition quantifies over all others' data.",
         "Letters, such as A C.",
+        kind=AnswerKind.LETTERS,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from discreet.account.explain import truth_probability
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.respond import coin_epsilon
 
 SAID_YES, ASKED = 450, 1_000
@@ -57,7 +57,6 @@ QUESTIONS = (
     LessonQuestion(
         "epsilon",
         "What is the epsilon of the two fair coins?",
-        AnswerKind.NUMBER,
         _epsilon,
         "ln(3)",
         "(3/4) / (1/4) = 3, and e^epsilon = 3.",
@@ -66,7 +65,6 @@ QUESTIONS = (
     LessonQuestion(
         "truth",
         "With which probability q must the truth be told for epsilon 1?",
-        AnswerKind.NUMBER,
         _truth,
         "tanh(1/2)",
         "(1+q)/(1-q) = e gives q = (e-1)/(e+1) = tanh(1/2) = 0.4621.",
@@ -74,7 +72,6 @@ QUESTIONS = (
     LessonQuestion(
         "estimate",
         "Two fair coins; 450 of 1,000 people say yes. What share has the secret, by the estimate?",
-        AnswerKind.NUMBER,
         _estimate,
         "0.4",
         "p = 2A - 1/2.",
@@ -83,7 +80,6 @@ QUESTIONS = (
     LessonQuestion(
         "crowd",
         "Two fair coins. How many people must be asked so that the estimate's noise is ± 5 points at 95% (1.96 standard errors) when half of them say yes?",
-        AnswerKind.NUMBER,
         _crowd,
         "1537",
         "1.96 sqrt(0.25/n) / 0.5 = 0.05 gives n = (1.96 x 0.5 / 0.025)^2 = 1,536.6.",

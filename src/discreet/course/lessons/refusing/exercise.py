@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 
 Bits = tuple[int, ...]
 PEOPLE, A_SECOND = 40, 1e9
@@ -52,7 +52,6 @@ QUESTIONS = (
     LessonQuestion(
         "refused",
         "Two people have secret bits. The auditor, who knows them, refuses to say how many of the two are ones. How many of the four tables are still possible?",
-        AnswerKind.NUMBER,
         _refused,
         "2",
         "Only counts of 0 and 2 fix bits, so 00 and 11 are left.",
@@ -61,7 +60,6 @@ QUESTIONS = (
     LessonQuestion(
         "careful",
         "The same question goes to an auditor who decides without looking at the table. In how many of the four tables does it refuse?",
-        AnswerKind.NUMBER,
         _careful,
         "4",
         "For 00 an answer would be dangerous, and it cannot tell whether the table is 00.",
@@ -70,7 +68,6 @@ QUESTIONS = (
     LessonQuestion(
         "seconds",
         "An auditor tries all tables of 40 bits, a thousand million a second. How many seconds does one question take?",
-        AnswerKind.NUMBER,
         _seconds,
         "2^40 / 10^9",
         "2^40 is about 1.1 x 10^12.",

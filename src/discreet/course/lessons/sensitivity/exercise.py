@@ -59,17 +59,16 @@ QUESTIONS = (
     LessonQuestion(
         "moves",
         "Write a statement over people whose answer one person can move by exactly 120.",
-        AnswerKind.SQL,
         _moves,
         "SELECT SUM(age) AS total FROM people",
         "Ages are declared from 0 to 120. (SUM(15 * household_size) would do as well: sizes are declared up to 8. "
         "SUM(income - income + 120) would not: the planner bounds each part by itself.)",
         "Which column is declared up to 120?",
+        kind=AnswerKind.SQL,
     ),
     LessonQuestion(
         "groups",
         "One count with noise of scale 10 costs epsilon 0.1. What do the counts of all fifty regions cost, each with noise of scale 10, as GROUP BY region?",
-        AnswerKind.NUMBER,
         _groups,
         "0.1",
         "The groups are disjoint: parallel composition.",
@@ -77,7 +76,6 @@ QUESTIONS = (
     LessonQuestion(
         "deviation",
         "400 numbers in [0, 1], n public, one of them replaced. How far can the standard deviation move, from all zeros?",
-        AnswerKind.NUMBER,
         _deviation,
         "sqrt(399)/400",
         "The variance of one 1 among 399 zeros is 1/400 - 1/400^2.",

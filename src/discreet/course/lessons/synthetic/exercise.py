@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.account.calibrate import laplace_scale
 from discreet.core.numbers import Epsilon
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
 
 COLUMNS, PEOPLE = 10, 10_000
 DELTA = 1e-6
@@ -52,7 +52,6 @@ QUESTIONS = (
     LessonQuestion(
         "scale",
         "An independent copy of 10,000 people with 10 columns, epsilon 1, one person replaced by another. What is the scale of the Laplace noise on each share of a histogram?",
-        AnswerKind.NUMBER,
         _scale,
         "2*10/(1*10000)",
         "Lap(2d / (epsilon n)).",
@@ -60,7 +59,6 @@ QUESTIONS = (
     LessonQuestion(
         "rho",
         "Which rho corresponds to epsilon 1 at delta 1e-6, by epsilon = rho + 2 sqrt(rho ln(1/delta))?",
-        AnswerKind.NUMBER,
         _rho,
         "(sqrt(ln(10^6) + 1) - sqrt(ln(10^6)))^2",
         "A quadratic equation in sqrt(rho); about 0.0175.",
@@ -68,7 +66,6 @@ QUESTIONS = (
     LessonQuestion(
         "round",
         "RAP with T = 5 rounds of K = 20 questions and rho 0.018 in all. What is sigma of the Gaussian noise on each measured count?",
-        AnswerKind.NUMBER,
         _round,
         "sqrt(2*5*20/(2*0.018))",
         "rho/(2TK) = 0.00009 for a measurement, and sigma = 1/sqrt(2 x 0.00009) = 74.5.",

@@ -5,4 +5,4 @@ from __future__ import annotations
 from discreet.server.feature import Feature
 from discreet.server.features.anonymize import pages, routes
 
-FEATURE = Feature((routes.router, pages.router), set_up=routes.set_up)
+FEATURE = Feature((routes.router, pages.router))

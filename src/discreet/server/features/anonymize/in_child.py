@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.anonymize.curve import curve
-from discreet.anonymize.exposure import expose
-from discreet.anonymize.release import Memory, release
+from discreet.anonymize.release import Memory, expose, release
 from discreet.anonymize.report import document
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized

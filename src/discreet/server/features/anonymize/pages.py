@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from discreet.anonymize.text import BREAKS, LEGACY
+from discreet.anonymize.text import BREAKS, LEGACY, percent
 from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
+from discreet.server.features.anonymize.releases import StoredRelease
 from discreet.server.features.anonymize.routes import releases_of
-from discreet.server.features.anonymize.views import release_view
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.features.synth.views import tables_view
 from discreet.server.rendering import page
@@ -50,3 +53,33 @@ def one_copy(request: Request, copy_id: str) -> Response:
         copy=release_view(release),
         report=Markup(releases_of(request).part(release)),  # noqa: S704  # made by us, every text escaped
     )
+
+
+_DOWNLOADS = (
+    ("rows.csv", "CSV"),
+    ("rows.parquet", "Parquet"),
+    ("report.html", "report"),
+    ("report.json", "report as JSON"),
+)
+
+
+def release_view(release: StoredRelease) -> dict[str, Any]:
+    """Return one copy as the pages show it."""
+    facts = release.facts
+    return {
+        "id": release.id,
+        "path": f"/anonymize/{release.id}",
+        "table": release.table,
+        "dataset": release.dataset,
+        "k": facts["k"],
+        "rows": f"{facts['rows'] - facts['suppressed']:,}",
+        "left_out": f"{facts['suppressed']:,}",
+        "classes": f"{facts['classes']:,}",
+        "risk": percent(facts["risk"]["prosecutor"]["average"]),
+        "worst": percent(facts["risk"]["prosecutor"]["highest"]),
+        "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime(release.created)),
+        "downloads": [
+            {"name": words, "path": f"/api/v1/anonymize/{release.id}/{file}"}
+            for file, words in _DOWNLOADS
+        ],
+    }

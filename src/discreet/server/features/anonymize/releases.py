@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Self
 
 from discreet.server.shelf import Shelf, ShelfRules
@@ -45,5 +44,4 @@ class StoredRelease:
 class Releases(Shelf[StoredRelease]):
     """The anonymized copies of this server."""
 
-    def __init__(self, state: Path, rules: ShelfRules = RULES) -> None:
-        super().__init__(state, StoredRelease, rules)
+    kind, rules = StoredRelease, RULES

@@ -4,58 +4,51 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.anonymize.body import AnonymizeBody
 from discreet.server.features.anonymize.releases import FILES, Releases
 from discreet.server.features.anonymize.source import source_of
-from discreet.server.features.anonymize.work import make as make_copy
-from discreet.server.features.anonymize.work import measure as measure_ks
+from discreet.server.jobs.long import LongTask, submit_long
 
 router = api_router("anonymize")
+_CHILD = "discreet.server.features.anonymize.in_child"
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the store of copies that they share."""
-    app.state.releases = Releases(app.state.context.settings.state_folder)
+releases_of = kept_once(lambda settings: Releases(settings.state_folder))
 
 
-def releases_of(request: Request) -> Releases:
-    """Return the store of this server."""
-    found: Releases = request.app.state.releases
-    return found
-
-
-def check_asked(request: Request, asked: AnonymizeBody) -> None:
-    """Refuse here, not in the queue, what can be refused without reading rows."""
+def _checked(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
+    """Return what a child is asked; refuse here, not in the queue, what can be refused without reading rows."""
     wish = asked.wish()
     with context_of(request).workspace.curator() as curator:
         _, source = source_of(curator, asked.table, asked.where)
         source.named((*wish.quasi, *wish.redact))
+    return {"table": asked.table, "where": asked.where, "wish": wish}
 
 
 @router.post("/anonymize", status_code=202)
 @allow(Role.OWNER)
 def make(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     """Start making a k-anonymous copy: no guarantee, recorded as an exposure; follow the job."""
-    check_asked(request, asked)
-    job = make_copy(context_of(request), releases_of(request), caller(request), asked)
-    return {"job": job.id}
+    context, words = context_of(request), _checked(request, asked)
+    releases_of(request).room()
+    words |= {"state": context.settings.state_folder}
+    return {"job": submit_long(context, caller(request), LongTask(f"{_CHILD}:make", words)).id}
 
 
 @router.post("/anonymize/measure", status_code=202)
 @allow(Role.OWNER)
 def measure(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     """Start measuring what several k would cost and leave; recorded as a look of the owner."""
-    check_asked(request, asked)
-    return {"job": measure_ks(context_of(request), caller(request), asked).id}
+    task = LongTask(f"{_CHILD}:measure", _checked(request, asked))
+    return {"job": submit_long(context_of(request), caller(request), task).id}
 
 
 @router.get("/anonymize")

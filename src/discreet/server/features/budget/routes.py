@@ -19,6 +19,7 @@ from discreet.server.plain_json import answer_json
 router = api_router("budget")
 Named = Annotated[str | None, Query(max_length=200)]
 Last = Annotated[int, Query(ge=0, le=10_000)]
+_OWNERS = ("worst_region", "exposures", "exposed", "alert", "renewal")
 
 
 @router.get("/budget")
@@ -33,11 +34,7 @@ def budget(request: Request) -> dict[str, Any]:
         if who.role is Role.OWNER:
             # Which group is most exposed follows from all questions: for the owner's eyes only.
             for name, facts in curator.budget_report()["datasets"].items():
-                found["datasets"][name]["worst_region"] = facts["worst_region"]
-                found["datasets"][name]["exposures"] = facts["exposures"]
-                found["datasets"][name]["exposed"] = facts["exposed"]
-                found["datasets"][name]["alert"] = facts["alert"]
-                found["datasets"][name]["renewal"] = facts["renewal"]
+                found["datasets"][name] |= {part: facts[part] for part in _OWNERS}
         found["analysts"] = {
             name: curator.share_report(name)["datasets"] for name in curator.catalog.analysts
         }

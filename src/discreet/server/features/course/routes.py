@@ -13,7 +13,7 @@ from discreet.course.grading import grade as graded
 from discreet.course.lesson import all_lessons, lesson_named
 from discreet.course.written import LONGEST
 from discreet.errors import UnknownName
-from discreet.server.access.auth import api_router, everybody
+from discreet.server.access.auth import address_of, api_router, everybody
 from discreet.server.access.limits import Buckets
 
 router = api_router("course")
@@ -75,5 +75,5 @@ def grade(request: Request, name: LessonName, given: GivenAnswer) -> dict[str, A
         A statement is planned in a child with limits, few at a time; whoever comes meanwhile is told to
         come again, at once (note 0067).
     """
-    request.app.state.graded.take(request.client.host if request.client else "unknown")
+    request.app.state.graded.take(address_of(request))
     return graded(name, given.question, given.answer).to_json()

@@ -17,7 +17,7 @@ from discreet.server.features.query.asked_body import Amount
 from discreet.server.features.query.body import payer_of
 from discreet.server.jobs.lasting import answer_of
 from discreet.server.jobs.queue import Job
-from discreet.server.jobs.watched import watched
+from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.plain_json import finite
 
 router = api_router("data")
@@ -59,21 +59,14 @@ async def bounds(request: Request, body: BoundsBody) -> dict[str, Any]:
     analyst = payer_of(who, body.analyst)
 
     def work(job: Job) -> dict[str, Any]:
-        with context.workspace.curator() as curator:
-            job.stop = lambda thread: curator.engine.cancel(thread=thread)
-            try:
-                seen = watched(
-                    curator.seen_by(analyst), tell=job.tell, turn=job.turn, asker=who.name
-                )
-                found = seen.bounds(
-                    body.table,
-                    epsilon=body.epsilon,
-                    at=body.at,
-                    analyst=analyst or OWNER,
-                    request_id=body.request_id,
-                )
-            finally:
-                job.stop = None
+        with curator_for(job, context.workspace, analyst, asker=who.name) as seen:
+            found = seen.bounds(
+                body.table,
+                epsilon=body.epsilon,
+                at=body.at,
+                analyst=analyst or OWNER,
+                request_id=body.request_id,
+            )
         return dict(finite(found.to_json()))
 
     job = context.runner.submit(who.key, work, request_id=body.request_id or "")

@@ -17,6 +17,7 @@ from discreet.core.schema import Table
 from discreet.errors import InvalidInput, RequestConflict, UnknownName
 from discreet.server.features.data.change import change
 from discreet.server.features.data.review.confirm import dataset_of
+from discreet.server.features.data.review.declared import one_table
 from discreet.server.features.data.review.review import NAME, ColumnReview, settings_of
 from discreet.server.features.data.upload.store import Upload, UploadStore
 from discreet.server.workspace import Workspace
@@ -93,7 +94,7 @@ def refresh(
     before: list[Upload] = []
 
     def edit(text: str, old: Catalog) -> str:
-        table = _table(old, dataset)
+        table = one_table(old, dataset)
         mine = [u for u in store.all() if dataset_of(old, store, u) == old.dataset(dataset).name]
         if not mine:
             raise InvalidInput(
@@ -112,14 +113,14 @@ def refresh(
     new = change(workspace, edit)
     for each in before:
         store.retire(each, new.dataset(dataset).budget)
-    return {"dataset": dataset, "table": _table(new, dataset).name, "file": upload.file}
+    return {"dataset": dataset, "table": one_table(new, dataset).name, "file": upload.file}
 
 
 def declare(workspace: Workspace, dataset: str, wanted: NewColumns) -> dict[str, Any]:
     """Return the columns that were declared anew; what was asked before keeps its price."""
 
     def edit(text: str, old: Catalog) -> str:
-        table = _table(old, dataset)
+        table = one_table(old, dataset)
         changes = {
             _declared(table, name): _as_reviewed(name, column)
             for name, column in wanted.columns.items()
@@ -145,15 +146,6 @@ def _as_reviewed(name: str, column: ColumnReview) -> Any:
         return settings
 
     return change_to
-
-
-def _table(catalog: Catalog, dataset: str) -> Table:
-    found = catalog.dataset(dataset).tables
-    if len(found) != 1:
-        raise InvalidInput(
-            "This data set has several tables.", hint="Change it in discreet.toml by hand."
-        )
-    return found[0]
 
 
 def _refuse_missing(table: Table, upload: Upload) -> None:

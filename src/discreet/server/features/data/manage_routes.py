@@ -8,7 +8,7 @@ from fastapi import Path, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from discreet.server.access.audit import Deed
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.data.manage import (
@@ -20,7 +20,7 @@ from discreet.server.features.data.manage import (
     rename,
 )
 from discreet.server.features.data.review.declared import declared_json
-from discreet.server.features.data.upload.store import UploadStore
+from discreet.server.features.data.upload.store import uploads_of
 
 router = api_router("data")
 Name = Annotated[str, Path(min_length=1, max_length=200)]
@@ -34,17 +34,12 @@ class NewFile(BaseModel):
     upload: StrictStr = Field(min_length=1, max_length=64)
 
 
-def _store(request: Request) -> UploadStore:
-    found: UploadStore = request.app.state.uploads
-    return found
-
-
 @router.get("/data/datasets/{dataset}/columns")
 @allow(Role.OWNER)
 def columns(request: Request, dataset: Name) -> dict[str, Any]:
     """Return the declarations of a dataset's table, as the review shows them."""
     with context_of(request).workspace.curator() as curator:
-        return declared_json(curator.catalog, _store(request), dataset)
+        return declared_json(curator.catalog, uploads_of(request), dataset)
 
 
 @router.put("/data/datasets/{dataset}/columns")
@@ -52,7 +47,7 @@ def columns(request: Request, dataset: Name) -> dict[str, Any]:
 def edit(request: Request, dataset: Name, wanted: NewColumns) -> dict[str, Any]:
     """Declare columns anew; from now on they are read so."""
     found = declare(context_of(request).workspace, dataset, wanted)
-    _tell(request, Deed.DATASET_EDITED, dataset=dataset, columns=", ".join(found["columns"]))
+    tell(request, Deed.DATASET_EDITED, dataset=dataset, columns=", ".join(found["columns"]))
     return found
 
 
@@ -61,7 +56,7 @@ def edit(request: Request, dataset: Name, wanted: NewColumns) -> dict[str, Any]:
 def name(request: Request, dataset: Name, wanted: NewName) -> dict[str, Any]:
     """Give a dataset another name; its budget and history stay."""
     found = rename(context_of(request).workspace, dataset, wanted)
-    _tell(request, Deed.DATASET_RENAMED, dataset=dataset, name=wanted.name)
+    tell(request, Deed.DATASET_RENAMED, dataset=dataset, name=wanted.name)
     return found
 
 
@@ -69,10 +64,10 @@ def name(request: Request, dataset: Name, wanted: NewName) -> dict[str, Any]:
 @allow(Role.OWNER)
 def file(request: Request, dataset: Name, wanted: NewFile) -> dict[str, Any]:
     """Let a dataset read a new upload: a new snapshot, with everybody at the highest bill so far."""
-    store = _store(request)
+    store = uploads_of(request)
     upload = store.find(wanted.upload)
     found = refresh(context_of(request).workspace, store, dataset, upload)
-    _tell(request, Deed.DATASET_REFRESHED, dataset=dataset, upload=upload.id)
+    tell(request, Deed.DATASET_REFRESHED, dataset=dataset, upload=upload.id)
     return found
 
 
@@ -80,10 +75,6 @@ def file(request: Request, dataset: Name, wanted: NewFile) -> dict[str, Any]:
 @allow(Role.OWNER)
 def gone(request: Request, dataset: Name) -> dict[str, Any]:
     """Remove a dataset, its shares and its uploaded file; the ledger keeps what was spent."""
-    found = remove(context_of(request).workspace, _store(request), dataset)
-    _tell(request, Deed.DATASET_REMOVED, dataset=dataset)
+    found = remove(context_of(request).workspace, uploads_of(request), dataset)
+    tell(request, Deed.DATASET_REMOVED, dataset=dataset)
     return found
-
-
-def _tell(request: Request, deed: Deed, **facts: object) -> None:
-    context_of(request).access.audit.record(caller(request).actor, deed, **facts)

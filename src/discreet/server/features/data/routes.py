@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
 from discreet.server.access.audit import Actor, Deed
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import Context, context_of
 from discreet.server.features.data.review.confirm import confirm as confirm_review
@@ -28,7 +28,7 @@ from discreet.server.features.data.shares import (
 from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.expire import expire
 from discreet.server.features.data.upload.receive import FIELD, OVERHEAD
-from discreet.server.features.data.upload.store import UploadStore
+from discreet.server.features.data.upload.store import UploadStore, uploads_of
 from discreet.server.features.data.upload.upload import take_in
 
 router = api_router("data")
@@ -62,24 +62,19 @@ def set_up(app: FastAPI) -> None:
 
 
 def _expire(context: Context, store: UploadStore) -> None:
-    def tell(ids: Sequence[str]) -> None:
+    def told(ids: Sequence[str]) -> None:
         facts = [{"upload": each, "why": "nobody confirmed it"} for each in ids]
         context.access.audit.record_all(SERVER, Deed.UPLOAD_REMOVED, facts)
 
     settings = context.settings
-    expire(settings.config, store, hours=settings.upload_hours, tell=tell)
-
-
-def _store(request: Request) -> UploadStore:
-    found: UploadStore = request.app.state.uploads
-    return found
+    expire(settings.config, store, hours=settings.upload_hours, tell=told)
 
 
 @router.post("/data/uploads", status_code=201, openapi_extra=_BODY)
 @allow(Role.OWNER)
 async def upload(request: Request) -> dict[str, Any]:
     """Take a CSV or Parquet file, as the part `file` of a multipart form; nobody can ask it yet."""
-    store = _store(request)
+    store = uploads_of(request)
     bounds = store.bounds
     declared = request.headers.get("content-length", "0")
     if declared.isdigit() and int(declared[:20]) > bounds.size + OVERHEAD:
@@ -87,7 +82,7 @@ async def upload(request: Request) -> dict[str, Any]:
     content_type = request.headers.get("content-type", "")
     await run_in_threadpool(_expire, context_of(request), store)
     kept = await take_in(request.stream(), content_type=content_type, store=store)
-    await run_in_threadpool(_tell, request, Deed.UPLOADED, upload=kept.id)
+    await run_in_threadpool(tell, request, Deed.UPLOADED, upload=kept.id)
     return kept.to_json()
 
 
@@ -95,7 +90,7 @@ async def upload(request: Request) -> dict[str, Any]:
 @allow(Role.OWNER)
 def uploads(request: Request) -> dict[str, Any]:
     """List what was uploaded, and as which dataset it was confirmed."""
-    store = _store(request)
+    store = uploads_of(request)
     with context_of(request).workspace.curator() as curator:
         catalog = curator.catalog
     return {
@@ -118,7 +113,7 @@ def draft(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
 
 
 def _proposed(request: Request, upload_id: str, review: Review) -> dict[str, Any]:
-    store = _store(request)
+    store = uploads_of(request)
     found = store.find(upload_id)
     lacking = still_open(review, found.columns)
     unit = review.unit if review.unit == "row" or review.unit in found.columns else None
@@ -138,7 +133,7 @@ def _proposed(request: Request, upload_id: str, review: Review) -> dict[str, Any
 @allow(Role.OWNER)
 def losses(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
     """Say how many cells each declaration of a draft would drop, with examples. Reads private rows."""
-    store = _store(request)
+    store = uploads_of(request)
     found = store.find(upload_id)
     return draft_losses(store.table(found), review, bounds=store.bounds)
 
@@ -147,10 +142,10 @@ def losses(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
 @allow(Role.OWNER)
 def confirm(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
     """Declare the reviewed table in discreet.toml; from now on it can be asked."""
-    store = _store(request)
+    store = uploads_of(request)
     found = confirm_review(context_of(request).workspace, store, store.find(upload_id), review)
     facts = {"dataset": found["dataset"], "table": found["table"], "epsilon": review.epsilon}
-    _tell(request, Deed.UPLOAD_CONFIRMED, upload=upload_id, **facts)
+    tell(request, Deed.UPLOAD_CONFIRMED, upload=upload_id, **facts)
     return found
 
 
@@ -158,7 +153,7 @@ def confirm(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
 @allow(Role.OWNER)
 def remove(request: Request, upload_id: Id) -> dict[str, Any]:
     """Delete an upload that no dataset reads."""
-    store = _store(request)
+    store = uploads_of(request)
     found = store.find(upload_id)
     with context_of(request).workspace.curator() as curator:
         taken = dataset_of(curator.catalog, store, found)
@@ -166,7 +161,7 @@ def remove(request: Request, upload_id: Id) -> dict[str, Any]:
         raise RequestConflict(
             f"The dataset '{taken}' reads this upload.", hint="Remove it from discreet.toml first."
         )
-    _tell(request, Deed.UPLOAD_REMOVED, upload=found.id)
+    tell(request, Deed.UPLOAD_REMOVED, upload=found.id)
     store.remove(found)
     return {"id": upload_id, "removed": True}
 
@@ -176,7 +171,7 @@ def remove(request: Request, upload_id: Id) -> dict[str, Any]:
 def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]:
     """Change the total of a dataset; the ledger records it."""
     found = set_budget(context_of(request).workspace, dataset, wanted)
-    _tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
+    tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
     return found
 
 
@@ -186,7 +181,7 @@ def renewal(request: Request, dataset: Name) -> dict[str, Any]:
     """Renew the budget of a dataset for the present period, by its declared policy; the ledger records it."""
     found = renew(context_of(request).workspace, dataset)
     facts = _change(found) | {"period": found["period"]}
-    _tell(request, Deed.BUDGET_RENEWED, dataset=dataset, **facts)
+    tell(request, Deed.BUDGET_RENEWED, dataset=dataset, **facts)
     return found
 
 
@@ -195,7 +190,7 @@ def renewal(request: Request, dataset: Name) -> dict[str, Any]:
 def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) -> dict[str, Any]:
     """Give an analyst a share of a dataset, or change it; the ledger records it."""
     found = set_share(context_of(request).workspace, dataset, analyst, wanted)
-    _tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
+    tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
     return found
 
 
@@ -204,12 +199,8 @@ def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) 
 def unshare(request: Request, dataset: Name, analyst: Name) -> dict[str, Any]:
     """Take an analyst's share away; the ledger records it."""
     found = remove_share(context_of(request).workspace, dataset, analyst)
-    _tell(request, Deed.SHARE_REMOVED, dataset=dataset, analyst=analyst)
+    tell(request, Deed.SHARE_REMOVED, dataset=dataset, analyst=analyst)
     return found
-
-
-def _tell(request: Request, deed: Deed, **facts: object) -> None:
-    context_of(request).access.audit.record(caller(request).actor, deed, **facts)
 
 
 def _change(found: dict[str, Any]) -> dict[str, str]:

@@ -11,10 +11,14 @@ from discreet.api import renewed_report
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.amounts import with_amounts, with_share
 from discreet.catalog.declare.renewals import with_renewal
-from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.features.data.change import change
-from discreet.server.features.data.review.review import Amount, AnalystShare, checked_share
+from discreet.server.features.data.review.review import (
+    Amount,
+    AnalystShare,
+    amounts_of,
+    checked_share,
+)
 from discreet.server.workspace import Workspace
 
 
@@ -34,16 +38,15 @@ def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[st
     A total may be lowered at any time. One that was raised breaks what its people were promised
     before, so it needs the owner's word.
     """
-    epsilon = Epsilon.of(wanted.epsilon)
-    delta = None if wanted.delta is None else Delta.of(wanted.delta)
-
+    asked = amounts_of(wanted.epsilon, wanted.delta)
     before: dict[str, float] = {}
 
     def edit(text: str, old: Catalog) -> str:
         found = old.dataset(dataset)
         budget = old.budget_of(found)
         before.update(epsilon=float(budget.epsilon), delta=float(budget.delta))
-        higher = epsilon > budget.epsilon or (delta is not None and delta > budget.delta)
+        limits = {"epsilon": budget.epsilon.value, "delta": budget.delta.value}
+        higher = any(amount > limits[name] for name, amount in asked.items())
         if higher and not wanted.agreed:
             raise InvalidInput(
                 "A higher budget promises less to everybody in the data than they were promised.",
@@ -51,8 +54,7 @@ def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[st
             )
         shared = found.budget != found.name
         place = ("budgets", found.budget) if shared else ("datasets", found.name)
-        amounts = {"epsilon": epsilon.value} | ({} if delta is None else {"delta": delta.value})
-        return with_amounts(text, place, amounts)
+        return with_amounts(text, place, asked)
 
     new = change(workspace, edit)
     now = new.budget_of(new.dataset(dataset))
@@ -78,13 +80,12 @@ def set_share(
     workspace: Workspace, dataset: str, analyst: str, share: AnalystShare
 ) -> dict[str, Any]:
     """Return the analyst's share after and `before` the change; before a first one it is None."""
-    epsilon, delta = checked_share(analyst, share)
+    amounts = checked_share(analyst, share)
     before: list[dict[str, float]] = []
 
     def edit(text: str, old: Catalog) -> str:
         if dataset in old.analysts.get(analyst, {}):
             before.append(_amounts(old, analyst, dataset))
-        amounts = {"epsilon": epsilon.value} | ({} if delta is None else {"delta": delta.value})
         return with_share(text, analyst, old.dataset(dataset).name, amounts)
 
     new = change(workspace, edit)

@@ -9,8 +9,7 @@ from fastapi import APIRouter, FastAPI, Form, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from discreet.server.access.audit import Deed
-from discreet.server.access.auth import GuardedRoute, everybody, maybe_caller
+from discreet.server.access.auth import GuardedRoute, end_session, everybody, maybe_caller
 from discreet.server.access.sign_in import (
     drop_cookie,
     form,
@@ -121,17 +120,15 @@ def sign_in(
 @everybody
 def sign_out(request: Request, csrf: Annotated[str, Form()] = "") -> Response:
     """End the session, if the form is the session's own."""
-    context, who = context_of(request), maybe_caller(request)
+    who = maybe_caller(request)
     response = RedirectResponse("/", 303)
     if who is None or who.csrf is None:
         return response
     if not hmac.compare_digest(csrf.encode(), who.csrf.encode()):
         sentence = "The form was not one of this session. Nothing was changed."
         return message(request, "You are still signed in", sentence, status=403)
-    context.access.audit.record(who.actor, Deed.SIGNED_OUT)
-    context.sessions.end(request.cookies[context.settings.cookie])
-    context.tokens.ended_with_session(who.token_id, by=who.actor)
-    drop_cookie(response, context)
+    end_session(request)
+    drop_cookie(response, context_of(request))
     return response
 
 

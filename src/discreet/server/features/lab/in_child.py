@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from discreet.attack.attacks import attack_named
-from discreet.attack.knobs import AttackSettings
+from discreet.attack.registry import AttackSettings
 from discreet.server.features.lab.outcomes import shown_of
 from discreet.server.jobs.child import Workbench
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,19 +53,8 @@ async def submit_own(
     if not paths:
         shutil.rmtree(folder, ignore_errors=True)
         raise InvalidInput("Choose at least one file.", hint="Without one it runs on the town.")
-    return _started(context, lab, who, attack, given=given | paths, folder=folder)
-
-
-def _started(
-    context: Context,
-    lab: Lab,
-    who: Principal,
-    attack: Attack,
-    *,
-    given: Mapping[str, Any],
-    folder: Path,
-) -> Job:
     try:
+        given |= paths
         job = run_attack(context, lab, who, attack, given, result=uuid.uuid4().hex, own=True)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

@@ -11,7 +11,7 @@ from discreet.attack.attacks import all_attacks, attack_named
 from discreet.attack.registry import Attack
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.lab.outcomes import Lab, Shown
 from discreet.server.features.lab.own_files import forget_files, submit_own
 from discreet.server.features.lab.work import sliders, submit
@@ -20,6 +20,8 @@ from discreet.server.features.query.body import IdempotencyKey
 router = api_router("lab")
 
 Name = Annotated[str, Path(min_length=1, max_length=40)]
+
+lab_of = kept_once(lambda settings: Lab(settings.state_folder))
 
 
 class Run(BaseModel):
@@ -31,15 +33,8 @@ class Run(BaseModel):
 
 
 def set_up(app: FastAPI) -> None:
-    """Open the outcomes that they share; files of a run that was killed are deleted."""
+    """Delete the files of a run that was killed."""
     forget_files(app.state.context.settings.state_folder)
-    app.state.lab = Lab(app.state.context.settings.state_folder)
-
-
-def lab_of(request: Request) -> Lab:
-    """Return the outcomes that this server keeps."""
-    found: Lab = request.app.state.lab
-    return found
 
 
 @router.get("/lab")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.registry import Attack, Knob
+from discreet.attack.registry import Attack, AttackSettings, Knob
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context

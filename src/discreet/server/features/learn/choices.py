@@ -11,9 +11,10 @@ from discreet.learn.select import SelectRequest, planned_choice
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.learn.wanted import SAID, PaidAsk, foreseen, paid_job
+from discreet.server.features.learn.wanted import SAID, foreseen, paid_job
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.features.query.paid import PaidAsk
 from discreet.server.plain_json import finite
 
 router = api_router("choices")
@@ -40,7 +41,7 @@ def choose(
         context_of(request),
         who,
         paid,
-        lambda curator, _: curator.select(body.table, **asked, **paid.charged).to_json(),
+        lambda curator: curator.select(body.table, **asked, **paid.charged).to_json(),
     )
     return {"job": job.id}
 
@@ -53,11 +54,8 @@ def explain_choice(request: Request, body: ChoiceBody) -> dict[str, Any]:
 
 
 def _price(request: Request, body: ChoiceBody, paid: PaidAsk) -> dict[str, Any]:
-    def wish(account: str | None) -> SelectRequest:
-        asked = body.given(SelectAsked, leave=SAID)
-        return SelectRequest.of(body.table, analyst=account, request_id=paid.request_id, **asked)
-
-    plan, price = foreseen(context_of(request), paid, wish, planned_choice)
+    asked = body.given(SelectAsked)
+    plan, price = foreseen(context_of(request), paid, SelectRequest.of, asked, planned_choice)
     said = {"table": plan.look.table, "candidates": plan.column.values, "loss95": plan.loss95}
     answer: dict[str, Any] = finite(price | said)
     return answer

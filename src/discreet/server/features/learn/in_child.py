@@ -10,14 +10,20 @@ from typing import Any
 from discreet.core.owner import OWNER
 from discreet.learn.kept.model_zip import write_model
 from discreet.learn.run import Trained
-from discreet.server.features.learn.recommender_shelf import FILE, KeptRecommender, Recommenders
-from discreet.server.features.learn.shelf import KeptModel, Models, fill_with
+from discreet.server.features.learn.shelf import (
+    RECOMMENDER,
+    KeptModel,
+    KeptRecommender,
+    Models,
+    Recommenders,
+    fill_with,
+)
 from discreet.server.jobs.child import Workbench
 from discreet.server.plain_json import finite
 
 
 def train(
-    bench: Workbench, *, state: Path, model_id: str, table: str, asked: dict[str, Any]
+    bench: Workbench, *, state: Path, kept_id: str, table: str, asked: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what a model is, after it was trained and put on its shelf."""
     payer = asked["analyst"]
@@ -25,7 +31,7 @@ def train(
         table, progress=bench.advance, **asked | {"analyst": payer or OWNER}
     )
     kept = Models(state).keep(
-        _facts(model_id, trained, asked),
+        _facts(kept_id, trained, asked),
         lambda place: fill_with(trained.model, place),
         inside=bench.folder,
     )
@@ -56,7 +62,7 @@ def recommend(
     bench: Workbench,
     *,
     state: Path,
-    recommender_id: str,
+    kept_id: str,
     payer: str | None,
     asked: dict[str, Any],
 ) -> dict[str, Any]:
@@ -64,7 +70,7 @@ def recommend(
     found = bench.curator(payer).recommend(**asked, analyst=payer or OWNER)
     model = found.model
     kept = KeptRecommender(
-        id=recommender_id,
+        id=kept_id,
         table=asked["table"],
         item=asked["item"],
         rating=asked["rating"],
@@ -77,7 +83,7 @@ def recommend(
         analyst=payer,
     )
     Recommenders(state).keep(
-        kept, lambda place: write_model(model, place / FILE), inside=bench.folder
+        kept, lambda place: write_model(model, place / RECOMMENDER), inside=bench.folder
     )
     answer: dict[str, Any] = finite(found.to_json() | {"recommender_id": kept.id})
     return answer

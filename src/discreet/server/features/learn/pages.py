@@ -13,13 +13,12 @@ from discreet.learn.recommend.run import MOST_ITEMS
 from discreet.learn.select import MOST_CANDIDATES
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
-from discreet.server.features.learn.recommender_shelf import KeptRecommender
 from discreet.server.features.learn.recommenders import recommenders_seen
 from discreet.server.features.learn.routes import models_of
-from discreet.server.features.learn.shelf import KeptModel, Models
+from discreet.server.features.learn.shelf import KeptModel, KeptRecommender, Models
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view
+from discreet.server.views import datasets_view, start_of
 
 MOST_RATINGS = 20
 """Steps of a scale that the form offers as one of ratings; the API takes up to 256."""
@@ -42,13 +41,15 @@ def models(request: Request) -> Response:
     catalog = catalog_api.catalog(request)
     datasets = datasets_view(catalog)
     shelf, views = models_of(request), tables_view(catalog)
+    tables = [each for each in views if each["targets"]]
+    first = str((tables or views)[0]["value"]).partition(".")[0] if views else ""
     return page(
         request,
         "models.html",
         "Models",
         datasets=datasets,
-        tables=(tables := [each for each in views if each["targets"]]),
-        epsilon=_start(datasets, tables or views),
+        tables=tables,
+        epsilon=start_of(datasets, first),
         methods=[{"name": name, "words": words} for name, words in WORDS.items()],
         analysts=catalog.get("analysts", []),
         models=[model_view(shelf, model) for model in shelf.all(caller(request).sees)],
@@ -56,12 +57,6 @@ def models(request: Request) -> Response:
         rated=[each for each in views if each["ratings"]],
         recommenders=[recommender_view(each) for each in recommenders_seen(request)],
     )
-
-
-def _start(datasets: list[dict[str, Any]], tables: list[dict[str, Any]]) -> str:
-    """Return what the form begins with: a part of what its first table has left, never all."""
-    first = str(tables[0]["value"]).partition(".")[0] if tables else ""
-    return next((str(each["start"]) for each in datasets if each["name"] == first), "")
 
 
 def tables_view(catalog: dict[str, Any]) -> list[dict[str, Any]]:

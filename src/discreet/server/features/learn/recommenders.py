@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
 from fastapi import Path as InPath
+from fastapi import Request
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,18 +16,19 @@ from discreet.learn.recommend.model import Recommender
 from discreet.learn.recommend.run import RecommendRequest, planned_recommender
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
-from discreet.server.features.learn.recommender_shelf import FILE, KeptRecommender, Recommenders
-from discreet.server.features.learn.wanted import SAID, PaidAsk, foreseen
+from discreet.server.context import context_of, kept_once
+from discreet.server.features.learn.shelf import RECOMMENDER, KeptRecommender, Recommenders
+from discreet.server.features.learn.wanted import foreseen
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.jobs.long import LongTask, submit_long
+from discreet.server.features.query.paid import PaidAsk, submit_paid
 from discreet.server.plain_json import finite
 
 router = api_router("recommenders")
 
 Id = Annotated[str, InPath(min_length=1, max_length=64)]
 
+recommenders_of = kept_once(lambda settings: Recommenders(settings.state_folder))
 
 _Fields: Any = body_of(RecommendAsked)
 
@@ -46,17 +47,6 @@ class ViewerBody(BaseModel):
     )
 
 
-def set_up(app: FastAPI) -> None:
-    """Open the shelf of recommenders that the routes share."""
-    app.state.recommenders = Recommenders(app.state.context.settings.state_folder)
-
-
-def recommenders_of(request: Request) -> Recommenders:
-    """Return the shelf of this server."""
-    found: Recommenders = request.app.state.recommenders
-    return found
-
-
 def recommenders_seen(request: Request) -> list[KeptRecommender]:
     """Return those that the caller may see, latest first: owners all, analysts what they paid for."""
     return recommenders_of(request).all(caller(request).sees)
@@ -72,20 +62,19 @@ def learn_recommender(
     request: Request, body: RecommenderBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start learning from everybody's ratings; follow the job, then ask for any viewer."""
-    who, shelf = caller(request), recommenders_of(request)
+    who = caller(request)
     paid = PaidAsk.of(who, body, idempotency_key)
     _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    shelf.room(paid.analyst)
-
-    asked = {
-        "state": context_of(request).settings.state_folder,
-        "recommender_id": paid.id,
-        "payer": paid.analyst,
-        "asked": body.given(RecommendAsked, leave=("analyst",)) | {"request_id": paid.request_id},
-    }
-    run = "discreet.server.features.learn.in_child:recommend"
-    task = LongTask(run, asked, charge=paid.request_id, payer=paid.analyst)
-    return {"job": submit_long(context_of(request), who, task, request_id=paid.request_id).id}
+    job = submit_paid(
+        context_of(request),
+        who,
+        paid,
+        recommenders_of(request),
+        "discreet.server.features.learn.in_child:recommend",
+        payer=paid.analyst,
+        asked=body.given(RecommendAsked, leave=("analyst",)) | {"request_id": paid.request_id},
+    )
+    return {"job": job.id}
 
 
 @router.post("/recommenders/explain")
@@ -96,11 +85,8 @@ def explain_recommender(request: Request, body: RecommenderBody) -> dict[str, An
 
 
 def _price(request: Request, body: RecommenderBody, paid: PaidAsk) -> dict[str, Any]:
-    def wish(account: str | None) -> RecommendRequest:
-        asked = body.given(RecommendAsked, leave=SAID)
-        return RecommendRequest.of(body.table, analyst=account, request_id=paid.request_id, **asked)
-
-    plan, price = foreseen(context_of(request), paid, wish, planned_recommender)
+    asked, wish = body.given(RecommendAsked), RecommendRequest.of
+    plan, price = foreseen(context_of(request), paid, wish, asked, planned_recommender)
     answer: dict[str, Any] = finite(price | {"table": plan.look.table, "items": plan.item.values})
     return answer
 
@@ -117,7 +103,7 @@ def my_recommenders(request: Request) -> dict[str, Any]:
 def recommend_for(request: Request, recommender_id: Id, body: ViewerBody) -> dict[str, Any]:
     """Recommend to a viewer, who may be made up: reads no private data, costs nothing."""
     kept = _found(request, recommender_id)
-    model = read_model(recommenders_of(request).file(kept, FILE))
+    model = read_model(recommenders_of(request).file(kept, RECOMMENDER))
     if not isinstance(model, Recommender):
         raise InvalidInput("This is a model, but no recommender.")
     best = model.recommend(body.ratings)
@@ -129,7 +115,7 @@ def recommend_for(request: Request, recommender_id: Id, body: ViewerBody) -> dic
 def download_recommender(request: Request, recommender_id: Id) -> FileResponse:
     """Download a recommender with its card, free of charge."""
     kept = _found(request, recommender_id)
-    path = recommenders_of(request).file(kept, FILE)
+    path = recommenders_of(request).file(kept, RECOMMENDER)
     name = f"{kept.table.rpartition('.')[2]}-recommender.zip"
     return FileResponse(path, media_type="application/zip", filename=name)
 

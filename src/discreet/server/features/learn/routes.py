@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
+from discreet.core.requests.learn import LearnAsked
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
-from discreet.server.features.learn.body import TrainBody, WantedModel
+from discreet.server.context import context_of, kept_once
+from discreet.server.features.learn.body import TrainBody, explained
 from discreet.server.features.learn.shelf import FILE, KeptModel, Models
-from discreet.server.features.learn.work import submit_training
+from discreet.server.features.learn.wanted import SAID
 from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.features.query.paid import PaidAsk, submit_paid
 from discreet.server.plain_json import finite
 
 router = api_router("models")
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the shelf of models that the routes share."""
-    app.state.models = Models(app.state.context.settings.state_folder)
-
-
-def models_of(request: Request) -> Models:
-    """Return the shelf of this server."""
-    found: Models = request.app.state.models
-    return found
+models_of = kept_once(lambda settings: Models(settings.state_folder))
 
 
 def find_model(request: Request, name: str) -> KeptModel:
@@ -44,9 +38,17 @@ def train(
 ) -> dict[str, Any]:
     """Start training a classifier on a table; follow the job, then download the model."""
     who = caller(request)
-    wanted = WantedModel.of(who, body, idempotency_key)
-    _price(request, wanted)  # what can be refused is refused here, not in the queue
-    job = submit_training(context_of(request), models_of(request), who, wanted)
+    paid = PaidAsk.of(who, body, idempotency_key)
+    _price(request, body, paid)  # what can be refused is refused here, not in the queue
+    job = submit_paid(
+        context_of(request),
+        who,
+        paid,
+        models_of(request),
+        "discreet.server.features.learn.in_child:train",
+        table=body.table,
+        asked=body.given(LearnAsked, leave=SAID) | asdict(paid),
+    )
     return {"job": job.id}
 
 
@@ -55,12 +57,12 @@ def train(
 def explain(request: Request, body: TrainBody) -> dict[str, Any]:
     """Say what a model would cost and what it would be learned from; spends nothing."""
     context_of(request).children.warm()  # who asks for the price may well say yes
-    return _price(request, WantedModel.of(caller(request), body, None))
+    return _price(request, body, PaidAsk.of(caller(request), body, None))
 
 
-def _price(request: Request, wanted: WantedModel) -> dict[str, Any]:
+def _price(request: Request, body: TrainBody, paid: PaidAsk) -> dict[str, Any]:
     with context_of(request).workspace.curator() as curator:
-        found: dict[str, Any] = finite(wanted.explained(curator.seen_by(wanted.paid.analyst)))
+        found: dict[str, Any] = finite(explained(curator.seen_by(paid.analyst), body, paid))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Models that were trained, and the shelf that they lie on."""
+"""Models and recommenders that were learned, and the shelves that they lie on."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ from discreet.server.shelf import FRAGMENT, Shelf, ShelfRules
 
 FILE = "model.zip"
 RULES = ShelfRules("models", "model", "models", "/api/v1/models", files={FILE: "application/zip"})
+RECOMMENDER = "recommender.zip"
+RECOMMENDERS = ShelfRules(
+    "recommenders",
+    "recommender",
+    "recommenders",
+    "/api/v1/recommenders",
+    files={RECOMMENDER: "application/zip"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +49,37 @@ class KeptModel:
 class Models(Shelf[KeptModel]):
     """The models of this server."""
 
-    def __init__(self, state: Path, rules: ShelfRules = RULES) -> None:
-        super().__init__(state, KeptModel, rules)
+    kind, rules = KeptModel, RULES
 
 
 def fill_with(trained: AnyClassifier, place: Path) -> None:
     """Write a model and its card into a folder."""
     write_model(trained, place / FILE)
     (place / FRAGMENT).write_text(to_fragment(card_of(trained)), encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRecommender:
+    """A recommender that was learned: all of it is paid for, so using it is free."""
+
+    id: str
+    table: str
+    item: str
+    rating: str
+    epsilon: str
+    low: float
+    high: float
+    items: int
+    known_well: tuple[str, ...]
+    created: float
+    analyst: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, for those who may see it."""
+        return asdict(self)
+
+
+class Recommenders(Shelf[KeptRecommender]):
+    """The recommenders of this server."""
+
+    kind, rules = KeptRecommender, RECOMMENDERS

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
 
 from discreet.errors import InvalidInput, NotAllowed, UnknownName
 from discreet.server.access.auth import Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
-from discreet.server.features.notebooks.body import MOST_CELLS, CellBody, NotebookBody
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.notebooks.reading import read_cells
 from discreet.server.features.notebooks.shelf import Notebook, Notebooks
 from discreet.server.features.query.body import payer_of
@@ -23,16 +23,36 @@ router = api_router("notebooks")
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the shelf that they share."""
-    app.state.notebooks = Notebooks(app.state.context.settings.state_folder)
+notebooks_of = kept_once(lambda settings: Notebooks(settings.state_folder))
 
 
-def notebooks_of(request: Request) -> Notebooks:
-    """Return the shelf of this server."""
-    found: Notebooks = request.app.state.notebooks
-    return found
+MOST_CELLS = 200
+
+Title = Annotated[StrictStr, Field(min_length=1, max_length=200)]
+
+
+class CellBody(BaseModel):
+    """Text, or a question with the request id of its answer and whose share paid for it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal["text", "question"]
+    text: StrictStr = Field("", max_length=20_000)
+    sql: StrictStr = Field("", max_length=20_000)
+    epsilon: StrictStr = Field("", max_length=40)
+    answer: StrictStr = Field("", max_length=200)
+    analyst: StrictStr | None = Field(None, max_length=200)
+    view: Literal["table", "chart"] = "table"
+
+
+class NotebookBody(BaseModel):
+    """A notebook as its author writes it; a new one may begin with cells."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Title
+    shared: StrictBool = False
+    cells: list[CellBody] = Field(default_factory=list, max_length=MOST_CELLS)
 
 
 def open_to(request: Request) -> list[Notebook]:

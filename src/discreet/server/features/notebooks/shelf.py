@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from discreet.server.shelf import Shelf, ShelfRules
@@ -34,8 +33,7 @@ class Notebook:
 class Notebooks(Shelf[Notebook]):
     """The notebooks of this server."""
 
-    def __init__(self, state: Path, rules: ShelfRules = RULES) -> None:
-        super().__init__(state, Notebook, rules)
+    kind, rules = Notebook, RULES
 
     def write(self, notebook: Notebook) -> Notebook:
         """Return the notebook, kept as it is now."""

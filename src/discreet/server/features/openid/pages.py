@@ -15,8 +15,8 @@ from fastapi import APIRouter, FastAPI, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from discreet.errors import DiscreetError, UnknownName
-from discreet.server.access.audit import STRANGER, Actor, Deed
-from discreet.server.access.auth import GuardedRoute, everybody
+from discreet.server.access.audit import Actor
+from discreet.server.access.auth import GuardedRoute, address_of, everybody, tell_failed
 from discreet.server.access.limits import fine
 from discreet.server.access.sign_in import form, own_form, set_cookie
 from discreet.server.access.tokens import VOUCHED, Token
@@ -133,9 +133,9 @@ def _provider(request: Request) -> Provider:
 
 
 def _refused(request: Request, problem: str) -> Response:
-    context, address = context_of(request), request.client.host if request.client else "unknown"
-    context.access.audit.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way="openid", address=address)
-    fine(context.by_address, address)
+    context = context_of(request)
+    tell_failed(request, "openid")
+    fine(context.by_address, address_of(request))
     response = form(request, "sign_in.html", status=401, problem=problem)
     _forget(response, context)
     return response

@@ -25,6 +25,7 @@ from discreet.server.features.openid.setting import (
     read_openid,
     require_safe,
 )
+from discreet.server.workspace import stamp_of
 
 KEEP = 3600.0
 """Seconds for which what the provider says of itself is believed without asking again."""
@@ -47,16 +48,17 @@ class Provider:
         self._said: dict[str, Any] = {}
         self._keys: list[dict[str, Any]] = []
         self._asked = 0.0
-        self._file, self._stamp, self._looked = file, _stamp(file), time.monotonic()
+        self._file, self._looked = file, time.monotonic()
+        self._stamp = None if file is None else stamp_of(file)
 
     def refresh(self) -> None:
         """Put the file in force as it is now, if it has changed and is right."""
         now = time.monotonic()
         if self._file is None or now - self._looked <= LOOK_AGAIN:
             return
-        self._looked, stamp = now, _stamp(self._file)
-        if stamp is None or stamp == self._stamp:
-            return
+        self._looked, stamp = now, stamp_of(self._file)
+        if stamp is None or not stamp.size or stamp == self._stamp:
+            return  # gone, being written, or the same
         self._stamp = stamp
         try:
             self.settings = read_openid(self._file)
@@ -154,12 +156,3 @@ class Provider:
 def label_of(who: str) -> str:
     """Return the label of the tokens that a person's sign-ins make."""
     return f"{VOUCHED}: {who}"
-
-
-def _stamp(path: Path | None) -> tuple[int, int, int] | None:
-    """Return what changes when a file does; None for one that is gone or being written."""
-    try:
-        facts = path.stat() if path is not None else None
-    except OSError:
-        return None
-    return (facts.st_mtime_ns, facts.st_size, facts.st_ino) if facts and facts.st_size else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import tomllib
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 
 from discreet.errors import InvalidInput
 from discreet.server.access.tokens import Role
+from discreet.server.settings import is_loopback
 
 KEYS = {
     "issuer": "The provider's address, https://...",
@@ -95,11 +95,7 @@ def require_safe(address: str, *, here: bool = True) -> str:
 
 def is_here(address: str) -> bool:
     """Return whether an address is one of this very machine."""
-    host = urlsplit(address).hostname or ""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(urlsplit(address).hostname or "")
 
 
 def _text(raw: Mapping[str, Any], name: str, path: Path) -> str:

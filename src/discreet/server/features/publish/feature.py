@@ -9,5 +9,4 @@ from discreet.server.features.publish import pages, routes
 FEATURE = Feature(
     (routes.router, pages.router),
     places=(Place("Publish", "/publish", 20, frozenset({Role.OWNER, Role.REVIEWER})),),
-    set_up=routes.set_up,
 )

@@ -4,41 +4,55 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
+from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from discreet.errors import UnknownName
+from discreet.publish.run import request_id
 from discreet.server.access.auth import allow, api_router, caller, everybody
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
-from discreet.server.features.publish import work
-from discreet.server.features.publish.body import ApprovalBody, ReasonBody, SpecBody
-from discreet.server.features.publish.drafts import Drafts
+from discreet.server.context import context_of, kept_once
+from discreet.server.features.publish.drafts import Drafts, read_text
 from discreet.server.features.publish.released import MEMBERS, member
 from discreet.server.features.publish.standings import Standings
+from discreet.server.jobs.long import LongTask, submit_long
+from discreet.server.jobs.queue import Job
 
 router = api_router("publish")
 
 Name = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=200)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the folder of drafts that the routes share."""
-    app.state.drafts = Drafts(app.state.context.settings.state_folder)
-    app.state.standings = Standings()
+drafts_of = kept_once(lambda settings: Drafts(settings.state_folder))
+standings_of = kept_once(lambda _settings: Standings())
 
 
-def drafts_of(request: Request) -> Drafts:
-    """Return the drafts of this server."""
-    found: Drafts = request.app.state.drafts
-    return found
+LONGEST = 60_000
 
 
-def standings_of(request: Request) -> Standings:
-    """Return what anybody may know of this server's releases."""
-    found: Standings = request.app.state.standings
-    return found
+class SpecBody(BaseModel):
+    """A release as its SPEC.toml describes it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    spec: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST)]
+
+
+class ApprovalBody(BaseModel):
+    """What was read before it was approved: the digest of the draft's spec and files."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    digest: Annotated[StrictStr, Field(pattern="[0-9a-f]{64}", max_length=64)]
+
+
+class ReasonBody(BaseModel):
+    """Why a release is withdrawn; it is written into the ledger's history."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Annotated[StrictStr, Field(min_length=1, max_length=1000)]
 
 
 @router.get("/publish")
@@ -53,16 +67,19 @@ def releases(request: Request) -> dict[str, Any]:
 @allow(Role.OWNER)
 def draft(request: Request, body: SpecBody) -> dict[str, Any]:
     """Write down a draft after planning it; costs nothing, reads no private row."""
-    return work.draft(context_of(request), drafts_of(request), caller(request), body.spec)
+    state = context_of(request).settings.state_folder
+    with context_of(request).workspace.curator() as curator:
+        spec = read_text(body.spec, curator.catalog.base, state=state)
+        found = curator.draft_release(spec, who=_name(request))
+        drafts_of(request).keep(spec)
+    return found
 
 
 @router.post("/publish/rehearse", status_code=202)
 @allow(Role.OWNER)
 def rehearse(request: Request, body: SpecBody) -> dict[str, Any]:
     """Start rehearsing a release on made-up rows; costs nothing."""
-    who = caller(request)
-    job = work.rehearse(context_of(request), who, body.spec)
-    return {"job": job.id}
+    return {"job": _started(request, "rehearse", body.spec).id}
 
 
 @router.get("/publish/{name}")
@@ -82,8 +99,7 @@ def approve(request: Request, name: Name, body: ApprovalBody) -> dict[str, Any]:
     """Approve a draft as it was read; with a second person, somebody else must have made it."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
-        who = work.name_of(caller(request))
-        return curator.approve_release(spec, who=who, digest=body.digest)
+        return curator.approve_release(spec, who=_name(request), digest=body.digest)
 
 
 @router.post("/publish/{name}/release", status_code=202)
@@ -92,9 +108,24 @@ def release(request: Request, name: Name) -> dict[str, Any]:
     """Start releasing a draft: charged once, signed, and the same package whenever asked again."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
-    return {
-        "job": work.release(context_of(request), standings_of(request), caller(request), spec).id
-    }
+    standings = standings_of(request)
+    job = _started(request, "release", spec.text, charge=request_id(spec))
+    job.future.add_done_callback(lambda _: standings.forget())
+    return {"job": job.id}
+
+
+def _started(request: Request, task: str, text: str, *, charge: str = "") -> Job:
+    """Return the job of a child that does what `task` says with a spec."""
+    context = context_of(request)
+    asked = {"state": context.settings.state_folder, "text": text, "who": _name(request)}
+    run = f"discreet.server.features.publish.in_child:{task}"
+    return submit_long(context, caller(request), LongTask(run, asked, charge=charge))
+
+
+def _name(request: Request) -> str:
+    """Return the caller as the ledger names who drafted or approved: each token is a person."""
+    who = caller(request)
+    return f"{who.name} ({who.token_id[:8]})"
 
 
 @router.post("/publish/{name}/withdraw")
@@ -103,8 +134,7 @@ def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
     """Withdraw a release: its page says why, its package is no longer handed out, its price stays."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
-        who = work.name_of(caller(request))
-        found = curator.withdraw_release(spec, reason=body.reason, who=who)
+        found = curator.withdraw_release(spec, reason=body.reason, who=_name(request))
     standings_of(request).forget()
     return found
 

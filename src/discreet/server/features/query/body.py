@@ -16,8 +16,7 @@ from discreet.server.access.tokens import Role
 from discreet.server.context import Context
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.jobs.queue import Job
-from discreet.server.jobs.rehearsed import rehearsed
-from discreet.server.jobs.watched import watched
+from discreet.server.jobs.rehearsed import curator_for, rehearsed
 from discreet.server.plain_json import answer_json, finite
 
 _Question: Any = body_of(QuestionAsked, only={*ASKED, *EXPLAINED})
@@ -51,11 +50,11 @@ def payer_of(who: Principal, analyst: str | None) -> str | None:
     return None if analyst == OWNER else analyst
 
 
-def request_id_of(question: QuestionBody, key: str | None) -> str | None:
-    """Return the id under which a question may be repeated; header and body must agree."""
-    if key is not None and question.request_id not in (None, key):
+def request_id_of(asked: Any, key: str | None) -> str | None:
+    """Return the id under which something may be asked again; header and body must agree."""
+    if key is not None and asked.request_id not in (None, key):
         raise InvalidInput("The Idempotency-Key and request_id differ.", hint="Send one of them.")
-    return key or question.request_id
+    return key or asked.request_id
 
 
 def submit(
@@ -66,20 +65,13 @@ def submit(
     request_id = request_id_of(question, key)
 
     def work(job: Job) -> dict[str, Any]:
-        with context.workspace.curator() as curator:
-            job.stop = lambda thread: curator.engine.cancel(thread=thread)
-            try:
-                seen = rehearsed(
-                    watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn, asker=who.name),
-                    curator.catalog,
-                    context.planner,
-                )
-                answer = seen.query(
-                    question.sql,
-                    **question.asked(ASKED, analyst=analyst or OWNER, request_id=request_id),
-                )
-            finally:
-                job.stop = None
+        with curator_for(
+            job, context.workspace, analyst, asker=who.name, planner=context.planner
+        ) as seen:
+            answer = seen.query(
+                question.sql,
+                **question.asked(ASKED, analyst=analyst or OWNER, request_id=request_id),
+            )
         return answer_json(answer)
 
     return context.runner.submit(who.key, work, request_id=request_id or "", keep=keep, plans=True)
@@ -90,23 +82,16 @@ def submit_rehearsal(context: Context, who: Principal, wanted: RehearsalBody) ->
     analyst = payer_of(who, None)
 
     def work(job: Job) -> dict[str, Any]:
-        with context.workspace.curator() as curator:
+        with curator_for(
+            job, context.workspace, analyst, asker=who.name, planner=context.planner
+        ) as seen:
             if context.workspace.problem is not None:
                 raise InvalidInput(
                     "The discreet.toml was changed and cannot be read now, so nobody rehearses.",
                     hint="What was declared public may not be any more.",
                 )
-            job.stop = lambda thread: curator.engine.cancel(thread=thread)
-            try:
-                seen = rehearsed(
-                    watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn, asker=who.name),
-                    curator.catalog,
-                    context.planner,
-                )
-                asked = wanted.model_dump(exclude={"sql"})
-                return answer_json(seen.rehearse(wanted.sql, **asked))
-            finally:
-                job.stop = None
+            asked = wanted.model_dump(exclude={"sql"})
+            return answer_json(seen.rehearse(wanted.sql, **asked))
 
     return context.runner.submit(who.key, work, plans=True)
 

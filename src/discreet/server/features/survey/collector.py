@@ -76,34 +76,23 @@ async def _taken(request: Request, name: str, most: int, take: Take) -> Taken:
     store = await run_in_threadpool(shelf_of(request).store, name)
     try:
         kind, body = kind_of(request), await body_of(request, most)
+        return await run_in_threadpool(take, store, kind, body)
     except TooLarge:
         await run_in_threadpool(store.refuse, Refusal.TOO_LARGE)
         raise
     except InvalidInput:
         await run_in_threadpool(store.refuse, Refusal.MALFORMED)
         raise
-    return await run_in_threadpool(take, store, kind, body)
 
 
 def _take_one(store: SurveyStore, kind: str, body: bytes) -> Taken:
-    if kind == CBOR:
-        return store.take_cbor([body])
-    try:
-        return store.take_json([json_of(body)])
-    except InvalidInput:
-        store.refuse(Refusal.MALFORMED)
-        raise
+    return store.take_cbor([body]) if kind == CBOR else store.take_json([json_of(body)])
 
 
 def _take_batch(store: SurveyStore, kind: str, body: bytes) -> Taken:
-    try:
-        if kind == CBOR:
-            return store.take_cbor(donations_of(body))
-        stated = batch_of(body, answers=len(store.plan.choices))
-        return store.take_json(twins_of(stated))
-    except InvalidInput:
-        store.refuse(Refusal.MALFORMED)
-        raise
+    if kind == CBOR:
+        return store.take_cbor(donations_of(body))
+    return store.take_json(twins_of(batch_of(body, answers=len(store.plan.choices))))
 
 
 def _told(taken: Taken) -> dict[str, Any]:

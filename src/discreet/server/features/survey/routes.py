@@ -9,9 +9,8 @@ from fastapi import Request
 
 from discreet.errors import DiscreetError
 from discreet.server.access.audit import Deed
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
 from discreet.server.features.survey.body import StatedSurvey, StatedWishes
 from discreet.server.features.survey.collector import Name
 from discreet.server.features.survey.shelf import SurveyShelf, shelf_of
@@ -47,7 +46,7 @@ def new(request: Request, stated: StatedSurvey) -> dict[str, Any]:
     shelf = shelf_of(request)
     with stated.file() as path:
         found = begin_survey(path, shelf.base, within=stated.within)
-    _tell(request, Deed.SURVEY_BEGUN, stated.name)
+    tell(request, Deed.SURVEY_BEGUN, survey=stated.name)
     del found["folder"]
     return found
 
@@ -75,7 +74,7 @@ def closed(request: Request, name: Name) -> dict[str, Any]:
     shelf = shelf_of(request)
     found = close_survey(name, shelf.base)
     shelf.forget(name)
-    _tell(request, Deed.SURVEY_CLOSED, name)
+    tell(request, Deed.SURVEY_CLOSED, survey=name)
     return found
 
 
@@ -130,7 +129,3 @@ def _with_needs(shelf: SurveyShelf, name: str, found: Mapping[str, Any]) -> dict
         "within": needs["within"],
         "promise": promise_of(survey_plan),
     }
-
-
-def _tell(request: Request, deed: Deed, name: str) -> None:
-    context_of(request).access.audit.record(caller(request).actor, deed, survey=name)

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
-
 from discreet.errors import InvalidInput, UnknownName
-from discreet.server.context import Context
+from discreet.server.context import kept_once
 from discreet.survey.collect.store import FOLDER, SurveyStore
 from discreet.survey.command import estimate_survey
 from discreet.survey.estimate.wanted import SurveyWanted
@@ -98,13 +96,5 @@ class SurveyShelf:
         return tuple((fact.st_mtime_ns, fact.st_ino) for fact in facts)
 
 
-def set_up(app: FastAPI) -> None:
-    """Open the shelf that the routes share: 'surveys' beside discreet.toml."""
-    context: Context = app.state.context
-    app.state.surveys = SurveyShelf(context.settings.config.parent)
-
-
-def shelf_of(request: Request) -> SurveyShelf:
-    """Return the surveys that this server keeps."""
-    found: SurveyShelf = request.app.state.surveys
-    return found
+shelf_of = kept_once(lambda settings: SurveyShelf(settings.config.parent))
+"""The surveys that this server keeps: 'surveys' beside discreet.toml."""

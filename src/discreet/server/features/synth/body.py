@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import uuid
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field, StrictStr
@@ -12,9 +10,8 @@ from pydantic import Field, StrictStr
 from discreet.api import Curator, promise
 from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
-from discreet.server.access.auth import Principal
 from discreet.server.features.query.asked_body import body_of
-from discreet.server.features.query.body import payer_of
+from discreet.server.features.query.paid import PaidAsk, price_of
 from discreet.synth.encoding.columns import Coded, MadeUp
 from discreet.synth.encoding.outline import Item, RangeToLearn
 from discreet.synth.methods.registry import METHODS
@@ -37,85 +34,41 @@ class SynthBody(_Fields):  # type: ignore[misc]  # its fields are the request's
     target: StrictStr | None = Field(None, max_length=400)
 
 
-@dataclass(frozen=True, slots=True)
-class SynthSettings:
-    """A wish with its payer and the id under which it may be repeated."""
-
-    wish: SynthBody
-    analyst: str | None
-    request_id: str
-
-    @classmethod
-    def of(cls, who: Principal, wish: SynthBody, key: str | None) -> SynthSettings:
-        """Return the wish of this caller; header and body must agree on the id."""
-        if key is not None and wish.request_id not in (None, key):
-            raise InvalidInput(
-                "The Idempotency-Key and request_id differ.", hint="Send one of them."
-            )
-        name = key or wish.request_id or uuid.uuid4().hex
-        return cls(wish, payer_of(who, wish.analyst), name)
-
-    @property
-    def copy_id(self) -> str:
-        """Return the name of the copy's folder: the same request again is the same copy."""
-        return hashlib.sha256(repr((self.analyst, self.request_id)).encode()).hexdigest()[:32]
-
-    @property
-    def statements(self) -> tuple[str, ...]:
-        """Return what its condition and its rules are parsed as."""
-        texts = (self.wish.where or "", *self.wish.rules)
-        return tuple(f"SELECT COUNT(*) AS n FROM t WHERE ({text})" for text in texts)
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """Return what the curator is asked, in plain data."""
-        found: dict[str, Any] = self.wish.given(SynthAsked, leave=("table",))
-        return found | {"analyst": self.analyst, "request_id": self.request_id}
-
-    def prepared(self, curator: Curator) -> PreparedSynthesis:
-        """Return the plan; refuses what would be refused, and spends nothing."""
-        wish = self.wish
-        payer = curator.account_of(self.analyst)
-        request = SynthRequest.of(wish.table, **self.asked | {"analyst": payer})
-        with prepared(request, curator) as (ready, _):
-            pass
-        if ready.free and self.analyst is not None and (wish.rows or 0) > MOST_FREE_ROWS:
-            raise InvalidInput(
-                f"A copy that costs nothing has at most {MOST_FREE_ROWS:,} rows here.",
-                hint="Ask for fewer rows, or make it with discreet synth.",
-            )
-        if wish.target is not None:
-            preview_of(ready.outline).index(wish.target)  # refuses a column that is not there
-        return ready
+def statements(wish: SynthBody) -> tuple[str, ...]:
+    """Return what its condition and its rules are parsed as."""
+    texts = (wish.where or "", *wish.rules)
+    return tuple(f"SELECT COUNT(*) AS n FROM t WHERE ({text})" for text in texts)
 
 
-def explained(curator: Curator, wanted: SynthSettings) -> dict[str, Any]:
+def asked_of(wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
+    """Return what the curator is asked, in plain data."""
+    found: dict[str, Any] = wish.given(SynthAsked, leave=("table",))
+    return found | asdict(paid)
+
+
+def prepared_for(curator: Curator, wish: SynthBody, paid: PaidAsk) -> PreparedSynthesis:
+    """Return the plan; refuses what would be refused, and spends nothing."""
+    payer = curator.account_of(paid.analyst)
+    request = SynthRequest.of(wish.table, **asked_of(wish, paid) | {"analyst": payer})
+    with prepared(request, curator) as (ready, _):
+        pass
+    if ready.free and paid.analyst is not None and (wish.rows or 0) > MOST_FREE_ROWS:
+        raise InvalidInput(
+            f"A copy that costs nothing has at most {MOST_FREE_ROWS:,} rows here.",
+            hint="Ask for fewer rows, or make it with discreet synth.",
+        )
+    if wish.target is not None:
+        preview_of(ready.outline).index(wish.target)  # refuses a column that is not there
+    return ready
+
+
+def explained(curator: Curator, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     """Return plan and price of a synthesis; spends nothing and reads no row."""
-    ready = wanted.prepared(curator)
+    ready = prepared_for(curator, wish, paid)
     request = ready.request
-    before, after = curator.ledger.foreseen(ready.payer, ready.funds.quote)
-    cost = {"epsilon": 0.0, "delta": 0.0}
-    if not ready.free:
-        cost = {
-            "epsilon": float(request.epsilon.value),
-            "delta": float(ready.funds.delta.value),
-        }
-    return {
-        "dataset": ready.payer.dataset,
+    return price_of(curator, ready, request.epsilon, free=ready.free) | {
         "table": ready.outline.table.name,
         "method": ready.method_words,
-        "cost": cost,
-        "budget": {
-            "before": {"epsilon": float(before.epsilon), "delta": float(before.delta)},
-            "after": {
-                "epsilon": float((before if ready.free else after).epsilon),
-                "delta": float((before if ready.free else after).delta),
-            },
-            "limit": {
-                "epsilon": float(before.limit_epsilon),
-                "delta": float(before.limit_delta),
-            },
-        },
         "free": ready.free,
         "columns": [{"name": item.name, "treated": treated(item)} for item in ready.outline.items],
         "notices": list(ready.outline.notices),

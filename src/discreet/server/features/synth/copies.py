@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,8 +55,7 @@ class Copy:
 class Copies(Shelf[Copy]):
     """The synthetic copies of this server."""
 
-    def __init__(self, state: Path, rules: ShelfRules = RULES) -> None:
-        super().__init__(state, Copy, rules)
+    kind, rules = Copy, RULES
 
     def codes(self, copy: Copy) -> Codes:
         """Return the rows of a copy as codes, for a comparison."""

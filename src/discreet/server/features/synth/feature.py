@@ -8,5 +8,4 @@ from discreet.server.features.synth import pages, routes
 FEATURE = Feature(
     (routes.router, pages.router),
     places=(Place("Synthesize", "/synthesize", 30),),
-    set_up=routes.set_up,
 )

@@ -30,7 +30,7 @@ def make(
     bench: Workbench,
     *,
     state: Path,
-    copy_id: str,
+    kept_id: str,
     table: str,
     target: str | None,
     asked: dict[str, Any],
@@ -40,7 +40,7 @@ def make(
     seen = bench.curator(payer)
     progress = _part(bench, 0, FITTED)
     synthetic = seen.synthesize(table, progress=progress, **asked | {"analyst": payer or OWNER})
-    facts = _facts(synthetic, copy_id=copy_id, target=target, asked=asked)
+    facts = _facts(synthetic, copy_id=kept_id, target=target, asked=asked)
     copy = Copies(state).keep(
         facts, lambda place: _fill(bench, seen, synthetic, target, place), inside=bench.folder
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
@@ -20,7 +18,7 @@ from discreet.server.features.synth.views import (
     tables_view,
 )
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view
+from discreet.server.views import datasets_view, start_of
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
@@ -43,14 +41,10 @@ def synthesize(request: Request, table: str = "") -> Response:
         chosen=kept[0]["value"] if kept else "",
         methods=methods_view(),
         among=choice_view(),
-        epsilon=_start(datasets, kept[0]["dataset"] if kept else ""),
+        epsilon=start_of(datasets, kept[0]["dataset"] if kept else ""),
         analysts=catalog.get("analysts", []),
         copies=copies_view(copies_of(request).all(who.analyst)),
     )
-
-
-def _start(datasets: list[dict[str, Any]], name: str) -> str:
-    return next((str(each["start"]) for each in datasets if each["name"] == name), "")
 
 
 @router.get("/synthesize/{copy_id}")

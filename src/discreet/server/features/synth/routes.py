@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.errors import NotAllowed
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.context import context_of, kept_once
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.synth.body import SynthBody, SynthSettings, explained, methods_json
+from discreet.server.features.query.paid import PaidAsk, submit_paid
+from discreet.server.features.synth.body import (
+    SynthBody,
+    asked_of,
+    explained,
+    methods_json,
+    statements,
+)
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies, Copy
-from discreet.server.features.synth.work import compare as compare_copy
-from discreet.server.features.synth.work import submit
+from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.plain_json import finite
 
 router = api_router("synth")
+_CHILD = "discreet.server.features.synth.in_child"
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
-
-def set_up(app: FastAPI) -> None:
-    """Open the store of copies that they share."""
-    app.state.copies = Copies(app.state.context.settings.state_folder)
-
-
-def copies_of(request: Request) -> Copies:
-    """Return the store of this server."""
-    found: Copies = request.app.state.copies
-    return found
+copies_of = kept_once(lambda settings: Copies(settings.state_folder))
 
 
 def find_copy(request: Request, name: str) -> Copy:
@@ -47,9 +45,18 @@ def start(
 ) -> dict[str, Any]:
     """Start making a synthetic copy of a table; follow the job, then download its files."""
     who = caller(request)
-    wanted = SynthSettings.of(who, wish, idempotency_key)
-    _price(request, wanted)  # what can be refused is refused here, not in the queue
-    job = submit(context_of(request), copies_of(request), who, wanted)
+    paid = PaidAsk.of(who, wish, idempotency_key)
+    _price(request, wish, paid)  # what can be refused is refused here, not in the queue
+    job = submit_paid(
+        context_of(request),
+        who,
+        paid,
+        copies_of(request),
+        f"{_CHILD}:make",
+        table=wish.table,
+        target=wish.target,
+        asked=asked_of(wish, paid),
+    )
     return {"job": job.id}
 
 
@@ -58,15 +65,15 @@ def start(
 def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
     """Say what a copy would cost and how each column would be treated; spends nothing."""
     context_of(request).children.warm()  # who asks for the price may well say yes
-    return _price(request, SynthSettings.of(caller(request), wish, None))
+    return _price(request, wish, PaidAsk.of(caller(request), wish, None))
 
 
-def _price(request: Request, wanted: SynthSettings) -> dict[str, Any]:
+def _price(request: Request, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     context = context_of(request)
     with context.workspace.curator() as curator:
-        for statement in wanted.statements:
+        for statement in statements(wish):
             context.planner.check_text(curator.catalog, curator.engine.capabilities, statement)
-        found: dict[str, Any] = finite(explained(curator.seen_by(wanted.analyst), wanted))
+        found: dict[str, Any] = finite(explained(curator.seen_by(paid.analyst), wish, paid))
     return found
 
 
@@ -106,7 +113,9 @@ def download(request: Request, copy_id: Id, file: File) -> FileResponse:
 def compare(request: Request, copy_id: Id) -> dict[str, Any]:
     """Compare a copy with the real rows: recorded as a look, not private, never to be published."""
     copy = find_copy(request, copy_id)
-    job = compare_copy(context_of(request), caller(request), copy)
+    context = context_of(request)
+    asked = {"state": context.settings.state_folder, "copy_id": copy.id}
+    job = submit_long(context, caller(request), LongTask(f"{_CHILD}:compare", asked))
     return {"job": job.id}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,17 @@ from discreet.server.pgwire.catalog.functions import macros
 from discreet.server.pgwire.catalog.locked import LockedDb, PublicRows, Unanswerable, pg_type
 from discreet.server.pgwire.catalog.preview import previews
 from discreet.server.pgwire.catalog.rewrite import RewriteFacts, rewritten
-from discreet.server.pgwire.catalog.rows import catalog_tables, names_of, search_path
-from discreet.server.pgwire.catalog.session_views import with_views
+from discreet.server.pgwire.catalog.rows import (
+    catalog_tables,
+    names_of,
+    prefixed,
+    search_path,
+    view_rows,
+)
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
 from discreet.server.pgwire.catalog.visible import PREVIEW, Seen, seen_by
 from discreet.server.pgwire.outputs import output_names
-from discreet.server.pgwire.parameters import filled, samples
+from discreet.server.pgwire.parameters import filled, literal, samples
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import TEXT, PgType, WireColumn
 
@@ -139,3 +144,25 @@ class Browsers:
             for _, browser in self._kept.values():
                 browser.db.close()
             self._kept.clear()
+
+
+def with_views(views: Sequence[tuple[str, tuple[WireColumn, ...]]]) -> Mapping[str, exp.Query]:
+    """Return, by name, the catalog tables that know about views, with rows for these views."""
+    if not views:
+        return {}
+    return {
+        name: _joined(name, columns, rows) for name, (columns, rows) in view_rows(views).items()
+    }
+
+
+def _joined(name: str, columns: list[tuple[str, str]], rows: list[tuple[object, ...]]) -> exp.Query:
+    names = [exp.column(exp.to_identifier(column, quoted=True)) for column, _ in columns]
+    stored = exp.to_identifier(prefixed(name), quoted=True)
+    found: exp.Query = exp.select(*names).from_(exp.Table(this=stored))
+    for row in rows:
+        cells = [
+            exp.alias_(exp.cast(literal(cell), kind, dialect="duckdb"), column, quoted=True)
+            for cell, (column, kind) in zip(row, columns, strict=True)
+        ]
+        found = exp.union(found, exp.select(*cells), distinct=False)
+    return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.engine.child import Child, Unreadable
+from discreet.engine.names import quoted
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import (
@@ -123,11 +124,6 @@ _REFUSALS: dict[bytes, Callable[[], DiscreetError]] = {
     b"L": lambda: Failure("54000", "The result is too large.", hint="Add a LIMIT."),
     b"U": lambda: Unanswerable("This query cannot be answered here."),
 }
-
-
-def quoted(name: str) -> str:
-    """Return a name as SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 _TYPES: dict[str, PgType] = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from discreet.server.pgwire.protocol.types import WireColumn, write
+from discreet.server.pgwire.protocol.types import WireColumn, sized, write
 
 _ESCAPES = {
     "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
@@ -56,11 +56,8 @@ def copied(
 
 
 def _binary(columns: Sequence[WireColumn], row: Sequence[Any]) -> bytes:
-    parts = [struct.pack("!h", len(columns))]
-    for value, column in zip(row, columns, strict=True):
-        cell = write(value, column.type, 1)
-        parts.append(b"\xff\xff\xff\xff" if cell is None else struct.pack("!i", len(cell)) + cell)
-    return b"".join(parts)
+    cells = (write(value, column.type, 1) for value, column in zip(row, columns, strict=True))
+    return struct.pack("!h", len(columns)) + b"".join(map(sized, cells))
 
 
 def _line(form: CopyForm, cells: Sequence[str | None], quoted: Sequence[bool]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 PROTOCOL = 196608
 CANCEL_CODE = 80877102
@@ -125,9 +125,8 @@ class Secret:
 class Unsupported:
     """A message that the protocol knows and that is declined here: COPY data, function calls."""
 
-    tag: str
 
-
+Field = TypeVar("Field")
 First: TypeAlias = Startup | TlsRequest | GssRequest | CancelRequest
 Message: TypeAlias = (
     Query
@@ -175,11 +174,14 @@ class _Fields:
         except UnicodeDecodeError:
             raise ProtocolError("a text is not UTF-8") from None
 
-    def numbers(self, form: str) -> tuple[int, ...]:
+    def several(self, read: Callable[[], Field]) -> tuple[Field, ...]:
         count = self.number("!H")
         if count > MAX_VALUES:
             raise ProtocolError("too many values")
-        return tuple(self.number(form) for _ in range(count))
+        return tuple(read() for _ in range(count))
+
+    def numbers(self, form: str) -> tuple[int, ...]:
+        return self.several(lambda: self.number(form))
 
     def value(self) -> bytes | None:
         size = self.number("!i")
@@ -228,11 +230,7 @@ def _parse(fields: _Fields) -> Parse:
 
 def _bind(fields: _Fields) -> Bind:
     portal, statement, formats = fields.text(), fields.text(), fields.numbers("!h")
-    count = fields.number("!H")
-    if count > MAX_VALUES:
-        raise ProtocolError("too many values")
-    values = tuple(fields.value() for _ in range(count))
-    return Bind(portal, statement, formats, values, fields.numbers("!h"))
+    return Bind(portal, statement, formats, fields.several(fields.value), fields.numbers("!h"))
 
 
 def _what(fields: _Fields) -> bool:
@@ -253,8 +251,8 @@ _READERS: Final[dict[bytes, Callable[[_Fields], Message]]] = {
     b"H": lambda _fields: Flush(),
     b"X": lambda _fields: Terminate(),
     b"p": lambda fields: Secret(fields._body),  # noqa: SLF001  # the dialogue reads its own fields
-    b"F": lambda _fields: Unsupported("F"),
-    b"d": lambda _fields: Unsupported("d"),
-    b"c": lambda _fields: Unsupported("c"),
-    b"f": lambda _fields: Unsupported("f"),
+    b"F": lambda _fields: Unsupported(),
+    b"d": lambda _fields: Unsupported(),
+    b"c": lambda _fields: Unsupported(),
+    b"f": lambda _fields: Unsupported(),
 }

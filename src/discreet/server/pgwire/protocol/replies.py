@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from discreet.server.pgwire.protocol.types import PgType, WireColumn
+from discreet.server.pgwire.protocol.types import PgType, WireColumn, sized
 
 PARSE_COMPLETE = b"1\0\0\0\4"
 BIND_COMPLETE = b"2\0\0\0\4"
@@ -70,13 +70,7 @@ def parameter_description(types: Sequence[PgType]) -> bytes:
 
 def data_row(cells: Sequence[bytes | None]) -> bytes:
     """Return one row of encoded cells."""
-    parts = [struct.pack("!h", len(cells))]
-    for cell in cells:
-        if cell is None:
-            parts.append(b"\xff\xff\xff\xff")
-        else:
-            parts += (struct.pack("!i", len(cell)), cell)
-    return message(b"D", b"".join(parts))
+    return message(b"D", struct.pack("!h", len(cells)) + b"".join(map(sized, cells)))
 
 
 def copy_out(columns: int, *, binary: bool) -> bytes:

@@ -9,9 +9,8 @@ import hmac
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from discreet.server.access.tokens import ROUNDS
+from discreet.server.access.tokens import ROUNDS, Verifier
 
 PLAIN = "SCRAM-SHA-256"
 PLUS = "SCRAM-SHA-256-PLUS"
@@ -20,20 +19,6 @@ _BINDING = "p=tls-server-end-point"
 
 class ScramError(Exception):
     """The dialogue went wrong; the client only learns that signing in failed."""
-
-
-class Keys(Protocol):
-    """What the server knows of one password; `discreet.server.access.tokens.Verifier` is one."""
-
-    @property
-    def stored_key(self) -> bytes:
-        """Return H(ClientKey)."""
-        ...
-
-    @property
-    def server_key(self) -> bytes:
-        """Return the key that proves to the client that the server knows the password."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +62,7 @@ def _check_header(header: str, mechanism: str, *, tls: bool) -> None:
 
 
 def prove(
-    final: bytes, begun: Challenge, keys: Sequence[Keys], *, binding: bytes = b""
+    final: bytes, begun: Challenge, keys: Sequence[Verifier], *, binding: bytes = b""
 ) -> tuple[int, str]:
     """Return which of `keys` the client has proven to know, and the server's own proof.
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import struct
 from contextlib import suppress
-from dataclasses import dataclass
 
 from discreet.errors import TooManyRequests
-from discreet.server.access.audit import STRANGER, Actor, Deed
+from discreet.server.access.audit import STRANGER, Deed
 from discreet.server.access.limits import Buckets, fine
 from discreet.server.access.tokens import Token, Tokens
 from discreet.server.pgwire.protocol import messages as m
@@ -24,16 +23,8 @@ _WRONG = 20.0
 """What a failed sign-in takes from the bucket of its address."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What the client wants: to sign in with these parameters, or to cancel."""
-
-    startup: m.Startup | None
-    cancel: m.CancelRequest | None = None
-
-
-async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> Arrival:
-    """Return the client's wish, through TLS if it asked for that.
+async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> m.Startup | m.CancelRequest:
+    """Return the client's wish, to sign in or to cancel, through TLS if it asked for that.
 
     `plain` says whether a client may do without TLS: only where nobody else can listen.
     """
@@ -45,11 +36,11 @@ async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> Arrival:
         elif isinstance(first, m.GssRequest):
             channel.put(b"N")
         elif isinstance(first, m.CancelRequest):
-            return Arrival(None, first)
+            return first
         elif isinstance(first, m.Startup):
             if not (channel.tls or plain):
                 raise Failure("28000", "This server only speaks TLS.", hint="Use sslmode=require.")
-            return Arrival(first)
+            return first
     raise m.ProtocolError("no startup message")
 
 
@@ -70,26 +61,19 @@ async def sign_in(
     except scram.ScramError:
         with suppress(TooManyRequests):
             fine(by_address, channel.peer, _WRONG)
-        await asyncio.to_thread(_log_failure, tokens, channel.peer)
+        facts = {"way": "postgres", "address": channel.peer}
+        log = tokens.audit.record_seldom
+        await asyncio.to_thread(log, STRANGER, Deed.SIGN_IN_FAILED, **facts)
         raise Failure(
             "28P01",
             "Signing in failed.",
             hint="The user is your analyst name or role, the password your token.",
         ) from None
     token = keys[place].token
-    await asyncio.to_thread(_log_success, tokens, token)
+    await asyncio.to_thread(tokens.audit.record, token.actor, Deed.SIGNED_IN, way="postgres")
     channel.put(replies.authentication(_FINAL, said.encode()))
     channel.put(replies.authentication(_OK))
     return token
-
-
-def _log_success(tokens: Tokens, token: Token) -> None:
-    who = Actor(token.analyst or token.role.value, token.id)
-    tokens.audit.record(who, Deed.SIGNED_IN, way="postgres")
-
-
-def _log_failure(tokens: Tokens, peer: str) -> None:
-    tokens.audit.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way="postgres", address=peer)
 
 
 async def _secret(channel: Channel) -> bytes:

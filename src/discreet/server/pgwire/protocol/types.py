@@ -94,6 +94,11 @@ _WHOLE = {20: "!q", 21: "!h", 23: "!i", 26: "!I"}
 _REAL = {700: "!f", 701: "!d"}
 
 
+def sized(cell: bytes | None) -> bytes:
+    """Return a cell as rows and arrays hold it: its length before it, -1 where it is NULL."""
+    return b"\xff\xff\xff\xff" if cell is None else struct.pack("!i", len(cell)) + cell
+
+
 def write(value: Any, kind: PgType, form: int) -> bytes | None:
     """Return a value as the client wants it: `form` 0 is text, 1 is binary."""
     if value is None:
@@ -167,13 +172,7 @@ def _array_binary(values: list[Any], element: PgType) -> bytes:
     head = struct.pack("!iiI", 1 if values else 0, missing, element.oid)
     if values:
         head += struct.pack("!ii", len(values), 1)
-    for value in values:
-        if value is None:
-            head += b"\xff\xff\xff\xff"
-        else:
-            cell = _binary(value, element)
-            head += struct.pack("!i", len(cell)) + cell
-    return head
+    return head + b"".join(sized(write(value, element, 1)) for value in values)
 
 
 def read(data: bytes | None, kind: PgType, form: int) -> Any:

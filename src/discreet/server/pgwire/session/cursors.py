@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.session.commands import Transaction
-from discreet.server.pgwire.session.result import Ready, StatementResult
+from discreet.server.pgwire.session.result import Ready, StatementResult, later
 from discreet.server.pgwire.session.statements import NAME, WireStatement, name_in
 
 VERBS = frozenset({"DECLARE", "FETCH", "MOVE", "CLOSE"})
@@ -135,7 +135,7 @@ class Cursors:
     def _close(self, statement: WireStatement) -> Ready:
         found = _read(_CLOSE, statement, "CLOSE name")
 
-        async def run(_values: Sequence[Any]) -> StatementResult:
+        def run() -> StatementResult:
             if found["name"].upper() == "ALL":
                 self._portals.clear()
                 return StatementResult("CLOSE CURSOR ALL")
@@ -143,7 +143,7 @@ class Cursors:
                 raise Failure("34000", "There is no cursor of this name.")
             return StatementResult("CLOSE CURSOR")
 
-        return Ready(run)
+        return later(run)
 
 
 def _held(portals: dict[str, Portal]) -> int:

@@ -9,13 +9,14 @@ from typing import Any
 
 from sqlglot import exp
 
+from discreet.api import Asked
 from discreet.errors import QueryRefused
 from discreet.server.pgwire.catalog.browse import Browser, Browsers
 from discreet.server.pgwire.catalog.visible import PREVIEW
 from discreet.server.pgwire.options import DEFAULTS, OURS, Options
 from discreet.server.pgwire.parameters import parameter_types
 from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import FLOAT8, INT8, TEXT, WireColumn
+from discreet.server.pgwire.protocol.types import FLOAT8, INT8, TEXT, PgType, WireColumn
 from discreet.server.pgwire.session import commands
 from discreet.server.pgwire.session.commands import Transaction
 from discreet.server.pgwire.session.copying import copy_ready
@@ -27,7 +28,7 @@ from discreet.server.pgwire.session.question import (
     pg_result,
 )
 from discreet.server.pgwire.session.reading import asked, browsed
-from discreet.server.pgwire.session.result import Ready, StatementResult, rows_of
+from discreet.server.pgwire.session.result import Ready, StatementResult, later, rows_of
 from discreet.server.pgwire.session.shapes import asks_for_no_rows, over_previews
 from discreet.server.pgwire.session.statements import WireStatement, refuse_bomb
 from discreet.server.pgwire.session.views import Views
@@ -95,15 +96,15 @@ class Dispatcher:
     def _command(self, statement: WireStatement) -> Ready:
         verb = statement.verb
         if verb in _BLOCK:
-            return _later(lambda: self.transaction.run(statement))
+            return later(lambda: self.transaction.run(statement))
         if verb == "SET":
-            return _later(lambda: commands.set_setting(statement, self._options, self.transaction))
+            return later(lambda: commands.set_setting(statement, self._options, self.transaction))
         if verb == "RESET":
-            return _later(lambda: commands.reset_setting(statement, self._options))
+            return later(lambda: commands.reset_setting(statement, self._options))
         if verb == "DISCARD":
-            return _later(self._discard)
+            return later(self._discard)
         if verb in _ACCEPTED:
-            return _later(lambda: StatementResult(verb))
+            return later(lambda: StatementResult(verb))
         if verb in _WRITES:
             raise Failure(
                 "25006",
@@ -126,9 +127,7 @@ class Dispatcher:
         tree = self._views.expanded(await self._asker.aside(browsed, statement))
         place = _place(tree)
         if place == "question" and asks_for_no_rows(tree):
-            browser = await asyncio.to_thread(self._browser)
-            browser.check(tree)
-            return await self._browsing(over_previews(tree), declared, PREVIEW)
+            return await self._shape(tree, declared)
         if place == "question":
             return await self._question(statement, declared)
         return await self._browsing(tree, declared, place)
@@ -142,12 +141,15 @@ class Dispatcher:
             ready = await self._select(statement, ())
         except QueryRefused:
             tree = self._views.expanded(await self._asker.aside(browsed, statement))
-            browser = await asyncio.to_thread(self._browser)
-            browser.check(tree)
-            ready = await self._browsing(over_previews(tree), (), PREVIEW)
+            ready = await self._shape(tree, ())
         if ready.columns is None or ready.parameters:
             raise Failure("42601", "A view is made of a SELECT without parameters.")
         return ready.columns
+
+    async def _shape(self, tree: exp.Expr, declared: Sequence[int]) -> Ready:
+        """Return a question over the caller's tables as one over made-up rows, for its columns only."""
+        (await asyncio.to_thread(self._browser)).check(tree)
+        return await self._browsing(over_previews(tree), declared, PREVIEW)
 
     async def _browsing(self, tree: exp.Expr, declared: Sequence[int], place: str) -> Ready:
         browser = await asyncio.to_thread(self._browser)
@@ -167,11 +169,8 @@ class Dispatcher:
 
     async def _question(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
         parsed = self._views.asking(await self._asker.aside(asked, statement))
-        browser = await asyncio.to_thread(self._browser)
-        browser.check(parsed.tree)
-        types = parameter_types(parsed.tree, declared, browser.columns())
+        question, types = await self._understood(parsed, declared)
         errors = self._options.asking(statement.hints).errors
-        question = WireQuestion(parsed, browser.tables)
         outputs = await self._asker.columns(question, types)
         columns = pg_columns(outputs, question, errors=errors)
 
@@ -182,17 +181,23 @@ class Dispatcher:
 
         return Ready(run, columns, types)
 
+    async def _understood(
+        self, parsed: Asked, declared: Sequence[int]
+    ) -> tuple[WireQuestion, tuple[PgType, ...]]:
+        """Return a question over tables that the caller may see, and the types of its parameters."""
+        browser = await asyncio.to_thread(self._browser)
+        browser.check(parsed.tree)
+        types = parameter_types(parsed.tree, declared, browser.columns())
+        return WireQuestion(parsed, browser.tables), types
+
     async def _explain(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
         inner, as_json = _explained_statement(statement)
         await self._asker.readable(inner.text)
         parsed = self._views.asking(await self._asker.aside(asked, inner))
         if _place(parsed.tree) != "question":
             raise Failure("0A000", "Only questions over private tables are explained.")
-        browser = await asyncio.to_thread(self._browser)
-        browser.check(parsed.tree)
-        types = parameter_types(parsed.tree, declared, browser.columns())
+        question, types = await self._understood(parsed, declared)
         columns = (WireColumn("QUERY PLAN", TEXT),)
-        question = WireQuestion(parsed, browser.tables)
 
         async def run(values: Sequence[Any]) -> StatementResult:
             asking = self._options.asking(inner.hints)
@@ -223,7 +228,7 @@ class Dispatcher:
         return Ready(run, columns)
 
     async def _budget(self, _values: Sequence[Any]) -> StatementResult:
-        payer = self._asker.caller.payer(self._options.asking(()))
+        payer = self._asker.payer(self._options.asking(()))
 
         def look() -> dict[str, Any]:
             with self._workspace.curator() as curator:
@@ -242,14 +247,6 @@ class Dispatcher:
             for name, facts in report["datasets"].items()
         ]
         return StatementResult("SHOW", _BUDGET, rows)
-
-
-def _later(act: Any) -> Ready:
-    async def run(_values: Sequence[Any]) -> StatementResult:
-        found: StatementResult = act()
-        return found
-
-    return Ready(run)
 
 
 def _place(tree: exp.Expr) -> str:

@@ -14,10 +14,10 @@ from discreet.core.answer import Answer
 from discreet.core.output import OutputColumn, OutputType
 from discreet.core.owner import OWNER
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
+from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
 from discreet.server.jobs.queue import Job, Runner
-from discreet.server.jobs.rehearsed import rehearsed
-from discreet.server.jobs.watched import watched
+from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.pgwire.catalog.rows import DATABASE
 from discreet.server.pgwire.catalog.visible import Seen
 from discreet.server.pgwire.expression_types import ExpressionTypes
@@ -55,28 +55,6 @@ _ROWS_WANTED = {"star", "raw rows", "no aggregate", "distinct"}
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks, and under which name they stand in queues."""
-
-    role: Role
-    analyst: str | None
-    token_id: str
-
-    @property
-    def key(self) -> str:
-        """Return what identifies the caller in queues and limits."""
-        return f"analyst {self.analyst}" if self.analyst is not None else f"token {self.token_id}"
-
-    def payer(self, asking: Asking) -> str | None:
-        """Return the analyst who pays; only the owner may ask as somebody else."""
-        if asking.analyst is not None and asking.analyst != self.analyst:
-            if self.role is not Role.OWNER:
-                raise NotAllowed("Only the owner can ask as another analyst.")
-            return asking.analyst
-        return self.analyst
-
-
-@dataclass(frozen=True, slots=True)
 class WireQuestion:
     """A SELECT over private tables, parsed once, and the tables that its caller may see."""
 
@@ -111,7 +89,7 @@ class Asker:
     """Puts one session's questions to the curator, in the queue that all front ends share."""
 
     def __init__(
-        self, workspace: Workspace, runner: Runner, planner: Planner, caller: Caller
+        self, workspace: Workspace, runner: Runner, planner: Planner, caller: Principal
     ) -> None:
         self._workspace = workspace
         self._runner = runner
@@ -131,11 +109,26 @@ class Asker:
 
     async def answer(self, question: WireQuestion, values: Sequence[Any], asking: Asking) -> Answer:
         """Return the private answer, charged before any row is read."""
+        return await self._asked(lambda curator: curator.query, question, values, asking)
+
+    async def explanation(
+        self, question: WireQuestion, values: Sequence[Any], asking: Asking
+    ) -> Any:
+        """Return plan, price and expected error; spends nothing."""
+        return await self._asked(lambda curator: curator.explain, question, values, asking)
+
+    async def _asked(
+        self,
+        ask: Callable[[Curator], Callable[..., Found]],
+        question: WireQuestion,
+        values: Sequence[Any],
+        asking: Asking,
+    ) -> Found:
         self._may_ask()
         _needs_epsilon(asking)
-        sql, payer = question.filled(values), self.caller.payer(asking)
+        sql, payer = question.filled(values), self.payer(asking)
         return await self._run(
-            lambda curator: curator.query(
+            lambda curator: ask(curator)(
                 sql,
                 epsilon=asking.epsilon,
                 within=asking.within,
@@ -147,25 +140,13 @@ class Asker:
             payer,
         )
 
-    async def explanation(
-        self, question: WireQuestion, values: Sequence[Any], asking: Asking
-    ) -> Any:
-        """Return plan, price and expected error; spends nothing."""
-        self._may_ask()
-        _needs_epsilon(asking)
-        sql, payer = question.filled(values), self.caller.payer(asking)
-        return await self._run(
-            lambda curator: curator.explain(
-                sql,
-                epsilon=asking.epsilon,
-                within=asking.within,
-                analyst=payer or OWNER,
-                fresh=asking.fresh,
-                max_rows=asking.max_rows,
-            ),
-            question.asked.tree,
-            payer,
-        )
+    def payer(self, asking: Asking) -> str | None:
+        """Return the analyst who pays; only the owner may ask as somebody else."""
+        if asking.analyst is not None and asking.analyst != self.caller.analyst:
+            if self.caller.role is not Role.OWNER:
+                raise NotAllowed("Only the owner can ask as another analyst.")
+            return asking.analyst
+        return self.caller.analyst
 
     def cancel(self) -> None:
         """Want no answer any more to what is being asked now."""
@@ -190,18 +171,11 @@ class Asker:
         """
 
         def work(job: Job) -> Found:
-            with self._workspace.curator() as curator:
-                job.stop = lambda thread: curator.engine.cancel(thread=thread)
-                try:
-                    seen = watched(
-                        curator.seen_by(analyst),
-                        tell=job.tell,
-                        turn=job.turn,
-                        asker=self.caller.analyst or OWNER,
-                    )
-                    return ask(rehearsed(seen, curator.catalog, self._planner))
-                finally:
-                    job.stop = None
+            asker = self.caller.analyst or OWNER
+            with curator_for(
+                job, self._workspace, analyst, asker=asker, planner=self._planner
+            ) as curator:
+                return ask(curator)
 
         try:
             return await self._done(work)

@@ -43,3 +43,12 @@ def rows_of(
 ) -> StatementResult:
     """Return the result of a SELECT."""
     return StatementResult("SELECT", columns, rows, tuple(notices), counted=True)
+
+
+def later(act: Callable[[], StatementResult]) -> Ready:
+    """Return a statement without parameters or columns that is done when it is run."""
+
+    async def run(_values: Sequence[Any]) -> StatementResult:
+        return act()
+
+    return Ready(run)

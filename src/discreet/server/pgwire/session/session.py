@@ -16,7 +16,7 @@ from discreet.server.pgwire.protocol.problems import Failure, reply_of
 from discreet.server.pgwire.protocol.types import WireColumn, read, write
 from discreet.server.pgwire.session.cursors import MAX_KEPT, VERBS, Cursors, Portal
 from discreet.server.pgwire.session.dispatch import Dispatcher
-from discreet.server.pgwire.session.result import Ready, StatementResult
+from discreet.server.pgwire.session.result import Ready, StatementResult, later
 from discreet.server.pgwire.session.statements import WireStatement, split
 
 IDLE_SECONDS = 3600.0
@@ -138,11 +138,7 @@ class WireSession:
         if statement.verb in VERBS:
             return await self._cursors.ready(statement, types)
         if statement.verb == "DEALLOCATE":
-
-            async def forget(_values: Sequence[Any]) -> StatementResult:
-                return StatementResult(self._forget(statement))
-
-            return Ready(forget)
+            return later(lambda: StatementResult(self._forget(statement)))
         return await self._dispatcher.ready(statement, types)
 
     def _forget(self, statement: WireStatement) -> str:

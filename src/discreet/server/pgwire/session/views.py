@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from discreet.errors import QueryRefused
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import WireColumn
 from discreet.server.pgwire.session.reading import asked, browsed
-from discreet.server.pgwire.session.result import Ready, StatementResult
+from discreet.server.pgwire.session.result import Ready, StatementResult, later
 from discreet.server.pgwire.session.statements import NAME, WireStatement, name_in
 
 MAX_VIEWS = 100
@@ -69,7 +69,7 @@ class Views:
         if (found := _DROP.fullmatch(statement.text)) is not None:
             return self._drop(found)
         if _DROP_NOTHING.fullmatch(statement.text) is not None:
-            return Ready(_dropped)
+            return later(lambda: StatementResult("DROP VIEW"))
         return None
 
     async def _create(self, statement: WireStatement, found: re.Match[str]) -> Ready:
@@ -77,7 +77,7 @@ class Views:
         columns = await self._describe(inner)
         view = await self._aside(self._made, name, inner, columns)
 
-        async def run(_values: Sequence[Any]) -> StatementResult:
+        def run() -> StatementResult:
             if name in self._views and not found["again"]:
                 raise Failure("42P07", "There is already a view of this name.", hint="DROP it.")
             while len(self._views) >= MAX_VIEWS:
@@ -85,7 +85,7 @@ class Views:
             self._views[name] = view
             return StatementResult("CREATE VIEW")
 
-        return Ready(run)
+        return later(run)
 
     def _made(
         self, name: str, inner: WireStatement, columns: tuple[WireColumn, ...]
@@ -100,12 +100,12 @@ class Views:
     def _drop(self, found: re.Match[str]) -> Ready:
         name = name_in(found)
 
-        async def run(_values: Sequence[Any]) -> StatementResult:
+        def run() -> StatementResult:
             if self._views.pop(name, None) is None and not found["calm"]:
                 raise Failure("42P01", "There is no temporary view of this name.")
             return StatementResult("DROP VIEW")
 
-        return Ready(run)
+        return later(run)
 
     def clear(self) -> None:
         """Forget all of them."""
@@ -119,10 +119,6 @@ class Views:
         """Return a question with the views' own SELECTs in their places."""
         trees = {name: view.asked for name, view in self._views.items() if view.asked is not None}
         return replace(question, tree=_expanded(question.tree, trees))
-
-
-async def _dropped(_values: Sequence[Any]) -> StatementResult:
-    return StatementResult("DROP VIEW")
 
 
 def _expanded(tree: exp.Expr, views: dict[str, exp.Expr]) -> exp.Expr:

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from discreet.errors import InvalidInput
+from discreet.server.features.query.paid import PaidAsk
 from discreet.server.features.synth import body
-from discreet.server.features.synth.body import MOST_FREE_ROWS, SynthBody, SynthSettings
+from discreet.server.features.synth.body import MOST_FREE_ROWS, SynthBody, prepared_for
 
 
 def prepared(monkeypatch, *, free, analyst, rows):
@@ -18,7 +19,7 @@ def prepared(monkeypatch, *, free, analyst, rows):
     monkeypatch.setattr(body, "prepared", planned)
     wish = SynthBody(table="t", method="random", epsilon="1", rows=rows)
     curator = SimpleNamespace(account_of=lambda who: who)
-    return SynthSettings(wish, analyst, "id").prepared(curator)
+    return prepared_for(curator, wish, PaidAsk(analyst, "id"))
 
 
 def test_an_analyst_has_so_many_rows_for_nothing(monkeypatch):

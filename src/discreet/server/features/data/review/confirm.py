@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.amounts import with_section, with_share
-from discreet.errors import CatalogError, InvalidInput, RequestConflict
+from discreet.catalog.read.datasets import neighbours_of
+from discreet.core.numbers import Delta, Epsilon
+from discreet.errors import CatalogError, InternalError, InvalidInput, RequestConflict
 from discreet.server.features.data.change import change
-from discreet.server.features.data.review.declaration import declaration
-from discreet.server.features.data.review.review import Open, Review, checked_share, still_open
+from discreet.server.features.data.review.review import (
+    Open,
+    Review,
+    checked_share,
+    settings_of,
+    still_open,
+)
 from discreet.server.features.data.upload.store import Upload, UploadStore
 from discreet.server.workspace import Workspace
 
@@ -51,9 +60,7 @@ def declared_text(
     source = Path(os.path.relpath(store.table(upload).resolve(), base.resolve())).as_posix()
     text = with_section(text, declaration(review, source=source))
     for analyst, share in review.analysts.items():
-        epsilon, delta = checked_share(analyst, share)
-        amounts = {"epsilon": epsilon.value} | ({} if delta is None else {"delta": delta.value})
-        text = with_share(text, analyst, review.dataset or "", amounts)
+        text = with_share(text, analyst, review.dataset or "", checked_share(analyst, share))
     return text
 
 
@@ -120,3 +127,38 @@ def _nobody(new: Catalog, review: Review) -> list[str]:
     if new.analysts and not review.analysts:
         return ["This catalog lists analysts and none of them has a share: nobody can ask yet."]
     return []
+
+
+def declaration(review: Review, *, source: str) -> str:
+    """Return the text that declares the reviewed table as a dataset of its own.
+
+    It holds what the owner has written or confirmed, no comment and no number of the proposal.
+    """
+    return "\n".join(_lines(review, source)) + "\n"
+
+
+def _lines(review: Review, source: str) -> Iterator[str]:
+    if review.dataset is None or review.table is None or review.epsilon is None:
+        raise InternalError("a review was declared before it was finished")
+    place = f"datasets.{toml.key(review.dataset)}"
+    yield f"[{place}]"
+    yield f"epsilon = {toml.number(Epsilon.of(review.epsilon).value)}"
+    delta = Delta.of(0 if review.delta is None else review.delta)
+    if delta.value:
+        yield f"delta = {toml.number(delta.value)}"
+    yield f"neighbours = {toml.text(neighbours_of(review.neighbours).value)}"
+    yield ""
+    place += f".tables.{toml.key(review.table)}"
+    yield f"[{place}]"
+    yield f"source = {toml.text(source)}"
+    yield f"unit = {toml.text(review.unit or '')}"
+    if review.unit != "row":
+        yield f"max_rows = {review.max_rows}"
+    yield ""
+    yield f"[{place}.columns]"
+    for name, declared in review.columns.items():
+        if name == review.unit:
+            named = declared.model_copy(update={"type": "identifier", "hidden": False})
+            yield f"{toml.key(name)} = {toml.inline_table(settings_of(name, named))}"
+        else:
+            yield f"{toml.key(name)} = {toml.inline_table(settings_of(name, declared))}"

@@ -7,7 +7,8 @@ from typing import Any
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.columns import declared_settings
 from discreet.catalog.declare.proposal import ColumnProposal
-from discreet.errors import InvalidInput
+from discreet.core.schema import Table
+from discreet.errors import InternalError, InvalidInput
 from discreet.server.features.data.review.confirm import dataset_of
 from discreet.server.features.data.review.proposal import plain_setting
 from discreet.server.features.data.review.reveal import reveals
@@ -16,12 +17,9 @@ from discreet.server.features.data.upload.store import UploadStore
 
 def declared_json(catalog: Catalog, store: UploadStore, dataset: str) -> dict[str, Any]:
     """Return the columns of a dataset's one table with their settings, and the upload it reads."""
-    found = catalog.dataset(dataset)
-    if len(found.tables) != 1 or catalog.path is None:
-        raise InvalidInput(
-            "This data set has several tables.", hint="Change it in discreet.toml by hand."
-        )
-    table = found.tables[0]
+    found, table = catalog.dataset(dataset), one_table(catalog, dataset)
+    if catalog.path is None:
+        raise InternalError("a server's catalog is read from its file")
     text = catalog.path.read_text(encoding="utf-8-sig")
     settings = declared_settings(text, found.name, table.name)
     upload = next((u.id for u in store.all() if dataset_of(catalog, store, u) == found.name), None)
@@ -44,3 +42,13 @@ def declared_json(catalog: Catalog, store: UploadStore, dataset: str) -> dict[st
             for each in proposals
         ],
     }
+
+
+def one_table(catalog: Catalog, dataset: str) -> Table:
+    """Return the table of a dataset that has no other, or refuse."""
+    found = catalog.dataset(dataset).tables
+    if len(found) != 1:
+        raise InvalidInput(
+            "This data set has several tables.", hint="Change it in discreet.toml by hand."
+        )
+    return found[0]

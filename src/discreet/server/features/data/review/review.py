@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -173,12 +174,17 @@ def _open_budget(review: Review) -> Iterator[Open]:
         yield Open("names", "Name the dataset and its table.")
 
 
-def checked_share(analyst: str, share: AnalystShare) -> tuple[Epsilon, Delta | None]:
-    """Return the amounts of a share, or refuse it."""
+def checked_share(analyst: str, share: AnalystShare) -> dict[str, Fraction]:
+    """Return the amounts of a share as discreet.toml will say them, or refuse it."""
     if not analyst.strip() or len(analyst) > 200 or not analyst.isprintable():
         raise InvalidInput("An analyst's name is 1 to 200 printable characters.")
-    delta = None if share.delta is None else Delta.of(share.delta)
-    return Epsilon.of(share.epsilon), delta
+    return amounts_of(share.epsilon, share.delta)
+
+
+def amounts_of(epsilon: Amount, delta: Amount | None) -> dict[str, Fraction]:
+    """Return an epsilon and the delta beside it, if one is given, as discreet.toml will say them."""
+    found = {"epsilon": Epsilon.of(epsilon).value}
+    return found if delta is None else found | {"delta": Delta.of(delta).value}
 
 
 def settings_of(name: str, declared: ColumnReview) -> dict[str, Setting]:

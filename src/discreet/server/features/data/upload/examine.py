@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from discreet.catalog.read.sources import check_file
-from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import PARQUET_FILES, column_names, delimiter
-from discreet.errors import CatalogError, DiscreetError, EngineFailed, InvalidInput, TooLarge
+from discreet.errors import CatalogError, DiscreetError, InvalidInput, TooLarge
 from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.examiner import MAX_NAME
+from discreet.server.features.data.upload.plain import examined
 from discreet.server.features.data.upload.receive import ending
 
 
@@ -39,17 +39,9 @@ def clean_copy(received: Path, target: Path, *, file: str, bounds: UploadBounds)
     }
     if not parquet:
         setup |= _heading(received, file, bounds)
-    child = Child("discreet.server.features.data.upload.examiner", setup)
-    try:
-        child.wait_ready(bounds.examine_seconds)
-    except Unreadable as problem:
-        raise _refusal(str(problem), file, bounds) from None
-    except EngineFailed:
-        raise InvalidInput(
-            f"Reading '{file}' took more time or memory than this server gives to an upload."
-        ) from None
-    finally:
-        child.close()
+    problem = examined(setup, f"Reading '{file}'", bounds)
+    if problem is not None:
+        raise _refusal(problem, file, bounds)
     return tuple(pq.read_schema(target).names)
 
 

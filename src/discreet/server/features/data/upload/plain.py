@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import PARQUET_FILES
@@ -58,16 +59,22 @@ def _rewrite(received: Path, target: Path, encoding: str, file: str, bounds: Upl
         "memory_mb": bounds.memory_mb,
         "unpacked": bounds.unpacked,
     }
+    problem = examined(setup, f"Unpacking '{file}'", bounds)
+    if problem is not None:
+        raise InvalidInput(problem.replace(received.name, file) or f"'{file}' cannot be read.")
+
+
+def examined(setup: dict[str, Any], doing: str, bounds: UploadBounds) -> str | None:
+    """Return what the child that opens uploads says is wrong; None where it has done its work."""
     child = Child("discreet.server.features.data.upload.examiner", setup)
     try:
         child.wait_ready(bounds.examine_seconds)
     except Unreadable as problem:
-        raise InvalidInput(
-            str(problem).replace(received.name, file) or f"'{file}' cannot be read."
-        ) from None
+        return str(problem)
     except EngineFailed:
         raise InvalidInput(
-            f"Unpacking '{file}' took more time or memory than this server gives to an upload."
+            f"{doing} took more time or memory than this server gives to an upload."
         ) from None
     finally:
         child.close()
+    return None

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from starlette.requests import HTTPConnection
+
 from discreet.core.machine.whole_file import write_whole
 from discreet.errors import TooLarge, TooManyRequests, UnknownName
 from discreet.server.features.data.upload.bounds import UploadBounds
@@ -187,6 +189,12 @@ class UploadStore:
                 "The disk of the server has no room for uploads.",
                 hint="Delete uploads that are not needed.",
             )
+
+
+def uploads_of(request: HTTPConnection) -> UploadStore:
+    """Return the uploads of the server that answers this request."""
+    found: UploadStore = request.app.state.uploads
+    return found
 
 
 def _is_ours(place: Path) -> bool:

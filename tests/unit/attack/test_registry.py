@@ -1,7 +1,6 @@
 import pytest
 
-from discreet.attack.knobs import AttackSettings
-from discreet.attack.registry import Knob
+from discreet.attack.registry import AttackSettings, Knob
 from discreet.errors import InvalidInput
 
 KNOBS = (

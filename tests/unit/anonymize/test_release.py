@@ -1,4 +1,4 @@
-from discreet.anonymize.exposure import expose, exposure_of
+from discreet.anonymize.release import expose, exposure_of
 from discreet.core.event import NonPrivate
 from discreet.ledger.text import budget_words, exposure_note
 from ledger_kit import open_ledger

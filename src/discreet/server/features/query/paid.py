@@ -1,0 +1,80 @@
+"""What is paid for and kept: who pays, under which id, its price, and the job that makes it."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.api import Curator
+from discreet.core.answer import Spent
+from discreet.core.numbers import Epsilon
+from discreet.core.owner import OWNER
+from discreet.learn.one_look import PlannedLook
+from discreet.learn.prepare import Training
+from discreet.server.access.auth import Principal
+from discreet.server.context import Context
+from discreet.server.features.query.body import payer_of, request_id_of
+from discreet.server.jobs.long import LongTask, submit_long
+from discreet.server.jobs.queue import Job
+from discreet.server.shelf import Shelf
+from discreet.synth.prepare import PreparedSynthesis
+
+
+@dataclass(frozen=True, slots=True)
+class PaidAsk:
+    """Who pays, and the id under which the same may be asked for again without paying again."""
+
+    analyst: str | None
+    request_id: str
+
+    @classmethod
+    def of(cls, who: Principal, body: Any, key: str | None) -> PaidAsk:
+        """Return payer and id of this caller; header and body must agree on the id."""
+        name = request_id_of(body, key) or uuid.uuid4().hex
+        return cls(payer_of(who, body.analyst), name)
+
+    @property
+    def id(self) -> str:
+        """Return the name of what is kept: the same request again is the same thing."""
+        return hashlib.sha256(repr((self.analyst, self.request_id)).encode()).hexdigest()[:32]
+
+    @property
+    def charged(self) -> dict[str, str]:
+        """Return whom the curator charges, under which id."""
+        return {"analyst": self.analyst or OWNER, "request_id": self.request_id}
+
+
+def price_of(
+    curator: Curator,
+    plan: Training | PlannedLook[Any] | PreparedSynthesis,
+    epsilon: Epsilon,
+    *,
+    free: bool = False,
+) -> dict[str, Any]:
+    """Return a plan's price with what it would leave; spends nothing."""
+    before, after = curator.ledger.foreseen(plan.payer, plan.funds.quote)
+    left = before if free else after
+    nothing = Spent(Fraction(0), Fraction(0))
+    cost = nothing if free else Spent(epsilon.value, plan.funds.delta.value)
+    return {
+        "dataset": plan.payer.dataset,
+        "cost": cost.to_json(),
+        "budget": {
+            "before": Spent(before.epsilon, before.delta).to_json(),
+            "after": Spent(left.epsilon, left.delta).to_json(),
+            "limit": Spent(before.limit_epsilon, before.limit_delta).to_json(),
+        },
+    }
+
+
+def submit_paid(
+    context: Context, who: Principal, paid: PaidAsk, shelf: Shelf[Any], run: str, **asked: Any
+) -> Job:
+    """Return the job of a child that pays, makes and keeps, in that order; refused where there is no room."""
+    shelf.room(paid.analyst)
+    asked |= {"state": context.settings.state_folder, "kept_id": paid.id}
+    task = LongTask(run, asked, charge=paid.request_id, payer=paid.analyst)
+    return submit_long(context, who, task, request_id=paid.request_id)
