@@ -183,11 +183,11 @@ def _toml(value: Any) -> str:
         return "{ " + ", ".join(f"{_key(name)} = {_toml(v)}" for name, v in value.items()) + " }"
     if isinstance(value, tuple):
         return "[" + ", ".join(_toml(each) for each in value) + "]"
-    return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)  # TOML knows no surrogate pairs
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
 
 
 def _check_path(dataset: str, table: Table, path: UnitPath, tables: Mapping[str, Table]) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli.options import Config, Json
+from discreet.cli.terminal import say
 from discreet.core.visible import visible
 
 app = typer.Typer(
@@ -115,7 +116,8 @@ def clear(
             {"request_id": i.request_id, "dataset": i.dataset, "analyst": i.analyst, "sql": i.note}
             for i in incidents.open()
         ]
-    lines = [f"{i['request_id']}  {i['dataset']}  {visible(str(i['sql']))}" for i in refused]
+    told = ("request_id", "dataset", "sql")
+    lines = ["  ".join(visible(str(incident[name])) for name in told) for incident in refused]
     _say({"refused": refused}, "\n".join(lines) or "Nothing is refused.", as_json=as_json)
 
 
@@ -126,4 +128,4 @@ _LOST = {
 
 
 def _say(data: dict[str, object], words: str, *, as_json: bool) -> None:
-    typer.echo(json.dumps(data) if as_json else words)
+    say(json.dumps(data) if as_json else words)

@@ -41,6 +41,7 @@ DIFFERENT = [
     ('type = "identifier", empty = ["n/a"]', 'type = "identifier", empty = ["none"]'),
     (f'{WHOLE}, thousands = ".", decimal = ","', WHOLE),
     ('type = "category", values = ["A"], any_case = true', 'type = "identifier"'),
+    ('type = "category", values = ["\U0001f600"], any_case = true', 'type = "identifier"'),
 ]
 ALIKE = [
     (WHOLE, 'type = "integer", lower = -5, upper = 7'),

@@ -94,3 +94,14 @@ def test_backup_and_restore(opened, tmp_path):
     assert "1 entries were lost; what they spent stays spent" in told.output
     assert run(app, "restore", copy).exit_code == 2, "a reason is required"
     assert json.loads(run(app, "restore", copy, "--reason", "again", "--json").output)["lost"] != 0
+
+
+def test_what_is_refused_is_listed_without_letters_that_move_the_cursor(opened, monkeypatch):
+    incident = SimpleNamespace(
+        request_id="a\x1b[2Jb", dataset="census", analyst=None, note="SELECT \x1b[1m1"
+    )
+    monkeypatch.setattr(type(opened.incidents), "open", lambda _self: [incident])
+    shown = run(app, "clear").output
+    assert "\x1b" not in shown
+    assert shown.count("census") == len(shown.splitlines()) == 1
+    assert json.loads(run(app, "clear", "--json").output)["refused"][0]["request_id"] == "a\x1b[2Jb"
