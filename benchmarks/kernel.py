@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import duckdb
 from benchmarks.curator import ROWS_A_PERSON, curator_of
 from benchmarks.figures import figure
 from benchmarks.snapshots import GROUPS, children, cpu
@@ -38,6 +39,16 @@ ROW_TASKS = {
     "its mean by 50 groups": ("SELECT place, AVG(age * income) AS m FROM t GROUP BY place", 1.5),
     "sum of a CASE": ("SELECT SUM(CASE WHEN age > 40 THEN income END) AS s FROM t", 1.5),
     "sum of an absolute value": ("SELECT SUM(ABS(age - 40)) AS s FROM t", 1.5),
+}
+OF_NULLS = (
+    "sum of an expression",
+    "variance of an expression",
+    "sum of a product",
+    "sum of a CASE",
+)
+NULL_TASKS = {
+    "sum of a canonical column": ROW_TASKS["sum of a canonical column"],
+    **{task: ROW_TASKS[task] for task in (*OF_NULLS, "sum of an absolute value")},
 }
 PERSON_TASKS = {
     "3 rows a person, by rank": ("SELECT place, SUM(income) AS s FROM t GROUP BY place", 1.10),
@@ -109,6 +120,15 @@ def main(arguments: list[str] | None = None) -> None:
         folder = Path(scratch)
         flat = bench_table(options.rows, options.rows, folder / "rows.parquet", groups=GROUPS)
         section(folder / "rows", flat, 'unit = "row"', ROW_TASKS, options.pairs)
+        print("the same, every tenth age and income missing")
+        gaps = folder / "gaps.parquet"
+        age, income = (
+            f"CASE WHEN hash({name}, file_row_number) % 10 > 0 THEN {name} END AS {name}"
+            for name in ("age", "income")
+        )
+        rows = f"SELECT * REPLACE ({age}, {income}) FROM read_parquet('{flat}', file_row_number = true)"
+        duckdb.execute(f"COPY (SELECT * EXCLUDE file_row_number FROM ({rows})) TO '{gaps}'")
+        section(folder / "gaps", gaps, 'unit = "row"', NULL_TASKS, options.pairs)
         people = bench_table(
             options.rows, options.persons, folder / "people.parquet", groups=GROUPS
         )

@@ -11,8 +11,6 @@ from discreet.core.schema import (
     CategoryDomain,
     Domain,
     IdentifierDomain,
-    IntegerDomain,
-    NumberDomain,
 )
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
@@ -41,10 +39,16 @@ from discreet.plan.ir import (
     fields_of,
     unit_of,
 )
-from discreet.plan.lattices import lattice
 from discreet.plan.regions import domains_of
 from discreet.plan.stability import bound_rows
-from discreet.sql.write.cells import Cell, bare_of, carried, in_positions
+from discreet.sql.write.cells import (
+    Cell,
+    bare_of,
+    carried,
+    clamped,
+    in_positions,
+    whole_range,
+)
 from discreet.sql.write.expressions import Writer
 
 
@@ -387,23 +391,3 @@ def _declared(scan: Scan, field: Field) -> tuple[str, bool]:
     origin = next(known.origin for known in scan.fields if known.name == day)
     assert origin is not None, "a table's columns come from the table"
     return origin.column.name, day != field.name
-
-
-def whole_range(domain: Domain) -> tuple[int, int] | None:
-    """Return the whole numbers that a canonical number lies between, None for other domains."""
-    if not isinstance(domain, IntegerDomain | NumberDomain):
-        return None
-    found = lattice(domain)
-    assert found is not None, "numbers have a lattice"
-    return int(found[0] / found[2]), int(found[1] / found[2])
-
-
-def clamped(value: str, low: int, high: int, *, cast: bool = False) -> str:
-    """Return `value` held between two whole numbers, in the form that the kernel knows.
-
-    Not GREATEST and LEAST, which skip NULL. `cast` narrows what only then is known to be narrow.
-    """
-    other = f"CAST({value} AS BIGINT)" if cast else value
-    return (
-        f"CASE WHEN {value} > {high} THEN {high} WHEN {value} < {low} THEN {low} ELSE {other} END"
-    )

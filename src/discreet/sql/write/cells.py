@@ -9,11 +9,12 @@ from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
     Domain,
+    IntegerDomain,
     NumberDomain,
     TimestampDomain,
 )
 from discreet.kernel.canonical.literals import constant
-from discreet.plan.lattices import seconds_since
+from discreet.plan.lattices import lattice, seconds_since
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,26 @@ def carried(cell: Cell, place: str) -> tuple[str, Cell]:
         return str(cell.raw), Cell(f"CAST({place} AS VARCHAR)", cell.domain, place)
     held = cell.held if cell.raw == cell.value else None
     return cell.value, Cell(place, cell.domain, place, held=held)
+
+
+def whole_range(domain: Domain) -> tuple[int, int] | None:
+    """Return the whole numbers that a canonical number lies between, None for other domains."""
+    if not isinstance(domain, IntegerDomain | NumberDomain):
+        return None
+    found = lattice(domain)
+    assert found is not None, "numbers have a lattice"
+    return int(found[0] / found[2]), int(found[1] / found[2])
+
+
+def clamped(value: str, low: int, high: int, *, cast: bool = False) -> str:
+    """Return `value` held between two whole numbers, in the form that the kernel knows.
+
+    Not GREATEST and LEAST, which skip NULL. `cast` narrows what only then is known to be narrow.
+    """
+    other = f"CAST({value} AS BIGINT)" if cast else value
+    return (
+        f"CASE WHEN {value} > {high} THEN {high} WHEN {value} < {low} THEN {low} ELSE {other} END"
+    )
 
 
 def bare_of(cell: Cell) -> str:

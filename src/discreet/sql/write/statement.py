@@ -19,8 +19,8 @@ from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Sta
 from discreet.plan.lattices import EPOCH, lattice
 from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
-from discreet.sql.write.blocks import Block, BlockWriter, clamped
-from discreet.sql.write.cells import Cell
+from discreet.sql.write.blocks import Block, BlockWriter
+from discreet.sql.write.cells import Cell, clamped
 from discreet.sql.write.expressions import Writer, short
 
 _PARTS: dict[Kind, tuple[str, ...]] = {

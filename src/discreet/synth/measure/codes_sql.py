@@ -23,8 +23,8 @@ from discreet.kernel.canonical.cells import enum_type
 from discreet.kernel.canonical.literals import constant
 from discreet.plan.ir import Scan
 from discreet.plan.stability import bound_rows, structural_rows
-from discreet.sql.write.blocks import Block, BlockWriter, clamped
-from discreet.sql.write.cells import Cell
+from discreet.sql.write.blocks import Block, BlockWriter
+from discreet.sql.write.cells import Cell, clamped
 from discreet.synth.encoding.columns import Coded
 
 LONGEST_WORD = 200
