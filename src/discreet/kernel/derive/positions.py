@@ -1,7 +1,8 @@
 """Where a unit must sit for a condition to hold: read off the SQL itself, never from a plan.
 
 Guarantee: `positions_of` returns a superset of the positions of one column at which the condition can
-    be true. What it does not understand restricts nothing.
+    be true. What it does not understand restricts nothing, nor does IS NOT NULL: a statement may leave out rows that
+    add nothing to it, and is still about everyone.
 """
 
 from __future__ import annotations
@@ -64,8 +65,6 @@ def _tested(name: str, others: list[Term], domain: FiniteDomain) -> Positions:
             return Positions.points([0])
         case "is null", []:
             return Positions.points([NULL])
-        case "is not null", []:
-            return Positions.of([(0, domain.size - 1)])
         case "in", _:
             return _listed(others, domain)
         case _, [Constant() as bound]:

@@ -115,10 +115,11 @@ def filtered(select: SelectNode, scans: Scans) -> Rows:
         condition(test, below.values)
     region = dict(below.region)
     for name, axis in below.axes.items():
+        everywhere = Positions.whole(axis.domain.size)
         for test in tests:
-            if name in walk(test):
-                found = positions_of(test, name, axis.domain)
-                region[axis.base] = region[axis.base] & found if axis.base in region else found
+            found = positions_of(test, name, axis.domain) if name in walk(test) else everywhere
+            if found != everywhere:
+                region[axis.base] = region.get(axis.base, everywhere) & found
     rows, copies = below.rows, below.copies
     for test in tests:
         numbered = _numbered(test, below)

@@ -94,7 +94,7 @@ def _known(cell: Cell, positions: Positions, dialect: str) -> str:
             return f"{target} IN ({', '.join(constant(value, dialect) for value in listed)})"
         case BooleanDomain():
             if len(positions) == 2:
-                return f"{target} IS NOT NULL"
+                return f"{target} IN (TRUE, FALSE)"
             return target if 1 in positions else f"NOT {target}"
         case NumberDomain(lower=lower, step=step):
             offset = int(lower / step)

@@ -61,6 +61,7 @@ def _linear(question: Question, engine: Engine) -> Draft:
     blocks, block = _prepared(question, engine)
     keys = tuple(key.value for key in question.statement.keys)
     read = _Read(block, keys, dict(question.measured.measures))
+    read = _with_zeros(read, blocks.writer(block))
     for parts in (_curves, _operands):
         read = _drawn_out(read, blocks, parts(read, blocks.writer(read.block)))
     outputs = _Outputs(blocks.writer(read.block), read.block)
@@ -85,6 +86,35 @@ class _Read:
         """Return all that is computed of a row."""
         operands = [measure.operand for measure in self.measures.values()]
         return [*self.keys, *(operand for operand in operands if operand is not None)]
+
+    @property
+    def only(self) -> Expr | None:
+        """Return the one operand of all measures: a row where it is NULL adds nothing to any of them."""
+        operands = {measure.operand for measure in self.measures.values()}
+        return operands.pop() if len(operands) == 1 else None
+
+    @property
+    def summed(self) -> Expr | None:
+        """Return the one operand where nothing but its sum is asked for: a row where it is 0 adds nothing either."""
+        match list(self.measures.values()):
+            case [Measure(kind=Kind.SUM, clamp=(low, high)) as only] if low <= 0 <= high:
+                return only.operand
+        return None
+
+
+def _with_zeros(read: _Read, writer: Writer) -> _Read:
+    """Return ELSE 0 for the missing ELSE of a CASE that is all that is summed up: both add nothing.
+
+    An engine adds a 0 up faster than it leaves out, or clamps, what is NULL.
+    """
+    match read.summed:
+        case e.Case(otherwise=e.Literal(value=None)) as only:
+            other = replace(only, otherwise=e.Literal(0))
+            if writer.step(other) == writer.step(only):
+                return replace(
+                    read, measures={n: replace(m, operand=other) for n, m in read.measures.items()}
+                )
+    return read
 
 
 def _curves(read: _Read, writer: Writer) -> Iterator[Expr]:
@@ -121,25 +151,33 @@ def _drawn_out(read: _Read, blocks: BlockWriter, parts: Iterator[Expr]) -> _Read
     measures = {name: _over(measure, names) for name, measure in read.measures.items()}
     above = replace(read, keys=keys, measures=measures)
     used = {name for value in above.values for name in e.columns_of(value)}
-    inner = replace(read.block, cells={**read.block.cells, **cells})
+    there = _there(read) if blocks.engine.capabilities.canonical else ()
+    inner = replace(
+        read.block, cells={**read.block.cells, **cells}, where=(*read.block.where, *there)
+    )
     grouped = {key.name for key in keys if isinstance(key, e.ColumnRef)}
     carried = [name for name in inner.cells if name in used]
     block = blocks.wrapped(inner, carried, grouped=grouped)
-    for only in set(names) & _often_nothing(read):
-        block = replace(block, where=(f"{block.cells[names[only].name].value} IS NOT NULL",))
+    match read.only:
+        case e.Case(otherwise=e.Literal(value=None)) as only if only in names:
+            block = replace(block, where=(f"{block.cells[names[only].name].value} IS NOT NULL",))
     return replace(above, block=block)
 
 
-def _often_nothing(read: _Read) -> set[Expr]:
-    """Return the CASE without ELSE that is all that is added up: rows without it add nothing.
+def _there(read: _Read) -> Iterator[str]:
+    """Yield conditions that leave out rows of which nothing is added up, because a column is missing.
 
-    An engine takes twice as long to clamp what is NULL as what is a number.
+    An engine that compares stored columns with NULL at once takes twice as long to clamp what is NULL.
     """
-    operands = {measure.operand for measure in read.measures.values()}
-    match list(operands):
-        case [e.Case(otherwise=e.Literal(value=None)) as only]:
-            return {only}
-    return set()
+    match read.summed:
+        case e.Case(otherwise=e.Literal(value=0)) as only:
+            needed = e.needed_by(replace(only, otherwise=e.Literal(None)))
+        case _:
+            needed = frozenset() if read.only is None else e.needed_by(read.only)
+    for name in sorted(needed):
+        column = read.block.cells[name].raw
+        if column is not None and not any(column in test for test in read.block.where):
+            yield f"{column} IS NOT NULL"
 
 
 def _over(measure: Measure, drawn: Mapping[Expr, e.ColumnRef]) -> Measure:

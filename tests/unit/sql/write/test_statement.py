@@ -86,13 +86,55 @@ def test_true_is_another_operand_than_1(swapped):
 
 def test_rows_without_a_value_are_left_out_where_nothing_else_is_added_up():
     case = "CASE WHEN age > 40 THEN income END"
-    for alone in (f"SUM({case})", f"AVG({case}), COUNT({case})"):
-        (read,) = reads(f"SELECT {alone} FROM people")
-        assert read.sql.endswith("AS t1 WHERE t1.c0 IS NOT NULL")
-    other = case.replace(" END", " ELSE 0 END")
-    for shared in (f"SUM({case}), COUNT(*)", f"SUM({case}), SUM(age * income)", f"SUM({other})"):
+    (read,) = reads(f"SELECT AVG({case}), COUNT({case}) FROM people")
+    assert read.sql.endswith("AS t0 WHERE t0.c2 IS NOT NULL) AS t1 WHERE t1.c0 IS NOT NULL")
+    for shared in (f"SUM({case}), COUNT(*)", f"SUM({case}), SUM(age * income)"):
         (read,) = reads(f"SELECT {shared} FROM people")
         assert "IS NOT NULL" not in read.sql
+
+
+def test_rows_that_miss_a_column_are_left_out_where_nothing_else_is_added_up():
+    for alone, columns in (
+        ("SUM(age * 2 + 1)", ("c0",)),
+        ("VARIANCE(age * income)", ("c0", "c2")),
+        ("AVG(ABS(age - 40)), COUNT(ABS(age - 40))", ("c0",)),
+        ("SUM(LEAST(age, income))", ("c0", "c2")),
+    ):
+        (read,) = reads(f"SELECT {alone} FROM people")
+        there = " AND ".join(f"t0.{column} IS NOT NULL" for column in columns)
+        assert read.sql.endswith(f"AS t0 WHERE {there}) AS t1")
+    for shared in (
+        "SUM(age * 2 + 1), COUNT(*)",
+        "SUM(age * 2 + 1), SUM(income - 3)",
+        "SUM(COALESCE(age, 0) - 3)",
+        "SUM(age)",  # which needs no clamp
+    ):
+        (read,) = reads(f"SELECT {shared} FROM people")
+        assert "IS NOT NULL" not in read.sql
+    (read,) = reads("SELECT SUM(age * 2 + 1) FROM people WHERE age < 30")
+    assert "IS NOT NULL" not in read.sql  # as WHERE says already
+    (read,) = reads("SELECT SUM(age * 2 + 1) FROM people", dialect="postgres")
+    assert "IS NOT NULL" not in read.sql  # where it would write the cell once more
+
+
+def test_a_sum_takes_0_for_nothing():
+    case = "CASE WHEN age > 40 THEN {} {}END"
+    for value, needed in (
+        ("income", "t0.c2"),
+        ("age - 41", "t0.c0"),
+        ("COALESCE(age, 0) - 41", None),
+    ):
+        (without,) = reads(f"SELECT SUM({case.format(value, '')}) FROM people")
+        (zero,) = reads(f"SELECT SUM({case.format(value, 'ELSE 0 ')}) FROM people")
+        assert without == zero
+        assert without.sql.count("IS NOT NULL") == (needed is not None)
+        assert needed is None or f"WHERE {needed} IS NOT NULL" in without.sql
+    for counted in ("AVG({})", "SUM({}), COUNT(*)", "COUNT({})", "VARIANCE({})"):
+        (read,) = reads(f"SELECT {counted.format(case.format('income', ''))} FROM people")
+        assert "ELSE 0 END" not in read.sql
+    # A clamp that has no 0 would make a number of it.
+    (read,) = reads("SELECT SUM(CASE WHEN age > 40 THEN age - 500 END) FROM people")
+    assert "ELSE NULL END" in read.sql
 
 
 def test_squares_of_wide_numbers_are_added_up_as_decimals():
