@@ -35,9 +35,14 @@ def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str])
             return _scan(relation, catalog, snapshots)
         case Filter(source=source, condition=condition):
             below = reach_of(source, catalog, snapshots)
-            hull = to_box(condition, domains_of(source)).hull
+            box = to_box(condition, domains_of(source))
             region = below.region
-            for name, positions in hull.items():
+            if any(
+                isinstance(part, e.Literal) for part in e.conjuncts(box.residual) if part != e.TRUE
+            ):
+                # FALSE or NULL: programs ask so for the columns of an answer.
+                region &= NOBODY
+            for name, positions in box.hull.items():
                 axis = below.axes.get(name)
                 if axis is not None:
                     region &= Region.of({axis: positions})

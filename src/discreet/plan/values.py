@@ -84,11 +84,7 @@ def numeric(expr: Expr, fields: Fields) -> tuple[Fraction, Fraction, Fraction]:
     """Return (lower, upper, step) of a numeric expression, or refuse it."""
     found = lattice(infer(expr, fields))
     if found is None and kind_of(expr, kinds_of(fields)) == "number":
-        raise QueryRefused(
-            "This is NULL whatever the rows hold, by what is declared: there is nothing to measure.",
-            hint="Do its conditions contradict each other, or the declared range?",
-            construct="type",
-        )
+        raise nothing_to_measure()
     if found is None:
         raise QueryRefused(
             "This needs a number, but a column here is not one.",
@@ -96,6 +92,15 @@ def numeric(expr: Expr, fields: Fields) -> tuple[Fraction, Fraction, Fraction]:
             construct="type",
         )
     return found
+
+
+def nothing_to_measure() -> QueryRefused:
+    """Return the refusal of what has no value in any row."""
+    return QueryRefused(
+        "This is NULL whatever the rows hold, by what is declared: there is nothing to measure.",
+        hint="Do its conditions contradict each other, or the declared range?",
+        construct="type",
+    )
 
 
 def _literal(node: e.Literal, _fields: Fields) -> Domain:

@@ -14,6 +14,7 @@ from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Aggregate, Function
+from discreet.plan.values import nothing_to_measure
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import function_name
 
@@ -55,7 +56,8 @@ def _count(node: exp.Count, operand: Operand) -> Aggregate:
         return Aggregate(Function.COUNT)
     value = operand(node.this)
     if isinstance(value, e.Literal):
-        # COUNT(1) counts rows; COUNT(NULL) counts nothing, which no one asks for.
+        if value == e.Literal(None):
+            raise nothing_to_measure()
         return Aggregate(Function.COUNT)
     return Aggregate(Function.COUNT, value)
 

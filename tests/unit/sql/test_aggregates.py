@@ -51,6 +51,7 @@ def test_spelling(call, expected):
     "call",
     [
         "COUNT(DISTINCT age, sex)",
+        "COUNT(NULL)",
         "QUANTILE_CONT(age, 1.5)",
         "QUANTILE_CONT(age, age)",
         "QUANTILE_CONT(age, '1/0')",
