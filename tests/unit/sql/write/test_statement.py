@@ -132,6 +132,14 @@ def test_a_sum_takes_0_for_nothing():
     for counted in ("AVG({})", "SUM({}), COUNT(*)", "COUNT({})", "VARIANCE({})"):
         (read,) = reads(f"SELECT {counted.format(case.format('income', ''))} FROM people")
         assert "ELSE 0 END" not in read.sql
+    (read,) = reads("SELECT SUM(CASE WHEN age > 40 THEN income ELSE age END) FROM people")
+    assert "ELSE (t0.c0) * 100 END" in read.sql
+    assert "IS NOT NULL" not in read.sql
+    (read,) = reads("SELECT AVG(CASE WHEN age > 40 THEN income ELSE 0 END) FROM people")
+    assert "IS NOT NULL" not in read.sql
+    # With a literal 0 it would be counted in other steps.
+    (read,) = reads("SELECT SUM(CASE WHEN sex = 'Male' THEN age * 2 - 20 END) FROM people")
+    assert "ELSE NULL END" in read.sql
     # A clamp that has no 0 would make a number of it.
     (read,) = reads("SELECT SUM(CASE WHEN age > 40 THEN age - 500 END) FROM people")
     assert "ELSE NULL END" in read.sql
