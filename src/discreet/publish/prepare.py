@@ -21,7 +21,7 @@ from discreet.publish.fact_files import check_published
 from discreet.publish.facts import PlacedFact, check_facts, check_room, place_facts, zero_cells
 from discreet.publish.families.bound import PublicRows
 from discreet.publish.families.find import Family, find_families
-from discreet.publish.price.nesting import refines
+from discreet.publish.grid import refines
 from discreet.publish.price.quote import Priced, price_release
 from discreet.publish.price.shares import WantedShare
 from discreet.publish.reads import CellRead, plan_reads
