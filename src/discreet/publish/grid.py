@@ -13,7 +13,7 @@ from discreet.publish.families.atoms import Codes
 Array = npt.NDArray[Any]
 
 
-class Grouping(Protocol):
+class SummedClasses(Protocol):
     """Sums of leaf cells: for each dimension the class of every leaf class, and how many there are."""
 
     @property
@@ -92,7 +92,7 @@ def narrowed(cells: Array) -> Array:
     return cells.astype(np.int32) if fits else cells
 
 
-def refines(fine: Grouping, coarse: Grouping) -> bool:
+def refines(fine: SummedClasses, coarse: SummedClasses) -> bool:
     """Return whether every cell of `coarse` is a sum of whole cells of `fine`."""
     pairs = zip(fine.maps, coarse.maps, strict=True)
     return all(_refines_along(one, two) for one, two in pairs)
@@ -116,7 +116,7 @@ def parts_along(fine: Codes, coarse: Codes, size: int) -> Codes:
     return np.bincount(pairs[0], minlength=size)
 
 
-def mean_parts(fine: Grouping, coarse: Grouping) -> float:
+def mean_parts(fine: SummedClasses, coarse: SummedClasses) -> float:
     """Return how many cells of `fine` make up one of `coarse`, on average."""
     found = 1.0
     for one, two, size in zip(fine.maps, coarse.maps, coarse.shape, strict=True):
