@@ -23,10 +23,11 @@ def verify(*, as_json: Json = False, config: Config = None) -> None:
     """
     from discreet.api import open as open_curator
     from discreet.server.access.audit import AuditLog
+    from discreet.server.settings import STATE
 
     with open_curator(config) as curator:
         entries, unsealed = curator.ledger.examine()
-        lines = AuditLog(curator.catalog.state_folder).verify()
+        lines = AuditLog(curator.catalog.base / STATE).verify()
     words = f"{entries} entries, all intact."
     if lines:
         words += f" {lines} lines of the audit log, all intact."
