@@ -39,8 +39,8 @@ NAMES = {
         "permute_and_flip_rows", "report_noisy_max_rows", "coin_epsilon", "appearance_bounds",
         "coverage", "joint_half_width", "joint_failure",
     },
-    "test vectors shared with the browser, and kits": {
-        "stored_vectors", "make_vectors", "kept_law", "words_for", "squared_error", "left_over",
+    "devices of Python users, and kits of the tests": {
+        "to_cbor", "kept_law", "words_for", "squared_error", "left_over",
         "contains", "reserve", "with_facts",
     },
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from discreet.errors import InvalidInput
 from discreet.survey.audited import MAKERS
 from discreet.survey.randomizers.stream import WORD
 
@@ -25,6 +26,21 @@ NUMBERS = ("duchi", "piecewise", "hybrid")
 
 def made(name, epsilon):
     return MAKERS[name](Fraction(epsilon))
+
+
+class RecordedBytes:
+    """Bytes that were written down: for test vectors, never for respondents."""
+
+    def __init__(self, recorded):
+        self._recorded = recorded
+        self.used = 0
+
+    def take(self, count):
+        """Return the next `count` bytes, or refuse when there are no more."""
+        self.used += count
+        if self.used > len(self._recorded):
+            raise InvalidInput("The recorded random bytes ended too early.")
+        return self._recorded[self.used - count : self.used]
 
 
 class Script:

@@ -11,9 +11,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from node import run_node
 
 from discreet.survey.device.device import Device
-from discreet.survey.device.vectors import stored_vectors
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
+from vectors_kit import stored_vectors
 
 LETTERS = {"kind": "choice", "options": ["a", "b", "c"]}
 WORD = 2**32

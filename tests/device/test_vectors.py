@@ -8,9 +8,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from node import MODULE, run_node
 
-from discreet.survey.device.vectors import _survey, stored_vectors
 from discreet.survey.spec.choose import mechanisms
 from discreet.survey.spec.survey import QuestionKind
+from vectors_kit import _survey, stored_vectors
 
 
 def test_every_vector_byte_for_byte():

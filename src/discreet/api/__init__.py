@@ -4,7 +4,7 @@ Commands, server, attacks and tasks import from here.
 """
 
 from discreet.api.budgets import renew_budget, renewed_report
-from discreet.api.curator import Curator
+from discreet.api.curator import Curator, question_of
 from discreet.api.opened import policy_of
 from discreet.api.opening import (
     Asked,
@@ -17,7 +17,6 @@ from discreet.api.opening import (
     promise,
     restore_ledger,
 )
-from discreet.api.stored import question_of
 from discreet.sql.spelling.options import priced
 
 __all__ = [

@@ -16,7 +16,7 @@ from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.output import OutputColumn
 from discreet.errors import UnknownName
-from discreet.ledger.report import history_report, share_report, standing_of
+from discreet.ledger.report import history_report, question_report, share_report, standing_of
 from discreet.ledger.text import budget_report, budget_words
 from discreet.release.request import Request
 from discreet.release.stored import unpack
@@ -314,3 +314,8 @@ class Curator(Publishing, Learning):
     def __repr__(self) -> str:
         found = self.share_report() if self.catalog.datasets else {}
         return f"Curator of {', '.join(map(repr, found.get('datasets', {}))) or 'nothing yet'}"
+
+
+def question_of(curator: Curator, request_id: str, analyst: str | None) -> dict[str, Any] | None:
+    """Return the words, price, time and asker of a request of this analyst; None if there is none."""
+    return question_report(curator.ledger, request_id, analyst)

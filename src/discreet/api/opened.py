@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from discreet.api.storage import STATE, check_storage
+from discreet.api.storage import check_storage
 from discreet.catalog.catalog import Catalog
 from discreet.core.owner import OWNER
 from discreet.engine.base import Engine, EngineLimits
@@ -71,7 +71,7 @@ class OpenedCatalog:
             paths=every_path(self.catalog.datasets.values(), self.catalog.engine_url),
             cells=declared_cells(self.catalog.datasets.values(), self.catalog.engine_url),
             base=self.catalog.base,
-            state=self.catalog.base / STATE,
+            state=self.catalog.state_folder,
             limits=limits,
             allow_superuser=self.catalog.allow_superuser,
         )

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.api.opened import OpenedCatalog
-from discreet.api.storage import STATE
 from discreet.synth.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from discreet.publish.spec import Spec
     from discreet.publish.totals.request import TotalsRequest
     from discreet.publish.totals.run import TotalsSoFar
-    from discreet.publish.workflow import Office
 
 
 class Publishing(OpenedCatalog):
@@ -42,7 +40,7 @@ class Publishing(OpenedCatalog):
 
         place = None if out is None else Path(out)
         return release(
-            spec_of(spec), place, self._office, who=who, supersedes=supersedes, progress=progress
+            spec_of(spec), place, self, who=who, supersedes=supersedes, progress=progress
         )
 
     def draft_release(self, spec: str | Path | Spec, *, who: str = "owner") -> dict[str, Any]:
@@ -53,7 +51,7 @@ class Publishing(OpenedCatalog):
         from discreet.publish.spec import spec_of
         from discreet.publish.workflow import draft_release
 
-        found = draft_release(spec_of(spec), self._office, who=who)
+        found = draft_release(spec_of(spec), self, who=who)
         return found.to_json() | {"digest": found.digest}
 
     def rehearse_release(self, spec: str | Path | Spec, *, who: str = "owner") -> Rehearsal:
@@ -61,7 +59,7 @@ class Publishing(OpenedCatalog):
         from discreet.publish.spec import spec_of
         from discreet.publish.workflow import rehearse_release
 
-        return rehearse_release(spec_of(spec), self._office, who=who)
+        return rehearse_release(spec_of(spec), self, who=who)
 
     def approve_release(
         self, spec: str | Path | Spec, *, who: str, digest: str | None = None
@@ -73,7 +71,7 @@ class Publishing(OpenedCatalog):
         from discreet.publish.spec import spec_of
         from discreet.publish.workflow import approve_release
 
-        return approve_release(spec_of(spec), self._office, who=who, digest=digest).to_json()
+        return approve_release(spec_of(spec), self, who=who, digest=digest).to_json()
 
     def withdraw_release(
         self, spec: str | Path | Spec, *, reason: str, who: str = "owner"
@@ -82,7 +80,7 @@ class Publishing(OpenedCatalog):
         from discreet.publish.spec import spec_of
         from discreet.publish.workflow import withdraw_release
 
-        return withdraw_release(spec_of(spec).name, self._office, who=who, reason=reason).to_json()
+        return withdraw_release(spec_of(spec).name, self, who=who, reason=reason).to_json()
 
     def releases(self) -> list[dict[str, Any]]:
         """Return every release that was ever drafted and where it stands, latest change last."""
@@ -94,7 +92,7 @@ class Publishing(OpenedCatalog):
         """Return the owner's public key, by which anyone can check a package; made on first use."""
         from discreet.publish.package import owner_key
 
-        return owner_key(self.catalog.base / STATE).public.hex()
+        return owner_key(self.catalog.state_folder).public.hex()
 
     def running_totals(self, request: TotalsRequest, *, through: dt.date | str) -> TotalsSoFar:
         """Return a series of running totals up to a day that is over.
@@ -108,17 +106,11 @@ class Publishing(OpenedCatalog):
             request,
             through,
             self,
-            state=self.catalog.base / STATE,
+            state=self.catalog.state_folder,
         )
 
     def package(self, name: str) -> Path:
         """Return where the signed package of a release is kept, once it was released."""
         from discreet.publish.workflow import RELEASES
 
-        return self.catalog.base / STATE / RELEASES / f"{name}.zip"
-
-    @property
-    def _office(self) -> Office:
-        from discreet.publish.workflow import Office
-
-        return Office(self.catalog, self.ledger, self.engine, self.rng, self.catalog.base / STATE)
+        return self.catalog.state_folder / RELEASES / f"{name}.zip"

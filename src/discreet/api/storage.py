@@ -16,7 +16,6 @@ from discreet.catalog.catalog import Catalog
 from discreet.engine.volumes import AtRest, HostSystem, Volume
 from discreet.errors import CatalogError
 
-STATE = ".discreet"
 _GOOD = (AtRest.ENCRYPTED, AtRest.MEMORY)
 
 
@@ -37,7 +36,7 @@ class StoredPlace:
 def places_of(catalog: Catalog, system: HostSystem | None = None) -> tuple[StoredPlace, ...]:
     """Return every place of this machine that holds rows, answers or charges."""
     seen = system or HostSystem()
-    wanted: list[tuple[str, Path]] = [("state folder", catalog.base / STATE)]
+    wanted: list[tuple[str, Path]] = [("state folder", catalog.state_folder)]
     scheme, _, rest = catalog.ledger_url.partition(":")
     if scheme == "sqlite":
         wanted.append(("ledger", catalog.base / (rest or "ledger.db")))

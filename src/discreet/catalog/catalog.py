@@ -17,6 +17,7 @@ from discreet.core.schema import Column, Dataset, Table
 from discreet.core.unit import Neighbours
 from discreet.errors import CatalogError, NotReviewed, UnknownName
 
+STATE = ".discreet"
 ALERT = Fraction(4, 5)
 """The part of a budget after which its owner is told, where discreet.toml says nothing else."""
 
@@ -76,6 +77,11 @@ class Catalog:
     storage: DeclaredStorage = DeclaredStorage()
     path: Path | None = None
     every: Mapping[str, Dataset] = field(default_factory=dict)
+
+    @property
+    def state_folder(self) -> Path:
+        """Return where this system keeps what is its own: snapshots, packages, tokens."""
+        return self.base / STATE
 
     @property
     def accepted(self) -> bool:

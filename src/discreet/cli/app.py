@@ -112,14 +112,13 @@ def _run_command(name: str, arguments: list[str]) -> int:
 
 def command_of(name: str, arguments: Sequence[str] = ()) -> Any:
     """Return one command, importing only its own module (and what `arguments` name in it)."""
-    import typer
     from typer.main import get_command
+
+    from discreet.cli.options import command_group
 
     module: Any = import_module(COMMANDS[name][0], "discreet.cli")
     app = module.build(arguments) if hasattr(module, "build") else getattr(module, "app", None)
     if app is None:
-        app = typer.Typer(
-            rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
-        )
+        app = command_group()
         app.command(name)(getattr(module, name))
     return get_command(app)

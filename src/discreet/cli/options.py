@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,6 +20,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Config = Annotated[
     Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
 ]
+
+
+def command_group(**more: Any) -> typer.Typer:
+    """Return a command to be filled, with what all of them have in common."""
+    return typer.Typer(
+        rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False, **more
+    )
 
 
 def comma_list(written: str | None) -> list[str]:

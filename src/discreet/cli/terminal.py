@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json as json_text
 import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from discreet.core.visible import visible
 
@@ -55,6 +58,14 @@ def say(words: str, *, to_errors: bool = False) -> None:
     except BrokenPipeError:
         # `discreet ... | head` has seen enough; the command itself goes on to its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
+
+
+def tell(found: Any, words: str | Callable[[], str], *, json: bool) -> None:
+    """Print what a command found: as one JSON object, or in words."""
+    if json:
+        say(json_text.dumps(found))
+    else:
+        say(words if isinstance(words, str) else words())
 
 
 def spelled(words: str, encoding: str) -> str:

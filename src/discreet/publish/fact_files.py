@@ -55,22 +55,20 @@ def read_rows(
         raise InvalidInput(f"The file of facts '{shown}' cannot be read.") from None
 
 
-def check_published(
-    files: Iterable[str], *, base: Path, catalog: Catalog, state: Path | None = None
-) -> None:
+def check_published(files: Iterable[str], *, base: Path, catalog: Catalog) -> None:
     """Refuse files of facts that are not for publishing, before any of them is read for its rows.
 
     Guarantee: no file of facts is a private source under whatever name or link (`Reach`), the
         ledger, discreet.toml, in the state folder, or in a hidden folder. Copies are the owner's
         to know.
     """
-    kept = [folder.resolve() for folder in (catalog.base / ".discreet", state) if folder]
+    kept = catalog.state_folder.resolve()
     private = _private_reaches(catalog)
     for file in files:
         place = (base / file).resolve()
         named = {*Path(file).parts, place.name}
         hidden = any(part.startswith(HIDDEN) for part in named)
-        if hidden or any(place.is_relative_to(folder) for folder in kept):
+        if hidden or place.is_relative_to(kept):
             raise _not_published(file)
         mine = reach_of(str(place), base=base, engine_url="duckdb:")
         if any(mine.meets(other) for other in private):

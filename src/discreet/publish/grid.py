@@ -1,9 +1,9 @@
-"""Sums over a grid of leaf cells, one dimension at a time: what every member of a family is."""
+"""Sums over a grid of leaf cells, one dimension at a time: what every member of a family is, and which refines which."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,20 @@ import numpy.typing as npt
 from discreet.publish.families.atoms import Codes
 
 Array = npt.NDArray[Any]
+
+
+class SummedClasses(Protocol):
+    """Sums of leaf cells: for each dimension the class of every leaf class, and how many there are."""
+
+    @property
+    def maps(self) -> tuple[Codes, ...]:
+        """The class of every leaf class, -1 where it is not counted."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many classes there are."""
+        ...
 
 
 def is_identity(classes: Codes, size: int) -> bool:
@@ -76,6 +90,38 @@ def narrowed(cells: Array) -> Array:
     limits = np.iinfo(np.int32)
     fits = cells.size and limits.min <= cells.min() and cells.max() <= limits.max
     return cells.astype(np.int32) if fits else cells
+
+
+def refines(fine: SummedClasses, coarse: SummedClasses) -> bool:
+    """Return whether every cell of `coarse` is a sum of whole cells of `fine`."""
+    pairs = zip(fine.maps, coarse.maps, strict=True)
+    return all(_refines_along(one, two) for one, two in pairs)
+
+
+def _refines_along(fine: Codes, coarse: Codes) -> bool:
+    inside = coarse >= 0
+    if (fine[inside] < 0).any():
+        return False
+    used = np.isin(fine, fine[inside])
+    # Each class that is used lies in one class of the coarser member, as a whole.
+    classes, first = np.unique(fine[used], return_index=True)
+    owner = coarse[used][first]
+    return bool((coarse[used] == owner[np.searchsorted(classes, fine[used])]).all())
+
+
+def parts_along(fine: Codes, coarse: Codes, size: int) -> Codes:
+    """Return for each class of `coarse` how many classes of `fine` it is made of."""
+    inside = coarse >= 0
+    pairs = np.unique(np.stack([coarse[inside], fine[inside]]), axis=1)
+    return np.bincount(pairs[0], minlength=size)
+
+
+def mean_parts(fine: SummedClasses, coarse: SummedClasses) -> float:
+    """Return how many cells of `fine` make up one of `coarse`, on average."""
+    found = 1.0
+    for one, two, size in zip(fine.maps, coarse.maps, coarse.shape, strict=True):
+        found *= float(parts_along(one, two, size).mean())
+    return found
 
 
 def _at(places: Codes, axis: int, dimensions: int) -> tuple[Any, ...]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.schema import Domain
@@ -19,8 +18,7 @@ from discreet.noise.rng import Rng
 from discreet.publish.families.atoms import Codes, FamilyAtoms
 from discreet.publish.families.find import Family, Member
 from discreet.publish.reads import CellRead
-
-Integers = npt.NDArray[np.int64]
+from discreet.publish.reconcile.problem import Integers
 
 _SAFE = 2**62
 

@@ -13,6 +13,7 @@ from discreet.core.numbers import Delta
 from discreet.core.schema import Dataset
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
+from discreet.kernel.mechanism import Law
 from discreet.ledger.entry import Payer
 from discreet.plan.ir import Scan
 from discreet.publish.assemble.agreements import Mappings, side_of
@@ -21,11 +22,12 @@ from discreet.publish.fact_files import check_published
 from discreet.publish.facts import PlacedFact, check_facts, check_room, place_facts, zero_cells
 from discreet.publish.families.bound import PublicRows
 from discreet.publish.families.find import Family, find_families
-from discreet.publish.price.nesting import refines
+from discreet.publish.grid import refines
 from discreet.publish.price.quote import Priced, price_release
 from discreet.publish.price.shares import WantedShare
 from discreet.publish.reads import CellRead, plan_reads
-from discreet.publish.reconcile.problem import GridProblem, Mask, Sums
+from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums, problem_of
+from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, Reconciled, reconcile
 from discreet.publish.spec import Spec
 from discreet.release.desk import Desk
 from discreet.release.public_rows import read_public
@@ -58,6 +60,11 @@ class PlannedRelease:
     def facts_from_data(self) -> tuple[PlacedFact, ...]:
         """Return the facts that are read from private rows and released as they are."""
         return tuple(fact for fact in self.facts if fact.spec.file is None)
+
+    def laws_of(self, number: int) -> list[Law]:
+        """Return the noise of the tables of one family, in the order of its members."""
+        pairs = zip(self.wanted, self.priced.laws, strict=True)
+        return [law for each, law in pairs if each.family == number]
 
     @property
     def body(self) -> str:
@@ -114,6 +121,21 @@ def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
     )
     _check(found)
     return found
+
+
+def reconciled_family(
+    plan: PlannedRelease, number: int, noisy: Sequence[Integers], facts: Sequence[Integers]
+) -> Iterator[Reconciled]:
+    """Return the tables of one family as they are published, from measurements alone."""
+    problem = problem_of(
+        plan.families[number],
+        noisy,
+        [law.variance for law in plan.laws_of(number)],
+        facts=facts,
+        zero=plan.zeros[number],
+        non_negative=plan.non_negative[number],
+    )
+    return reconcile(problem, width=GAUSSIAN if plan.spec.delta.value else LAPLACE)
 
 
 def _public_rows(engine: Engine, held: Held) -> PublicRows:

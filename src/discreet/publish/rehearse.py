@@ -13,9 +13,8 @@ from discreet.publish.families.find import Family
 from discreet.publish.grid import add_up
 from discreet.publish.measure import noisy_cells
 from discreet.publish.notices import notices_of
-from discreet.publish.prepare import PlannedRelease
-from discreet.publish.reconcile.problem import Integers, problem_of
-from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, reconcile
+from discreet.publish.prepare import PlannedRelease, reconciled_family
+from discreet.publish.reconcile.problem import Integers
 from discreet.report import Document, Figure, Grid, Section, Words, bars
 
 ROWS = 100_000
@@ -131,9 +130,9 @@ def rehearse(plan: PlannedRelease) -> Rehearsal:
     """Return what a release would look like on made-up rows."""
     found = []
     for number, family in enumerate(plan.families):
-        mine = [i for i, each in enumerate(plan.wanted) if each.family == number]
-        laws = [plan.priced.laws[i] for i in mine]
-        shares = [float(plan.priced.shares[i]) for i in mine]
+        laws = plan.laws_of(number)
+        pairs = zip(plan.wanted, plan.priced.shares, strict=True)
+        shares = [float(share) for each, share in pairs if each.family == number]
         if family.cells > MOST_CELLS:
             found += [
                 _by_law(m, law, s) for m, law, s in zip(family.members, laws, shares, strict=True)
@@ -160,15 +159,8 @@ def _rehearsed(
     exact = [add_up(truth, m.maps, m.shape) for m in family.members]
     rng = SystemRng()
     noisy = [noisy_cells(cells, law, rng) for cells, law in zip(exact, laws, strict=True)]
-    problem = problem_of(
-        family,
-        noisy,
-        [law.variance for law in laws],
-        facts=[add_up(truth, m.maps, m.shape) for m in family.facts],
-        zero=zero,
-        non_negative=plan.non_negative[number],
-    )
-    results = reconcile(problem, width=GAUSSIAN if plan.spec.delta.value else LAPLACE)
+    facts = [add_up(truth, m.maps, m.shape) for m in family.facts]
+    results = reconciled_family(plan, number, noisy, facts)
     step = float(plan.steps[number])
     return [
         ExpectedError(

@@ -23,10 +23,9 @@ from discreet.publish.contents import LedgerExcerpt
 from discreet.publish.grid import narrowed
 from discreet.publish.measure import ExactCells, count_cells, member_cells, noisy_cells
 from discreet.publish.package import OwnerKey, write_package
-from discreet.publish.prepare import PlannedRelease, planned
+from discreet.publish.prepare import PlannedRelease, planned, reconciled_family
 from discreet.publish.reads import CellRead
-from discreet.publish.reconcile.problem import Integers, problem_of
-from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, reconcile
+from discreet.publish.reconcile.problem import Integers
 from discreet.publish.spec import Spec
 from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
@@ -220,22 +219,10 @@ def reconciled(
 ) -> MeasuredFamily:
     """Return everything that is published, from measurements alone: post-processing."""
     found = {}
-    laws = {
-        (each.family, each.place): law
-        for each, law in zip(plan.wanted, plan.priced.laws, strict=True)
-    }
-    width = GAUSSIAN if plan.spec.delta.value else LAPLACE
     for number, family in enumerate(plan.families):
-        places = range(len(family.members))
-        problem = problem_of(
-            family,
-            [noisy[number, place] for place in places],
-            [laws[number, place].variance for place in places],
-            facts=[facts[number, place] for place in range(len(family.facts))],
-            zero=plan.zeros[number],
-            non_negative=plan.non_negative[number],
-        )
-        for place, result in enumerate(reconcile(problem, width=width)):
+        measured = [noisy[number, place] for place in range(len(family.members))]
+        known = [facts[number, place] for place in range(len(family.facts))]
+        for place, result in enumerate(reconciled_family(plan, number, measured, known)):
             found[number, place] = result.published
     return MeasuredFamily(noisy, found, facts)
 

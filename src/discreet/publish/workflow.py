@@ -12,19 +12,16 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discreet.catalog.catalog import Catalog
-from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, NotAllowed, RequestConflict
 from discreet.ledger.entry import Entry
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.releases import record_state, states_of
-from discreet.noise.rng import Rng
-from discreet.publish.fact_files import check_published
 from discreet.publish.package import owner_key
 from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.rehearse import Rehearsal, rehearse
 from discreet.publish.run import Progress, Publication, publish, silent
 from discreet.publish.spec import Spec
+from discreet.release.desk import Desk
 
 OWNER = "owner"
 RELEASES = "releases"
@@ -103,67 +100,56 @@ def _after(before: Standing, entry: Entry) -> Standing:
     return Standing(before.name, state, data["digest"], drafter, approver, *said)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Office:
-    """Everything that a release needs: catalog, ledger, engine, dice, and the state folder."""
-
-    catalog: Catalog
-    ledger: Ledger
-    engine: Engine
-    rng: Rng
-    state: Path
-
-    def record(
-        self, release: Spec | Standing, state: ReleaseState, who: str, note: str = ""
-    ) -> None:
-        """Write down a change of state."""
-        record_state(
-            self.ledger,
-            dataset=release.dataset,
-            release=release.name,
-            state=state.value,
-            who=who,
-            digest=release.digest,
-            note=note,
-        )
-
-    def needs_second(self, spec: Spec) -> bool:
-        """Return whether the catalog asks for a second person."""
-        return self.catalog.dataset(spec.dataset).second_person
+def _record(
+    desk: Desk, release: Spec | Standing, state: ReleaseState, who: str, note: str = ""
+) -> None:
+    """Write down a change of state."""
+    record_state(
+        desk.ledger,
+        dataset=release.dataset,
+        release=release.name,
+        state=state.value,
+        who=who,
+        digest=release.digest,
+        note=note,
+    )
 
 
-def draft_release(spec: Spec, office: Office, *, who: str = OWNER) -> Standing:
+def _needs_second(desk: Desk, spec: Spec) -> bool:
+    """Return whether the catalog asks for a second person."""
+    return desk.catalog.dataset(spec.dataset).second_person
+
+
+def draft_release(spec: Spec, desk: Desk, *, who: str = OWNER) -> Standing:
     """Return where a release stands after its draft was written down; a bad spec leaves no trace."""
-    return _drafted(spec, office, who, lambda _plan: None)[0]
+    return _drafted(spec, desk, who, lambda _plan: None)[0]
 
 
-def rehearse_release(spec: Spec, office: Office, *, who: str = OWNER) -> Rehearsal:
+def rehearse_release(spec: Spec, desk: Desk, *, who: str = OWNER) -> Rehearsal:
     """Return what a release would look like, on made-up rows: costs nothing, reads no private row."""
-    standing, found = _drafted(spec, office, who, rehearse)
+    standing, found = _drafted(spec, desk, who, rehearse)
     if standing.state not in ENDED:
-        office.record(spec, ReleaseState.REHEARSED, who)
+        _record(desk, spec, ReleaseState.REHEARSED, who)
     return found
 
 
-def approve_release(spec: Spec, office: Office, *, who: str, digest: str | None = None) -> Standing:
+def approve_release(spec: Spec, desk: Desk, *, who: str, digest: str | None = None) -> Standing:
     """Return where a release stands after somebody approved it.
 
     Where the catalog asks for a second person, that is somebody else than who drafted it, and
     `digest` says which draft they have read: spec and files may have been changed since.
     """
-    _check_read(spec, digest, needed=office.needs_second(spec))
-    standing, _ = _drafted(
-        spec, office, who, lambda _plan: None, draft=not office.needs_second(spec)
-    )
+    _check_read(spec, digest, needed=_needs_second(desk, spec))
+    standing, _ = _drafted(spec, desk, who, lambda _plan: None, draft=not _needs_second(desk, spec))
     if standing.state in ENDED:
         raise InvalidInput(f"'{spec.name}' is {_word(standing)} already.")
-    if office.needs_second(spec) and standing.drafter == who:
+    if _needs_second(desk, spec) and standing.drafter == who:
         raise NotAllowed(
             f"'{spec.name}' was drafted by {who}: a second person must approve it.",
             hint="Let somebody else run: discreet publish SPEC --approve --as NAME --digest DIGEST",
         )
-    office.record(spec, ReleaseState.APPROVED, who)
-    return standing_of(office.ledger, spec.name)
+    _record(desk, spec, ReleaseState.APPROVED, who)
+    return standing_of(desk.ledger, spec.name)
 
 
 def _check_read(spec: Spec, digest: str | None, *, needed: bool) -> None:
@@ -182,7 +168,7 @@ def _check_read(spec: Spec, digest: str | None, *, needed: bool) -> None:
 def release(
     spec: Spec,
     out: Path | None,
-    office: Office,
+    desk: Desk,
     *,
     who: str = OWNER,
     supersedes: str | None = None,
@@ -192,40 +178,40 @@ def release(
 
     Guarantee: nothing is charged unless the history has an approval of this very spec.
     """
-    old = None if supersedes is None else _released(office, supersedes)
-    standing, _ = _drafted(spec, office, who, lambda _plan: None)
+    old = None if supersedes is None else _released(desk, supersedes)
+    standing, _ = _drafted(spec, desk, who, lambda _plan: None)
     if standing.state is ReleaseState.WITHDRAWN:
         raise InvalidInput(f"'{spec.name}' was withdrawn: {standing.note or 'no reason given'}.")
     if standing.state not in ENDED and not standing.approver:
-        if office.needs_second(spec):
+        if _needs_second(desk, spec):
             raise NotAllowed(
                 f"'{spec.name}' is a draft by {standing.drafter} and waits for a second person.",
                 hint="Nothing was charged. Approve it: discreet publish SPEC --approve --as NAME --digest DIGEST",
             )
-        office.record(spec, ReleaseState.APPROVED, who)
+        _record(desk, spec, ReleaseState.APPROVED, who)
     found = publish(
         spec,
         out,
-        office,
-        store=office.state / RELEASES,
-        key=owner_key(office.state),
+        desk,
+        store=desk.catalog.state_folder / RELEASES,
+        key=owner_key(desk.catalog.state_folder),
         progress=progress,
     )
     if standing.state not in ENDED:
-        office.record(spec, ReleaseState.RELEASED, who, note=found.sha256)
+        _record(desk, spec, ReleaseState.RELEASED, who, note=found.sha256)
         if old is not None:
-            office.record(old, ReleaseState.SUPERSEDED, who, f"by {spec.name}")
+            _record(desk, old, ReleaseState.SUPERSEDED, who, f"by {spec.name}")
     return found
 
 
-def withdraw_release(name: str, office: Office, *, who: str = OWNER, reason: str) -> Standing:
+def withdraw_release(name: str, desk: Desk, *, who: str = OWNER, reason: str) -> Standing:
     """Return where a release stands after it was withdrawn: the charge stands, the name stays taken."""
-    office.record(_released(office, name), ReleaseState.WITHDRAWN, who, reason)
-    return standing_of(office.ledger, name)
+    _record(desk, _released(desk, name), ReleaseState.WITHDRAWN, who, reason)
+    return standing_of(desk.ledger, name)
 
 
-def _released(office: Office, name: str) -> Standing:
-    found = standing_of(office.ledger, name)
+def _released(desk: Desk, name: str) -> Standing:
+    found = standing_of(desk.ledger, name)
     if found.state is not ReleaseState.RELEASED:
         raise InvalidInput(
             f"'{name}' is {_word(found)}: only a released package can be superseded or withdrawn."
@@ -239,21 +225,20 @@ def _word(standing: Standing) -> str:
 
 def _drafted(
     spec: Spec,
-    office: Office,
+    desk: Desk,
     who: str,
     use: Callable[[PlannedRelease], T],
     *,
     draft: bool = True,
 ) -> tuple[Standing, T]:
     """Return where a release stands once its spec was planned, and what `use` made of the plan."""
-    before = standing_of(office.ledger, spec.name)
+    before = standing_of(desk.ledger, spec.name)
     if before.state in ENDED and before.digest != spec.digest:
         raise InvalidInput(
             f"The name '{spec.name}' is taken by a package of another spec.",
             hint="Give this release a name of its own; nothing was charged.",
         )
-    check_published(spec.files, base=spec.base, catalog=office.catalog, state=office.state)
-    with planned(spec, office) as (plan, _):
+    with planned(spec, desk) as (plan, _):
         found = use(plan)
     if before.state is None or before.digest != spec.digest:
         if not draft:
@@ -261,6 +246,6 @@ def _drafted(
                 f"There is no draft of '{spec.name}' with this spec to approve.",
                 hint="Let its author run: discreet publish SPEC --as NAME",
             )
-        office.record(spec, ReleaseState.DRAFT, who)
-        before = standing_of(office.ledger, spec.name)
+        _record(desk, spec, ReleaseState.DRAFT, who)
+        before = standing_of(desk.ledger, spec.name)
     return before, found

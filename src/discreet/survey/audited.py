@@ -74,18 +74,8 @@ def as_numbers(reports: Reports) -> npt.NDArray[np.int64]:
     return found
 
 
-_claimed = partial(sample, epsilon=Fraction(EPSILON))
-"""What an audit calls: (data, size)."""
-warner = partial(_claimed, "warner")
-k_ary = partial(_claimed, "k_ary")
-unary = partial(_claimed, "unary")
-local_hash = partial(_claimed, "local_hash")
-projective = partial(_claimed, "projective")
-count_mean_sketch = partial(_claimed, "count_mean_sketch")
-hadamard_sketch = partial(_claimed, "hadamard_sketch")
-prefix_tree = partial(_claimed, "prefix_tree")
-rappor = partial(_claimed, "rappor")
-rappor_sketch = partial(_claimed, "rappor_sketch")
-duchi = partial(_claimed, "duchi")
-piecewise = partial(_claimed, "piecewise")
-hybrid = partial(_claimed, "hybrid")
+def __getattr__(name: str) -> Callable[[int, int], npt.NDArray[np.int64]]:
+    """Return what an audit calls, (data, size), for each name of MAKERS."""
+    if name not in MAKERS:
+        raise AttributeError(name)
+    return partial(sample, name, epsilon=Fraction(EPSILON))

@@ -9,9 +9,9 @@ from discreet.survey.device.cbor import decoded, encoded
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import donation_from_cbor, donation_from_json
 from discreet.survey.device.secret import SecretStream, report_id
-from discreet.survey.device.vectors import make_vectors, stored_vectors
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
+from vectors_kit import make_vectors, stored_vectors
 
 
 def plan_of(questions=None, **more):

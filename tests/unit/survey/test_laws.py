@@ -18,9 +18,9 @@ from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.lattice import STEPS
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.projective import ProjectiveResponse
-from discreet.survey.randomizers.stream import WORD, Draws, RecordedBytes
+from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.testing.laws import upper_gamma
-from survey_kit import NUMBERS, VALUES, Script, made, outcomes
+from survey_kit import NUMBERS, VALUES, RecordedBytes, Script, made, outcomes
 
 ALPHA = 1e-9  # chance that a correct sampler fails one of these tests
 EPSILONS = ["0.1", "1", "2", "4", "8", "60"]

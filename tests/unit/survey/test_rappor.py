@@ -13,11 +13,11 @@ from discreet.survey.device.device import Device
 from discreet.survey.estimate.planning import once_epsilon
 from discreet.survey.estimate.shares import shares_from, variance
 from discreet.survey.randomizers.rappor import Blur, Rappor
-from discreet.survey.randomizers.stream import WORD, Draws, RecordedBytes
+from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.rappor_sketch import RapporSketch
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
-from survey_kit import VALUES, made
+from survey_kit import VALUES, RecordedBytes, made
 
 CHANCE = 1e-6  # that a correct device fails one of the tests below
 

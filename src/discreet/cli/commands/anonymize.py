@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 
 from discreet.cli.options import Json, Source, comma_list
 from discreet.cli.request_options import with_options
-from discreet.cli.terminal import say
+from discreet.cli.terminal import tell
 from discreet.cli.waiting import counting, waiting
 from discreet.core.requests.anonymize import AnonymizeAsked
 
@@ -48,7 +47,7 @@ def anonymize(
         found, words = _checked(source, **wanted, config=config)
     else:
         found, words = _made(source, out=out, report=report, config=config, **asked)
-    say(json_text.dumps(found) if json else "\n".join(words))
+    tell(found, "\n".join(words), json=json)
 
 
 def _checked(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json as json_text
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,9 +11,9 @@ import typer
 
 from discreet.attack.attacks import MODULES, all_attacks, attack_named
 from discreet.attack.registry import Attack, Knob
-from discreet.cli.options import Json
+from discreet.cli.options import Json, command_group
 from discreet.cli.request_options import keyword, signed
-from discreet.cli.terminal import say
+from discreet.cli.terminal import say, tell
 from discreet.cli.waiting import counting
 
 Report = Annotated[
@@ -24,12 +23,7 @@ Report = Annotated[
 
 def build(arguments: Sequence[str] = ()) -> typer.Typer:
     """Return the command with one subcommand for each attack; all of them if none is named."""
-    app = typer.Typer(
-        rich_markup_mode=None,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        invoke_without_command=True,
-    )
+    app = command_group(invoke_without_command=True)
     app.callback()(_list)
     named = arguments[0] if arguments else ""
     attacks = (attack_named(named),) if named in MODULES else all_attacks()
@@ -66,7 +60,7 @@ def _command(attack: Attack) -> Any:
             outcome = attack.run(settings, progress=progress)
         if report is not None:
             write(story(outcome), report)
-        say(json_text.dumps(outcome.to_json()) if json else told(outcome))
+        tell(outcome.to_json(), lambda: told(outcome), json=json)
 
     return signed(run, run, [_parameter(knob) for knob in attack.knobs])
 

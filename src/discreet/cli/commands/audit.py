@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.options import Json
 from discreet.cli.request_options import with_options
-from discreet.cli.terminal import say
+from discreet.cli.terminal import tell
 from discreet.cli.waiting import counting
 from discreet.core.requests.asked import asked_fields
 from discreet.core.requests.audit import AuditAsked
@@ -33,7 +32,7 @@ def audit(
 
     with counting("audit") as progress:
         found = run_audit(target, **asked, progress=progress)
-    say(json_text.dumps(found.to_json()) if json else audit_words(found))
+    tell(found.to_json(), lambda: audit_words(found), json=json)
     if found.refuted:
         raise typer.Exit(1)
 

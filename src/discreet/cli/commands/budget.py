@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli.options import Config, Json
-from discreet.cli.terminal import say
+from discreet.cli.terminal import say, tell
 
 
 def budget(
@@ -36,7 +36,7 @@ def budget(
 
         done = renew_budget(meant_file(config), renew)
         said = f"{done['budget']}: the budget of {done['period']} is in force, epsilon {done['epsilon']:g} in all. It {done['words']}"
-        say(json.dumps(done) if as_json else said)
+        tell(done, said, json=as_json)
         return
     with open_curator(config) as curator:
         say(json.dumps(curator.budget_report()) if as_json else curator.budget_words(last=last))

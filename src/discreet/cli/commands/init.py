@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.terminal import say
+from discreet.cli.terminal import tell
 from discreet.cli.waiting import reading
 from discreet.core.visible import visible
 
@@ -63,7 +62,7 @@ def init(
         max_rows=max_rows,
         progress=reading(),
     )
-    say(json_text.dumps(done) if json else _words(done))
+    tell(done, lambda: _words(done), json=json)
 
 
 def _words(summary: dict[str, Any]) -> str:

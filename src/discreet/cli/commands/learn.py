@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -11,30 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.bare_place import declared_place, typed_place
-from discreet.cli.commands.learn_work import (
-    check_columns_there,
-    check_places,
-    check_public,
-    check_training,
-    kept_recommender,
-    recommender_and_kept,
-    regressed_and_kept,
-    regression_words,
-    sum_of,
-    trained_and_kept,
-    trained_words,
-    viewer_ratings,
-)
-from discreet.cli.options import Accept, Config, Json, Source, Unit, comma_list
+from discreet.cli.options import Accept, Config, Json, Source, Unit, comma_list, command_group
 from discreet.cli.public_word import declared_public
 from discreet.cli.request_options import with_options
-from discreet.cli.terminal import say
+from discreet.cli.terminal import say, tell
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.errors import InvalidInput
 
-app = typer.Typer(
-    help="Train a private model, and use it.", rich_markup_mode=None, add_completion=False
-)
+app = command_group(help="Train a private model, and use it.")
 
 Features = Annotated[str | None, typer.Option(help="Predict from these columns only: age,sex,job.")]
 Test = Annotated[Path | None, typer.Option(help="Rows to test the model on.")]
@@ -62,20 +45,23 @@ def classify(
 
     Example: discreet learn classify people.csv --target income --epsilon 1 --delta 1e-9
     """
+    from discreet.cli.commands import learn_work as work
     from discreet.learn.request import LearnRequest
 
-    check_places(test, out)
+    work.check_places(test, out)
     LearnRequest.of("", **asked)  # a mistake is refused before a discreet.toml is written for it
-    with typed_place(source, config, asked, accept=accept, unit=unit, foresee=check_training) as (
+    with typed_place(
+        source, config, asked, accept=accept, unit=unit, foresee=work.check_training
+    ) as (
         place,
         table,
         given,
     ):
         public = declared_public(test, place, said=test_public)
-        found = trained_and_kept(place, table, given, test=(test, public), out=out)
+        found = work.trained_and_kept(place, table, given, test=(test, public), out=out)
     if given is not asked and not found["free"]:
         found["cost"] = {"epsilon": float(asked["epsilon"]), "delta": float(asked["delta"] or 0)}
-    say(json_text.dumps(found) if json else trained_words(found))
+    tell(found, lambda: work.trained_words(found), json=json)
 
 
 @app.command()
@@ -98,9 +84,10 @@ def regress(
 
     Example: discreet learn regress people.csv --target hours --epsilon 1 --delta 1e-9
     """
+    from discreet.cli.commands import learn_work as work
     from discreet.learn.request import LearnRequest
 
-    check_places(test, out)
+    work.check_places(test, out)
     epsilon, delta = asked["epsilon"], asked.pop("delta")  # which is for the bare file alone
     LearnRequest.of("", task="regress", **asked)
     typed = typed_place(
@@ -109,19 +96,19 @@ def regress(
         asked | {"delta": delta},
         accept=accept,
         unit=unit,
-        foresee=check_columns_there,
+        foresee=work.check_columns_there,
         pure=True,
         ranges=[asked["target"], *asked["features"]] if asked["features"] else (),
     )
     with typed as (place, table, given):
-        check_public(test, public=declared_public(test, place, said=test_public))
+        work.check_public(test, public=declared_public(test, place, said=test_public))
         fit = {name: value for name, value in given.items() if name != "delta"}
-        found = regressed_and_kept(place, table, fit, test=test, out=out)
+        found = work.regressed_and_kept(place, table, fit, test=test, out=out)
     if fit["epsilon"] is not epsilon and found["cost"]["epsilon"]:
         found["cost"] = found["cost"] | {
             "epsilon": float(Fraction(epsilon))
         }  # with types and ranges
-    say(json_text.dumps(found) if json else regression_words(found))
+    tell(found, lambda: work.regression_words(found), json=json)
 
 
 @app.command()
@@ -145,17 +132,18 @@ def impact(
 
     Example: discreet learn impact people --target income --epsilons 0.5,1,3 --test new.csv
     """
+    from discreet.cli.commands import learn_work as work
     from discreet.cli.learn_impact import check_first, impact_words, impact_written, shares_of
     from discreet.learn.request import LearnRequest
     from discreet.report.save import check_suffix
 
-    check_places(test, out)
+    work.check_places(test, out)
     check_suffix(out)
     each = comma_list(epsilons)
     for epsilon in each:
         LearnRequest.of("", epsilon=epsilon, **asked)
     delta = asked["delta"]
-    whole, risk = sum_of(each), delta and sum_of([delta] * len(each))
+    whole, risk = work.sum_of(each), delta and work.sum_of([delta] * len(each))
     paid = {"epsilon": whole, "delta": risk}
     first = check_first(asked, each)
     typed = typed_place(source, config, paid, accept=accept, unit=unit, foresee=first, pure=True)
@@ -165,7 +153,7 @@ def impact(
         found = impact_written(place, table, asked | {"epsilons": left}, test=tested, out=out)
         if given is not paid:
             found["cost"] = {"epsilon": float(Fraction(whole))}  # with the types
-    say(json_text.dumps(found) if json else impact_words(found))
+    tell(found, lambda: impact_words(found), json=json)
 
 
 @app.command()
@@ -193,16 +181,17 @@ def hide(
         )
     rows = task_rows(file, target, sensitive, comma_list(features))
     found = hidden(rows, strength).to_json() | {"target": target, "sensitive": sensitive}
-    if json:
-        say(json_text.dumps(found))
-        return
-    say(
-        f"{target}: right {found['task']['value']:.1%} ({found['task_open']['value']:.1%} without hiding; "
-        f"always the most common: {found['task_baseline']:.1%}).\n"
-        f"{sensitive} recovered by the adversary in training: {found['during']:.1%}; by a fresh, stronger "
-        f"one: {found['fresh']['value']:.1%} ({found['fresh_open']['value']:.1%} without hiding; always the "
-        f"most common: {found['baseline']:.1%}).\n"
-        "This carries no guarantee: a better adversary may recover more."
+    tell(
+        found,
+        lambda: (
+            f"{target}: right {found['task']['value']:.1%} ({found['task_open']['value']:.1%} without hiding; "
+            f"always the most common: {found['task_baseline']:.1%}).\n"
+            f"{sensitive} recovered by the adversary in training: {found['during']:.1%}; by a fresh, stronger "
+            f"one: {found['fresh']['value']:.1%} ({found['fresh_open']['value']:.1%} without hiding; always the "
+            f"most common: {found['baseline']:.1%}).\n"
+            "This carries no guarantee: a better adversary may recover more."
+        ),
+        json=json,
     )
 
 
@@ -226,13 +215,11 @@ def select(
     declared = declared_place(source, config, asked["epsilon"], None, accept=accept, unit=unit)
     with declared as (place, table), open_curator(place) as curator:
         found = curator.select(table, **asked).to_json()
-    if json:
-        say(json_text.dumps(found))
-        return
     bound = (
         f"at most {found['loss95']:g} below the best of {found['candidates']:,}, 95 times in 100"
     )
-    say(f"{found['choice']} ({bound}; epsilon {found['cost']['epsilon']:g}).")
+    words = f"{found['choice']} ({bound}; epsilon {found['cost']['epsilon']:g})."
+    tell(found, words, json=json)
 
 
 @app.command()
@@ -263,28 +250,27 @@ def recommend(
 
     Example: discreet learn recommend ratings --item film_id --epsilon 1 --for 12=5,40=1
     """
+    from discreet.cli.commands import learn_work as work
+
     epsilon, delta = asked["epsilon"], asked["delta"]
     if model is None and (source is None or epsilon is None):
         raise InvalidInput("Say what to learn from and --epsilon, or give a kept --model.")
-    wanted = viewer_ratings(viewer)
+    wanted = work.viewer_ratings(viewer)
     found: dict[str, Any]
     if model is not None:
-        kept, found = kept_recommender(model), {"out": str(model), "free": True}
+        kept, found = work.kept_recommender(model), {"out": str(model), "free": True}
     else:
-        check_places(None, out)
+        work.check_places(None, out)
         with declared_place(str(source), config, str(epsilon), delta, accept=accept, unit=unit) as (
             place,
             table,
         ):
-            kept, found = recommender_and_kept(place, table, asked, out)
+            kept, found = work.recommender_and_kept(place, table, asked, out)
     if wanted:
         best = kept.recommend(wanted)
         found["recommended"] = [{"item": name, "rating": value} for name, value in best]
-    if json:
-        say(json_text.dumps(found))
-        return
-    say(f"Kept in {found['out']}.")
-    for each in found.get("recommended", []):
+    tell(found, f"Kept in {found['out']}.", json=json)
+    for each in [] if json else found.get("recommended", []):
         say(f"{each['item']}: {each['rating']:g}")
 
 
@@ -315,4 +301,4 @@ def predict(
         "seconds": round(time.monotonic() - started, 3),
         "out": str(target),
     }
-    say(json_text.dumps(found) if json else f"Wrote {rows.num_rows:,} predictions to {target}.")
+    tell(found, f"Wrote {rows.num_rows:,} predictions to {target}.", json=json)

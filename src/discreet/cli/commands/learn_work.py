@@ -1,15 +1,28 @@
-"""What the commands of `discreet learn` do: find the table, train, test, keep, say."""
+"""What the commands of `discreet learn` do: find the table, train, test, keep, say. Imported by who runs one."""
 
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from discreet.api import open as open_curator
+from discreet.catalog.read.policy_file import load
 from discreet.cli.options import comma_list
 from discreet.cli.waiting import counting, waiting
 from discreet.core.numbers import Epsilon, to_fraction
 from discreet.errors import InvalidInput, UnknownName
+from discreet.learn.kept.model_zip import read_model, write_model
+from discreet.learn.prepare import needed_columns
+from discreet.learn.recommend.model import Recommender
+from discreet.learn.regress import regressed_columns
+from discreet.learn.regressor import tested_regressor
+from discreet.learn.request import LearnRequest
+from discreet.learn.scored.read_file import check_columns
+from discreet.learn.scored.score import publicly_tested
+from discreet.tasks.bare_synth import ready_file
 
 
 def viewer_ratings(written: str | None) -> dict[str, float]:
@@ -28,9 +41,6 @@ def viewer_ratings(written: str | None) -> dict[str, float]:
 
 def kept_recommender(path: Path) -> Any:
     """Return the recommender in a file."""
-    from discreet.learn.kept.model_zip import read_model
-    from discreet.learn.recommend.model import Recommender
-
     found = read_model(path)
     if not isinstance(found, Recommender):
         raise InvalidInput(f"'{path.name}' is a model, but no recommender.")
@@ -41,9 +51,6 @@ def recommender_and_kept(
     place: Path | None, table: str, asked: dict[str, Any], out: Path | None
 ) -> tuple[Any, dict[str, Any]]:
     """Return a recommender and the facts about it, after writing it."""
-    from discreet.api import open as open_curator
-    from discreet.learn.kept.model_zip import write_model
-
     with open_curator(place) as curator, waiting("Learning"):
         found = curator.recommend(table, **asked)
     target = out or Path(f"{table.rpartition('.')[2]}-recommender.zip")
@@ -57,8 +64,6 @@ def sum_of(amounts: list[str]) -> str:
     >>> sum_of(["0.1", "0.2"])
     '3/10'
     """
-    from fractions import Fraction
-
     return str(sum((to_fraction(each) for each in amounts), Fraction(0)))
 
 
@@ -79,16 +84,12 @@ def check_places(test: Path | None, out: Path | None) -> None:
 
 def check_training(place: Path, table: str, asked: dict[str, Any]) -> None:
     """Refuse a training that would be refused, before the types of a bare file are paid for."""
-    from discreet.api import open as open_curator
-
     with open_curator(place) as curator:
         needed_by(curator, table, asked)
 
 
 def check_columns_there(place: Path, table: str, asked: dict[str, Any]) -> None:
     """Refuse a target or a feature that a bare file does not have, before anything is paid for."""
-    from discreet.catalog.read.policy_file import load
-
     dataset, _, name = table.rpartition(".")
     known = {column.name.lower() for column in load(place).table(name, dataset).columns}
     for wanted in (asked["target"], *asked["features"]):
@@ -105,10 +106,6 @@ def trained_and_kept(
     out: Path | None,
 ) -> dict[str, Any]:
     """Return what was learned, after writing it."""
-    from discreet.api import open as open_curator
-    from discreet.learn.kept.model_zip import write_model
-    from discreet.learn.scored.score import publicly_tested
-
     path, public = test
     target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
     with open_curator(place) as curator, counting("Learning") as progress:
@@ -128,16 +125,11 @@ def trained_and_kept(
 
 def check_test(curator: Any, table: str, asked: dict[str, Any], path: Path) -> None:
     """Refuse a test file that lacks a column, before anything is paid for the model."""
-    from discreet.learn.scored.read_file import check_columns
-
     check_columns(path, needed_by(curator, table, asked))
 
 
 def needed_by(curator: Any, table: str, asked: dict[str, Any]) -> tuple[str, ...]:
     """Return the columns that a training is about, or refuse it; nothing is paid."""
-    from discreet.learn.prepare import needed_columns
-    from discreet.learn.request import LearnRequest
-
     return needed_columns(
         LearnRequest.of(table, **asked),
         curator,
@@ -146,9 +138,6 @@ def needed_by(curator: Any, table: str, asked: dict[str, Any]) -> tuple[str, ...
 
 def privately_tested(model: Any, path: Path, asked: dict[str, Any]) -> Any:
     """Return the model after a test that the people of the test file pay for."""
-    from discreet.api import open as open_curator
-    from discreet.tasks.bare_synth import ready_file
-
     epsilon = Epsilon.of(asked["epsilon"])
     ready = ready_file(
         path, config=None, epsilon=epsilon, delta=None, unit="row", accept=False, pure=True
@@ -164,15 +153,6 @@ def regressed_and_kept(
     place: Path | None, table: str, asked: dict[str, Any], *, test: Path | None, out: Path | None
 ) -> dict[str, Any]:
     """Return what was fitted, after writing it."""
-    from dataclasses import replace
-
-    from discreet.api import open as open_curator
-    from discreet.learn.kept.model_zip import write_model
-    from discreet.learn.regress import regressed_columns
-    from discreet.learn.regressor import tested_regressor
-    from discreet.learn.request import LearnRequest
-    from discreet.learn.scored.read_file import check_columns
-
     target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
     with open_curator(place) as curator, waiting("Learning"):
         if test is not None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from discreet.cli.options import Config, Json
-from discreet.cli.terminal import say
+from discreet.cli.options import Config, Json, command_group
+from discreet.cli.terminal import tell
 from discreet.core.visible import visible
 
-app = typer.Typer(
-    help="Check, copy and restore the ledger.", rich_markup_mode=None, add_completion=False
-)
+app = command_group(help="Check, copy and restore the ledger.")
 
 
 @app.command()
@@ -41,7 +38,7 @@ def verify(*, as_json: Json = False, config: Config = None) -> None:
             "charges were paid is certain, their content is not."
         )
         data["unsealed_answers"] = unsealed
-    _say(data, words, as_json=as_json)
+    tell(data, words, json=as_json)
 
 
 @app.command()
@@ -59,7 +56,7 @@ def backup(
 
     with open_curator(config) as curator:
         entries = curator.ledger.backup(path)
-    _say({"entries": entries, "out": str(path)}, f"{entries} entries in {path}.", as_json=as_json)
+    tell({"entries": entries, "out": str(path)}, f"{entries} entries in {path}.", json=as_json)
 
 
 @app.command()
@@ -84,7 +81,7 @@ def restore(
         last = [entry for entry in restored.history() if entry.kind == "restore"][-1]
         entries, lost = restored.verify(), last.data["lost"]
     told = _LOST.get(lost, f"{lost} entries were lost; what they spent stays spent.")
-    _say({"entries": entries, "lost": lost}, f"Restored. {told}", as_json=as_json)
+    tell({"entries": entries, "lost": lost}, f"Restored. {told}", json=as_json)
 
 
 @app.command()
@@ -110,7 +107,7 @@ def clear(
         incidents = curator.ledger.incidents
         if request_id is not None:
             cleared = incidents.clear(request_id, reason=reason)
-            _say({"cleared": cleared}, "It may be asked again.", as_json=as_json)
+            tell({"cleared": cleared}, "It may be asked again.", json=as_json)
             return
         refused = [
             {"request_id": i.request_id, "dataset": i.dataset, "analyst": i.analyst, "sql": i.note}
@@ -118,14 +115,10 @@ def clear(
         ]
     told = ("request_id", "dataset", "sql")
     lines = ["  ".join(visible(str(incident[name])) for name in told) for incident in refused]
-    _say({"refused": refused}, "\n".join(lines) or "Nothing is refused.", as_json=as_json)
+    tell({"refused": refused}, "\n".join(lines) or "Nothing is refused.", json=as_json)
 
 
 _LOST = {
     0: "Nothing was lost.",
     -1: "How much was lost is unknown, so every budget counts as spent.",
 }
-
-
-def _say(data: dict[str, object], words: str, *, as_json: bool) -> None:
-    say(json.dumps(data) if as_json else words)

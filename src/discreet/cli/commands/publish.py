@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.options import Config, Json
-from discreet.cli.terminal import say
+from discreet.cli.terminal import tell
 from discreet.cli.waiting import counting
-from discreet.core.visible import visible
 from discreet.errors import InvalidInput
 
 Source = Annotated[
@@ -57,7 +55,7 @@ def publish(
 
     with open_curator(config) as curator:
         if key:
-            _say({"key": curator.release_key()}, curator.release_key(), json=json)
+            tell({"key": curator.release_key()}, curator.release_key(), json=json)
             return
         spec = _spec(source)
         _check_out(out, rehearse=rehearse)
@@ -65,14 +63,14 @@ def publish(
             _rehearse(curator, spec, out, who, json=json)
         elif withdraw is not None:
             found = curator.withdraw_release(spec, reason=withdraw, who=who)
-            _say(found, f"{found['release']}: withdrawn. What it cost stays spent.", json=json)
+            tell(found, f"{found['release']}: withdrawn. What it cost stays spent.", json=json)
         elif approve and out is None:
             found = curator.approve_release(spec, who=who, digest=digest)
-            _say(found, f"{found['release']}: approved by {who}.", json=json)
+            tell(found, f"{found['release']}: approved by {who}.", json=json)
         elif out is None:
             found = curator.draft_release(spec, who=who)
             words = f"{found['release']}: drafted. Nothing was charged.\n  digest {found['digest']}"
-            _say(found, words, json=json)
+            tell(found, words, json=json)
         else:
             if approve:
                 curator.approve_release(spec, who=who, digest=digest)
@@ -112,14 +110,14 @@ def _rehearse(curator: Any, spec: Path, out: Path | None, who: str, *, json: boo
         for t in found.tables
     ]
     lines += [f"  Note: {notice}" for notice in found.notices]
-    _say(found.to_json() | {"out": None if out is None else str(out)}, "\n".join(lines), json=json)
+    tell(found.to_json() | {"out": None if out is None else str(out)}, "\n".join(lines), json=json)
 
 
 def _release(
     curator: Any, spec: Path, out: Path, who: str, supersedes: str | None, *, json: bool
 ) -> None:
-    with counting("Publishing") as tell:
-        found = curator.publish(spec, out=out, who=who, supersedes=supersedes, progress=tell)
+    with counting("Publishing") as progress:
+        found = curator.publish(spec, out=out, who=who, supersedes=supersedes, progress=progress)
     paid = (
         "the stored package, free"
         if found.free
@@ -128,8 +126,4 @@ def _release(
     lines = [f"{found.release}: {out}", *(f"  {n}: {r:,} rows" for n, r in found.tables.items())]
     lines += [f"  {paid}", f"  key {found.key}", f"  check it: discreet verify {out}"]
     lines += [f"  Note: {notice}" for notice in found.notices]
-    _say(found.to_json(), "\n".join(lines), json=json)
-
-
-def _say(found: dict[str, Any], words: str, *, json: bool) -> None:
-    say(json_text.dumps(found) if json else visible(words, keep="\n"))
+    tell(found.to_json(), "\n".join(lines), json=json)

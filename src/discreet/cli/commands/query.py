@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 
 from discreet.cli.options import Config, Json
 from discreet.cli.request_options import with_options
-from discreet.cli.terminal import say
+from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
 from discreet.core.requests.asked import asked_fields
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
@@ -44,7 +43,7 @@ def query(
     with open_curator(config) as curator:
         if explain:
             found = curator.explain(sql, **_those(asked, EXPLAINED))
-            say(json_text.dumps(found.to_json()) if json else explanation_words(found))
+            tell(found.to_json(), lambda: explanation_words(found), json=json)
             return
         with waiting("Asking"):
             if asked["seed"] is not None:
@@ -55,7 +54,7 @@ def query(
             answer.plot().save(plot)
         if csv is not None:
             answer.to_csv(csv)
-        say(json_text.dumps(answer.to_json()) if json else answer_words(answer))
+        tell(answer.to_json(), lambda: answer_words(answer), json=json)
 
 
 def _check_rehearsal(asked: dict[str, Any]) -> None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Json, comma_list
-from discreet.cli.terminal import say
+from discreet.cli.options import Json, comma_list, command_group
+from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
 from discreet.errors import InvalidInput
 
-app = typer.Typer(
-    help="Ask people whose devices randomise their own answers.",
-    rich_markup_mode=None,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = command_group(help="Ask people whose devices randomise their own answers.")
 
 Toml = Annotated[Path, typer.Argument(metavar="SURVEY.toml", help="What is asked.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The survey's name: its file's stem.")]
@@ -65,7 +59,7 @@ def new(
     from discreet.survey.command import begin_survey
 
     found = begin_survey(survey, folder, within=within)
-    say(json_text.dumps(found) if json else "\n".join(new_words(found)))
+    tell(found, lambda: "\n".join(new_words(found)), json=json)
 
 
 @app.command()
@@ -90,7 +84,7 @@ def rehearse(
     wanted = _wanted(candidates, consistent, cross, confidence)
     with waiting("Rehearsing"):
         found = rehearse_survey(survey, answers, wanted=wanted)
-    say(json_text.dumps(found) if json else "\n".join(result_words(found)))
+    tell(found, lambda: "\n".join(result_words(found)), json=json)
 
 
 @app.command()
@@ -116,7 +110,7 @@ def estimate(
     wanted = _wanted(candidates, consistent, cross, confidence)
     with waiting("Counting"), attached(columns, engine) as held:
         found = estimate_survey(name, folder, wanted=wanted, columns=held)
-    say(json_text.dumps(found) if json else "\n".join(result_words(found)))
+    tell(found, lambda: "\n".join(result_words(found)), json=json)
 
 
 @app.command()
@@ -129,7 +123,7 @@ def close(name: Name, *, folder: Folder = HERE, json: Json = False) -> None:
 
     found = close_survey(name, folder)
     words = f"The survey '{name}' is closed with {found['reports']:,} reports."
-    say(json_text.dumps(found) if json else words)
+    tell(found, words, json=json)
 
 
 def _wanted(

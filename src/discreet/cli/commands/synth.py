@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ import typer
 from discreet.cli.bare_place import typed_place
 from discreet.cli.options import Accept, Config, Json, Unit
 from discreet.cli.request_options import with_options
-from discreet.cli.terminal import say
+from discreet.cli.terminal import tell
 from discreet.cli.waiting import counting
 from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
@@ -71,7 +70,7 @@ def synth(
         _refuse_with_model(source=source, epsilon=asked["epsilon"], compare=compare)
         wanted = {name: asked[name] for name in ("rows", "where", "rules")}
         found = _sampled(model, **wanted, out=out, report=report)
-        say(json_text.dumps(found) if json else _words(found))
+        tell(found, lambda: _words(found), json=json)
         return
     source, epsilon = _needed(source, asked["epsilon"])
     _check(asked)
@@ -81,7 +80,7 @@ def synth(
         )
     if given is not asked and not found["free"]:
         found["cost"] = {"epsilon": float(epsilon), "delta": float(asked["delta"] or 0)}
-    say(json_text.dumps(found) if json else _words(found))
+    tell(found, lambda: _words(found), json=json)
 
 
 def _needed(source: str | None, epsilon: str | None) -> tuple[str, str]:

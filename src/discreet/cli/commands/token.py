@@ -11,18 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Json
+from discreet.cli.options import Json, command_group
 from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
 from discreet.core.numbers import counted
 from discreet.core.visible import visible
 from discreet.errors import InvalidInput
 
-app = typer.Typer(
-    help="Make, list and revoke the tokens of a server.",
-    rich_markup_mode=None,
-    add_completion=False,
-)
+app = command_group(help="Make, list and revoke the tokens of a server.")
 
 Config = Annotated[Path, typer.Option(help="The discreet.toml of the server.")]
 TOML = Path("discreet.toml")

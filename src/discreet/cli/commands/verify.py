@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discreet.cli.options import Json
-from discreet.cli.terminal import say
+from discreet.cli.terminal import tell
 
 
 def verify(
@@ -31,9 +30,6 @@ def verify(
     from discreet.publish.verify import words
 
     said = verify_package(package, key=key)
-    if json:
-        say(json_text.dumps(said))
-    else:
-        say("\n".join(words(said)))
+    tell(said, lambda: "\n".join(words(said)), json=json)
     if not said["valid"]:
         raise typer.Exit(1)

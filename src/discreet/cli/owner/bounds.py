@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_text
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.options import Config, Json
-from discreet.cli.terminal import say
+from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
 from discreet.core.visible import visible
 
@@ -41,13 +40,13 @@ def bounds(
     with open_curator(config) as curator:
         if explain:
             said = price(curator, table, epsilon=epsilon, analyst=analyst)
-            say(json_text.dumps(said.to_json()) if json else price_words(said))
+            tell(said.to_json(), lambda: price_words(said), json=json)
             return
         with waiting("Asking"):
             found = curator.bounds(
                 table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id
             )
-    say(json_text.dumps(found.to_json()) if json else "\n".join(trade_words(found.to_json())))
+    tell(found.to_json(), lambda: "\n".join(trade_words(found.to_json())), json=json)
 
 
 def trade_words(found: dict[str, Any]) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.options import Config, Json
-from discreet.cli.terminal import say
+from discreet.cli.terminal import say, tell
 from discreet.cli.waiting import reading
 from discreet.core.visible import visible
 
@@ -46,7 +45,7 @@ def review(
     if asks:
         accept, names, hidden = _asked(tables)
     done = decide(ReviewRequest(place, accept, names, hidden), tables)
-    say(json_text.dumps(done) if json else "\n".join(_done_words(done)))
+    tell(done, lambda: "\n".join(_done_words(done)), json=json)
 
 
 def table_words(each: Any) -> list[str]:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.publish.contents import Agreement, Only, PublicMapping, Side, SumLink
+from discreet.publish.families.atoms import Codes
 from discreet.publish.families.find import Family, Member, ShownKey
-from discreet.publish.price.nesting import refines
+from discreet.publish.grid import refines
 from discreet.publish.reconcile.problem import linked
-
-Places = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -22,7 +20,7 @@ class Mappings:
 
     found: dict[str, PublicMapping]
 
-    def link(self, fine: ShownKey, coarse: ShownKey, owner: Places) -> SumLink | None:
+    def link(self, fine: ShownKey, coarse: ShownKey, owner: Codes) -> SumLink | None:
         """Return how labels of `coarse` follow from labels of `fine`, None where they do not."""
         wanted = [coarse.labels[code] for code in coarse.codes[owner]]
         pairs: dict[str, str] = {}
@@ -75,7 +73,7 @@ def side_of(fine: Member, coarse: Member, mappings: Mappings) -> Side | None:
     return Side(fine.table.name, fine.measure.name, by, tuple(only))
 
 
-def _held(keys: Sequence[ShownKey], owner: Places) -> Only | None:
+def _held(keys: Sequence[ShownKey], owner: Codes) -> Only | None:
     """Return the labels of the classes that are counted, None where no one key tells them apart."""
     for key in keys:
         inside = {key.labels[code] for code in key.codes[owner >= 0]}

@@ -29,9 +29,9 @@ from discreet.publish.facts import PlacedFact, held_pieces
 from discreet.publish.families.atoms import Codes
 from discreet.publish.families.bound import BoundCondition
 from discreet.publish.families.find import Family, Member, ShownKey
+from discreet.publish.grid import refines
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
-from discreet.publish.price.nesting import refines
 from discreet.publish.reconcile.problem import Integers
 from discreet.publish.reconcile.solve import PublishedNumbers
 

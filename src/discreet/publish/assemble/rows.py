@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.publish.families.atoms import Codes
 from discreet.publish.families.find import Member
 from discreet.publish.reconcile.problem import Integers
 
-Places = npt.NDArray[np.int64]
 PIECE = 1 << 18
 """Rows that are made at once."""
 
@@ -26,7 +25,7 @@ class Layout:
         self._axes += [axis for axis in range(len(member.shape)) if axis not in self._axes]
         self._shape = [member.shape[axis] for axis in self._axes]
         adjacent = [d for d, e in zip([-1, *first], first, strict=False) if d != e]
-        self._order: Places | None = None
+        self._order: Codes | None = None
         if len(adjacent) != len(set(first)):
             # Two keys of one dimension with another between them: no order of axes will do.
             every = np.arange(member.cells)
@@ -38,12 +37,12 @@ class Layout:
         found = np.transpose(cells, self._axes).reshape(-1)
         return found if self._order is None else found[self._order]
 
-    def _codes(self, place: int, rows: Places) -> Places:
+    def _codes(self, place: int, rows: Codes) -> Codes:
         """Return the labels of some rows, by their place before any sorting."""
         key = self.member.keys[place]
         axis = self._axes.index(key.dimension)
         behind = int(np.prod(self._shape[axis + 1 :], dtype=np.int64))
-        found: Places = key.codes[(rows // behind) % self._shape[axis]]
+        found: Codes = key.codes[(rows // behind) % self._shape[axis]]
         return found
 
     def key(self, place: int, start: int = 0, end: int | None = None) -> pa.DictionaryArray:

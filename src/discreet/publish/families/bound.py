@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.schema import Column, Dataset, Table
@@ -32,7 +32,6 @@ class Attached:
 
     base: str
     values: Mapping[Any, Any]
-    name: str
     order: tuple[Any, ...] = ()
 
 
@@ -79,7 +78,6 @@ class BoundTable:
     measures: tuple[BoundMeasure, ...]
     conditions: tuple[BoundCondition, ...]
     residual: tuple[Expr, ...]
-    columns: tuple[str, ...] = field(default=())
 
     @property
     def bases(self) -> tuple[str, ...]:
@@ -102,7 +100,7 @@ def bound_table(name: str, sql: str, statement: Statement, public: PublicRows) -
     clocks = clock_names(scan)
     names = {identity: e.ColumnRef(column.name) for identity, column in own.items()}
     names |= {identity: e.ColumnRef(written) for identity, written in clocks.items()}
-    reader = _Reader(name, own, attached, clocks)
+    reader = _Reader(own, attached, clocks)
     if statement.having != e.TRUE or statement.order or statement.limit is not None:
         raise InvalidInput(
             f"Table '{name}': HAVING, ORDER BY and LIMIT have no place in a release.",
@@ -131,7 +129,6 @@ def bound_table(name: str, sql: str, statement: Statement, public: PublicRows) -
         measures=measures,
         conditions=tuple(conditions),
         residual=tuple(sorted(residual, key=repr)),
-        columns=tuple(output for output, _ in statement.outputs),
     )
 
 
@@ -204,8 +201,7 @@ def _attach(  # noqa: PLR0917 a step of `_unfold`
                     hint="Add it to the public table; every declared value needs its place.",
                 )
             values[start] = value
-        order = _order(domains[identity])
-        found[identity] = Attached(base, values, written, order)
+        found[identity] = Attached(base, values, _order(domains[identity]))
     return found
 
 
@@ -218,7 +214,6 @@ def _order(domain: Any) -> tuple[Any, ...]:
 class _Reader:
     """Says which base columns an expression is a function of."""
 
-    table: str
     own: Mapping[str, Column]
     attached: Mapping[str, Attached]
     clocks: Mapping[str, str]

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.publish.families.find import Member
-from discreet.publish.price.nesting import mean_parts, refines
+from discreet.publish.grid import mean_parts, refines
 from discreet.publish.spec import AccuracyTarget
 
 LEAST = Fraction(1, 100)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.publish.grid import add_up, spread
-from discreet.publish.reconcile.problem import Floats, GridProblem, Sums, open_cells
+from discreet.publish.grid import add_up, parts_along, refines, spread
+from discreet.publish.reconcile.problem import Floats, GridProblem, Sums, implies, open_cells
 
 TOLERANCE = 1e-11
 """The gradient is brought down to this part of where it started."""
@@ -92,19 +92,9 @@ def finest_facts(facts: Sequence[Sums]) -> list[Sums]:
     """Return the facts that no finer fact implies."""
     kept: list[Sums] = []
     for fact in sorted(facts, key=lambda each: -int(np.prod(each.shape))):
-        if not any(_implied(fact, other) for other in kept):
+        if not any(implies(other, fact) for other in kept):
             kept.append(fact)
     return kept
-
-
-def _implied(coarse: Sums, fine: Sums) -> bool:
-    for one, two in zip(fine.maps, coarse.maps, strict=True):
-        if (one < 0).any() or (two < 0).any():
-            return False
-        pairs = np.unique(np.stack([one, two]), axis=1)
-        if len(np.unique(pairs[0])) != pairs.shape[1]:
-            return False
-    return True
 
 
 def crossed_estimate(problem: GridProblem) -> Floats:
@@ -202,14 +192,10 @@ def bounded_variances(problem: GridProblem) -> list[Floats]:
 
 def _parts(fine: Sums, coarse: Sums) -> Floats | None:
     """Return how many cells of `fine` make up each cell of `coarse`, None where they do not."""
+    if not refines(fine, coarse):
+        return None
     found = np.ones((1,) * len(coarse.shape))
     for axis, (one, two, size) in enumerate(zip(fine.maps, coarse.maps, coarse.shape, strict=True)):
-        inside = two >= 0
-        if (one[inside] < 0).any():
-            return None
-        pairs = np.unique(np.stack([two[inside], one[inside]]), axis=1)
-        if len(np.unique(pairs[1])) != pairs.shape[1] or np.isin(one[~inside], pairs[1]).any():
-            return None
-        counts = np.bincount(pairs[0], minlength=size).astype(np.float64)
+        counts = parts_along(one, two, size)
         found = found * counts.reshape([-1 if d == axis else 1 for d in range(found.ndim)])
     return found

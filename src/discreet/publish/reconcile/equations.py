@@ -20,31 +20,26 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """The sum of `weights` times names equals `constant`; `text` is how it was written."""
+    """The sum of `weights` times names equals `constant`; `text` is how it was written.
+
+    While a side is read, the same stands for that sum and a constant beside it.
+    """
 
     text: str
     weights: Mapping[str, Fraction]
     constant: Fraction
 
-
-@dataclass(frozen=True, slots=True)
-class LinearEquation:
-    """A sum of weighted names and a constant."""
-
-    weights: Mapping[str, Fraction]
-    constant: Fraction
-
-    def plus(self, other: LinearEquation, sign: int = 1) -> LinearEquation:
+    def plus(self, other: Equation, sign: int) -> Equation:
         """Return this and `sign` times the other."""
         weights = dict(self.weights)
         for name, weight in other.weights.items():
             weights[name] = weights.get(name, Fraction(0)) + sign * weight
-        return LinearEquation(weights, self.constant + sign * other.constant)
+        return Equation(self.text, weights, self.constant + sign * other.constant)
 
-    def times(self, factor: Fraction) -> LinearEquation:
+    def times(self, factor: Fraction) -> Equation:
         """Return `factor` times this."""
         weights = {name: factor * weight for name, weight in self.weights.items()}
-        return LinearEquation(weights, factor * self.constant)
+        return Equation(self.text, weights, factor * self.constant)
 
 
 def equation_of(text: str) -> Equation:
@@ -103,7 +98,7 @@ class _Reader:
         self._place = 0
         self._depth = 0
 
-    def whole(self) -> LinearEquation:
+    def whole(self) -> Equation:
         """Return the side; all of it must be read."""
         found = self._sum()
         if self._place < len(self._tokens):
@@ -120,13 +115,13 @@ class _Reader:
             return token[1]
         return None
 
-    def _sum(self) -> LinearEquation:
+    def _sum(self) -> Equation:
         total = self._product()
         while sign := self._takes("+", "-"):
             total = total.plus(self._product(), 1 if sign == "+" else -1)
         return total
 
-    def _product(self) -> LinearEquation:
+    def _product(self) -> Equation:
         found = self._factor()
         while True:
             if self._takes("/"):
@@ -145,12 +140,12 @@ class _Reader:
         wanted = token is not None and (token[0] == "name" or token == ("sign", "("))
         return wanted and before[0] == "number"
 
-    def _multiplied(self, one: LinearEquation, two: LinearEquation) -> LinearEquation:
+    def _multiplied(self, one: Equation, two: Equation) -> Equation:
         if one.weights and two.weights:
             raise _bad(self._text, "it multiplies two names, and only sums are linear")
         return two.times(one.constant) if not one.weights else one.times(two.constant)
 
-    def _factor(self) -> LinearEquation:
+    def _factor(self) -> Equation:
         self._depth += 1
         if self._depth > DEEPEST:
             raise _bad(self._text, "it is nested too deeply")
@@ -158,7 +153,7 @@ class _Reader:
         self._depth -= 1
         return found
 
-    def _inner(self) -> LinearEquation:
+    def _inner(self) -> Equation:
         if sign := self._takes("+", "-"):
             return self._factor().times(Fraction(1 if sign == "+" else -1))
         if self._takes("("):
@@ -171,5 +166,5 @@ class _Reader:
             raise _bad(self._text, "a number or a name is missing")
         self._place += 1
         if token[0] == "number":
-            return LinearEquation({}, to_fraction(token[1], name="a number"))
-        return LinearEquation({token[1]: Fraction(1)}, Fraction(0))
+            return Equation(self._text, {}, to_fraction(token[1], name="a number"))
+        return Equation(self._text, {token[1]: Fraction(1)}, Fraction(0))

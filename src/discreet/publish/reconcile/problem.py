@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet.publish.families.atoms import Codes
 from discreet.publish.families.find import Family, Member
-from discreet.publish.grid import add_up
+from discreet.publish.grid import add_up, refines
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -70,6 +70,11 @@ def problem_of(
 
 def _sums(member: Member, values: Integers, variance: float) -> Sums:
     return Sums(member.maps, member.shape, values.reshape(member.shape), variance)
+
+
+def implies(fine: Sums, coarse: Sums) -> bool:
+    """Return whether the sums of `fine` add up to those of `coarse`, and both count every leaf cell."""
+    return fine.complete and coarse.complete and refines(fine, coarse)
 
 
 def open_cells(zero: Mask, maps: Sequence[Codes], shape: Sequence[int]) -> Mask:

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.publish.grid import Array, add_up, spread
-from discreet.publish.reconcile.problem import Floats, Mask, Sums, linked, open_cells
+from discreet.publish.reconcile.problem import Floats, Mask, Sums, implies, linked, open_cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,14 +28,8 @@ class TreeEstimate:
 def is_nested(sums: Sequence[Sums]) -> bool:
     """Return whether the groupings, from coarse to fine, each refine the one before, completely."""
     ordered = coarse_to_fine(sums)
-    if not all(each.complete for each in ordered):
-        return False
-    for coarse, fine in pairwise(ordered):
-        links = linked(fine.maps, coarse.maps, fine.shape)
-        for link, one, two in zip(links, fine.maps, coarse.maps, strict=True):
-            if (link[one] != two).any():
-                return False
-    return True
+    whole = all(each.complete for each in ordered)
+    return whole and all(implies(fine, coarse) for coarse, fine in pairwise(ordered))
 
 
 def coarse_to_fine(sums: Sequence[Sums]) -> list[Sums]:

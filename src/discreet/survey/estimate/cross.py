@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.survey.estimate.planning import is_mean, parts_of
-from discreet.survey.estimate.shares import EstimatedShares
+from discreet.survey.estimate.shares import Estimated
 from discreet.survey.estimate.wanted import SurveyWanted, values_of
 from discreet.survey.randomizers.base import Reports, ShareRandomizer, Shares
 from discreet.survey.spec.plan import SurveyPlan
@@ -27,7 +27,7 @@ def cross_table(
     counts: npt.NDArray[np.int64] | None = None,
     confidence: float = 0.95,
     repeats: int = 1,
-) -> EstimatedShares:
+) -> Estimated[Shares]:
     """Return the share of each pair of values (first down, second across); `counts` says how often each pair of reports occurs.
 
     Given the answers, the two reports are independent, so the product of their unbiased indicators is
@@ -53,7 +53,7 @@ def cross_table(
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(
         spread * repeats / total + one.hash_variance + two.hash_variance
     )
-    return EstimatedShares(value, value - reach, value + reach)
+    return Estimated(value, value - reach, value + reach)
 
 
 def _indicators(randomizer: ShareRandomizer, reports: Reports, values: Sequence[Any]) -> Shares:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
+from discreet.survey.estimate.shares import Estimated
 from discreet.survey.randomizers.base import MeanRandomizer, Tally
 from discreet.survey.randomizers.lattice import NumberRange
-
-
-@dataclass(frozen=True, slots=True)
-class EstimatedMean:
-    """An unbiased mean and its interval; they may leave the declared bounds."""
-
-    value: float
-    low: float
-    high: float
 
 
 def estimate_mean(
@@ -28,7 +19,7 @@ def estimate_mean(
     *,
     confidence: float = 0.95,
     repeats: int = 1,
-) -> EstimatedMean:
+) -> Estimated[float]:
     """Return the mean of the respondents' numbers behind a tally of at least one report.
 
     Every report stands for a number whose expectation is the value. The variance is that of these
@@ -42,7 +33,7 @@ def estimate_mean(
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     width = span.upper - span.lower
     low, value, high = (span.lower + width * at for at in (mean - reach, mean, mean + reach))
-    return EstimatedMean(value, low, high)
+    return Estimated(value, low, high)
 
 
 def worst_variance(randomizer: MeanRandomizer) -> float:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from discreet.survey.randomizers.base import ShareRandomizer, Shares
 
 _HALVINGS = 60
+Number = TypeVar("Number", float, Shares)
 
 
 @dataclass(frozen=True, slots=True)
-class EstimatedShares:
-    """One number a value: the unbiased share and an interval; all may leave 0 .. 1."""
+class Estimated(Generic[Number]):
+    """An unbiased mean, or one share a value, and its interval; they may leave the bounds, or 0 .. 1."""
 
-    value: Shares
-    low: Shares
-    high: Shares
+    value: Number
+    low: Number
+    high: Number
 
 
 def shares_from(
@@ -29,7 +30,7 @@ def shares_from(
     reports: int,
     confidence: float = 0.95,
     repeats: int = 1,
-) -> EstimatedShares:
+) -> Estimated[Shares]:
     """Return shares from how many of the reports support each value.
 
     (supporters / n - other) / (own - other). Each interval by itself holds the respondents' own share
@@ -47,7 +48,7 @@ def shares_from(
     def reach(share: Shares) -> Shares:
         return correction + width * np.sqrt(variance(randomizer, share, reports=apart))
 
-    return EstimatedShares(value, _edge(value, reach, -1.0), _edge(value, reach, 1.0))
+    return Estimated(value, _edge(value, reach, -1.0), _edge(value, reach, 1.0))
 
 
 def variance(randomizer: ShareRandomizer, share: Any, *, reports: float) -> Shares:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
@@ -66,10 +66,6 @@ class Randomizer(Protocol):
         """Return the greatest ratio of the probabilities of one report under two values."""
         ...
 
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs besides the question."""
-        ...
-
     def encode(self, value: Any, draws: Draws) -> Report:
         """Return the report of one value, reading `draws` in the order that the format fixes."""
         ...
@@ -81,6 +77,18 @@ class Randomizer(Protocol):
     def tally(self, reports: Reports) -> Tally:
         """Return what estimates need of these reports."""
         ...
+
+
+def device_settings(randomizer: Any) -> dict[str, int]:
+    """Return the whole numbers that a device needs besides the question: the fields that are."""
+    found: dict[str, int] = {}
+    for each in fields(randomizer):
+        value = getattr(randomizer, each.name)
+        if is_dataclass(value):
+            found |= device_settings(value)
+        elif isinstance(value, int):
+            found[each.name] = value
+    return found
 
 
 class ShareRandomizer(Randomizer, Protocol):
@@ -127,7 +135,7 @@ class MeanRandomizer(Randomizer, Protocol):
 
 
 class NumberReports:
-    """What randomizers share whose reports are numbers: their settings, and how they are counted."""
+    """What randomizers share whose reports are numbers: how they are counted."""
 
     __slots__ = ()
 
@@ -135,11 +143,6 @@ class NumberReports:
     @abstractmethod
     def shape(self) -> ReportShape:
         """Return which reports are possible."""
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs besides the question: the fields that are."""
-        stated = asdict(self)  # type: ignore[call-overload]  # whoever shares this is a dataclass
-        return {name: value for name, value in stated.items() if isinstance(value, int)}
 
     def tally(self, reports: Reports) -> Tally:
         """Return how often each report occurs."""

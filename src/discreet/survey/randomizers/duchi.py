@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
-from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, lying_parts
+from discreet.survey.randomizers.dyadic import check_epsilon, checked, lying_parts
 from discreet.survey.randomizers.lattice import STEPS, NumberRange
 from discreet.survey.randomizers.stream import WORD, Draws
 
@@ -34,9 +34,7 @@ class DuchiResponse(NumberReports):
     def of(cls, span: NumberRange, epsilon: Fraction) -> DuchiResponse:
         """Return Duchi's response for numbers in `span` at `epsilon`."""
         rise = (WORD - 2 * lying_parts(check_epsilon(epsilon))) // STEPS
-        made = cls(span, (WORD - STEPS * rise) // 2, rise)
-        check_ratio(made.worst_ratio, epsilon)
-        return made
+        return checked(cls(span, (WORD - STEPS * rise) // 2, rise), epsilon)
 
     @property
     def shape(self) -> ReportShape:
@@ -47,10 +45,6 @@ class DuchiResponse(NumberReports):
     def worst_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return Fraction(WORD - self.base, self.base)
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {"steps": STEPS, "base": self.base, "rise": self.rise}
 
     def encode(self, value: float, draws: Draws) -> int:
         """Return the report of one number: its position, then a coin."""

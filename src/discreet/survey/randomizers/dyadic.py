@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,11 @@ import numpy.typing as npt
 from discreet.errors import InternalError, InvalidInput
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.rng import Rng
+from discreet.survey.randomizers.base import Randomizer
 from discreet.survey.randomizers.stream import WORD
 
 Coins = npt.NDArray[np.bool_]
+Made = TypeVar("Made", bound=Randomizer)
 
 LEAST_EPSILON = Fraction(1, 1000)
 _BITS = 128
@@ -64,6 +66,12 @@ def check_ratio(ratio: Fraction, epsilon: Fraction) -> None:
             "This many answers at so small an epsilon tell nothing.",
             hint="Raise epsilon or list fewer options.",
         )
+
+
+def checked(made: Made, epsilon: Fraction) -> Made:
+    """Return a randomizer whose `worst_ratio` is certainly at most e^epsilon (`check_ratio`)."""
+    check_ratio(made.worst_ratio, epsilon)
+    return made
 
 
 def coins(parts: int, count: int, rng: Rng) -> Coins:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -52,10 +52,6 @@ class HybridResponse(NumberReports):
     def worst_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return max(self.piecewise.worst_ratio, self.duchi.worst_ratio)
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {"share": self.share, **self.piecewise.settings(), **self.duchi.settings()}
 
     def encode(self, value: float, draws: Draws) -> int:
         """Return the report of one number: a coin for the branch, the position, the branch's report."""

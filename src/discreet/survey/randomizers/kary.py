@@ -16,7 +16,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
-    check_ratio,
+    checked,
     checked_code,
     checked_codes,
     coins,
@@ -47,9 +47,7 @@ class KaryResponse(NumberReports):
         if not 2 <= codes <= MOST_CODES:
             raise InvalidInput("Randomized response needs between 2 and 1,048,576 options.")
         keep = truthful_parts(check_epsilon(epsilon), Fraction(codes - 1))
-        made = cls(codes, keep, name)
-        check_ratio(made.worst_ratio, epsilon)
-        return made
+        return checked(cls(codes, keep, name), epsilon)
 
     @property
     def shape(self) -> ReportShape:

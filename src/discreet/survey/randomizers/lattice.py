@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class NumberRange:
 
     lower: float
     upper: float
+    steps: int = field(default=STEPS, init=False)
 
     @classmethod
     def of(cls, lower: float, upper: float) -> NumberRange:

@@ -18,7 +18,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
-    check_ratio,
+    checked,
     checked_code,
     checked_codes,
     coins,
@@ -57,9 +57,9 @@ class LocalHash(NumberReports):
         """Return local hashing over `codes` codes at `epsilon`, its prime near e^epsilon + 1."""
         check_epsilon(epsilon)
         prime, length = _best(codes, epsilon)
-        made = cls(codes, prime, length, truthful_parts(epsilon, Fraction(prime - 1)))
-        check_ratio(made.worst_ratio, epsilon)
-        return made
+        return checked(
+            cls(codes, prime, length, truthful_parts(epsilon, Fraction(prime - 1))), epsilon
+        )
 
     @property
     def shape(self) -> ReportShape:

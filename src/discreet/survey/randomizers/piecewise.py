@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
-from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, coins, truthful_parts
+from discreet.survey.randomizers.dyadic import check_epsilon, checked, coins, truthful_parts
 from discreet.survey.randomizers.lattice import STEPS, NumberRange
 from discreet.survey.randomizers.stream import WORD, Draws
 
@@ -39,9 +39,7 @@ class PiecewiseResponse(NumberReports):
     def of(cls, span: NumberRange, epsilon: Fraction) -> PiecewiseResponse:
         """Return piecewise response for numbers in `span` at `epsilon`; the window is the best one."""
         window = max(1, round(STEPS * math.exp(-float(check_epsilon(epsilon)) / 2)))
-        made = cls(span, window, truthful_parts(epsilon, Fraction(STEPS, window)))
-        check_ratio(made.worst_ratio, epsilon)
-        return made
+        return checked(cls(span, window, truthful_parts(epsilon, Fraction(STEPS, window))), epsilon)
 
     @property
     def shape(self) -> ReportShape:
@@ -52,10 +50,6 @@ class PiecewiseResponse(NumberReports):
     def worst_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return Fraction(self.keep * STEPS, (WORD - self.keep) * self.window)
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {"steps": STEPS, "window": self.window, "keep": self.keep}
 
     def encode(self, value: float, draws: Draws) -> int:
         """Return the report of one number: its position, then the output."""

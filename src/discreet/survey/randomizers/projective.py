@@ -17,7 +17,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
-    check_ratio,
+    checked,
     checked_code,
     checked_codes,
     coins,
@@ -67,9 +67,7 @@ class ProjectiveResponse(NumberReports):
         prime, dimension = _best(codes, epsilon)
         points, plane = points_before(dimension, prime), points_before(dimension - 1, prime)
         inside = truthful_parts(epsilon, Fraction(points - plane, plane))
-        made = cls(codes, prime, dimension, inside)
-        check_ratio(made.worst_ratio, epsilon)
-        return made
+        return checked(cls(codes, prime, dimension, inside), epsilon)
 
     @property
     def points(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from discreet.survey.randomizers.bit_a_code import BitACode, product_law
 from discreet.survey.randomizers.bits import packed, packed_coins, random_bits
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
-    check_ratio,
+    checked,
     checked_code,
     checked_codes,
     coins,
@@ -92,9 +92,7 @@ class Rappor(BitACode):
         """Return RAPPOR over `codes` codes whose reports together keep `epsilon`."""
         if not 2 <= codes <= MOST_CODES:
             raise InvalidInput("RAPPOR needs between 2 and 65,536 options.")
-        made = cls(codes, lying_parts(check_epsilon(epsilon) / 2))
-        check_ratio(made.worst_ratio, epsilon)
-        return made
+        return checked(cls(codes, lying_parts(check_epsilon(epsilon) / 2)), epsilon)
 
     @property
     def own(self) -> Fraction:
@@ -115,11 +113,6 @@ class Rappor(BitACode):
     def once_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one single report."""
         return odds(self.own) / odds(self.other)
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        quiet, loud = self.blur.quiet, self.blur.loud
-        return {"codes": self.codes, "lie": self.lie, "quiet": quiet, "loud": loud}
 
     def encode(self, value: int, draws: Draws) -> bytes:
         """Return a report of one code: a coin a bit for ever, then a coin a bit for this report."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from discreet.errors import InvalidInput
-
 WORD = 1 << 32
 """How many values a word has; a coin's probability is a whole number of these parts."""
 HALF = WORD // 2
@@ -17,21 +15,6 @@ class ByteSource(Protocol):
     def take(self, count: int) -> bytes:
         """Return the next `count` bytes."""
         ...
-
-
-class RecordedBytes:
-    """Bytes that were written down: for test vectors, never for respondents."""
-
-    def __init__(self, recorded: bytes) -> None:
-        self._recorded = recorded
-        self.used = 0
-
-    def take(self, count: int) -> bytes:
-        """Return the next `count` bytes, or refuse when there are no more."""
-        self.used += count
-        if self.used > len(self._recorded):
-            raise InvalidInput("The recorded random bytes ended too early.")
-        return self._recorded[self.used - count : self.used]
 
 
 class Draws:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from discreet.survey.randomizers.bit_a_code import BitACode
 from discreet.survey.randomizers.bits import packed, random_bits
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
-    check_ratio,
+    checked,
     checked_code,
     checked_codes,
     coins,
@@ -45,9 +45,7 @@ class UnaryEncoding(BitACode):
         """Return unary encoding over `codes` codes at `epsilon`."""
         if not 2 <= codes <= MOST_CODES:
             raise InvalidInput("Unary encoding needs between 2 and 65,536 options.")
-        made = cls(codes, lying_parts(check_epsilon(epsilon)))
-        check_ratio(made.worst_ratio, epsilon)
-        return made
+        return checked(cls(codes, lying_parts(check_epsilon(epsilon))), epsilon)
 
     @property
     def own(self) -> Fraction:
@@ -63,10 +61,6 @@ class UnaryEncoding(BitACode):
     def worst_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return (1 - self.other) / self.other
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {"codes": self.codes, "lie": self.lie}
 
     def encode(self, value: int, draws: Draws) -> bytes:
         """Return the report of one code: a coin a bit, in order."""

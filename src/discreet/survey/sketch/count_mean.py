@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.bit_a_code import product_law
 from discreet.survey.randomizers.bits import grouped_sums, packed, random_bits
-from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, coins, lying_parts
+from discreet.survey.randomizers.dyadic import check_epsilon, checked, coins, lying_parts
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes
 
@@ -41,9 +41,7 @@ class CountMeanSketch:
     def of(cls, epsilon: Fraction, *, rows: int = 1024, buckets: int = 1024) -> CountMeanSketch:
         """Return the sketch of this size at `epsilon`."""
         check_size(rows, buckets)
-        made = cls(rows, buckets, lying_parts(check_epsilon(epsilon) / 2))
-        check_ratio(made.worst_ratio, epsilon)
-        return made
+        return checked(cls(rows, buckets, lying_parts(check_epsilon(epsilon) / 2)), epsilon)
 
     @property
     def shape(self) -> ReportShape:
@@ -72,10 +70,6 @@ class CountMeanSketch:
     def worst_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return (self.own / (1 - self.own)) ** 2
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {"rows": self.rows, "buckets": self.buckets, "lie": self.lie}
 
     def encode(self, value: str, draws: Draws) -> bytes:
         """Return the report of one word: the row, then a coin a bit, in order."""

@@ -15,7 +15,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
-    check_ratio,
+    checked,
     coins,
     lying_parts,
     smallest_type,
@@ -43,9 +43,7 @@ class HadamardSketch(NumberReports):
     def of(cls, epsilon: Fraction, *, rows: int = 1024, buckets: int = 1024) -> HadamardSketch:
         """Return the sketch of this size at `epsilon`."""
         check_size(rows, buckets)
-        made = cls(rows, buckets, lying_parts(check_epsilon(epsilon)))
-        check_ratio(made.worst_ratio, epsilon)
-        return made
+        return checked(cls(rows, buckets, lying_parts(check_epsilon(epsilon))), epsilon)
 
     @property
     def shape(self) -> ReportShape:

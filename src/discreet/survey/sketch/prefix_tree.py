@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
@@ -73,10 +73,6 @@ class PrefixTree(NumberReports):
     def worst_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one report under two values."""
         return self.sketch.worst_ratio
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {"levels": self.levels, **self.sketch.settings()}
 
     def encode(self, value: Any, draws: Draws) -> int:
         """Return the report of one word: the level, then the sketch's report of the prefix."""

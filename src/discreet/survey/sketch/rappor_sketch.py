@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -64,10 +64,6 @@ class RapporSketch:
     def once_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one single report."""
         return odds(self.own) / odds(self.blur.told(1 - self.kept.own))
-
-    def settings(self) -> Mapping[str, int]:
-        """Return the whole numbers that a device needs."""
-        return {**self.kept.settings(), "quiet": self.blur.quiet, "loud": self.blur.loud}
 
     def encode(self, value: str, draws: Draws) -> bytes:
         """Return a report of one word: row and bits for ever, then a coin a bit for this report."""

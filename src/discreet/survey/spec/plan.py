@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.core.numbers import plain
 from discreet.errors import InvalidInput
+from discreet.survey.randomizers.base import device_settings
 from discreet.survey.sketch.hashes import BLANKS, word_bytes
 from discreet.survey.spec.choose import ChosenRandomizer, choose
 from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion
@@ -87,7 +88,7 @@ def _question(question: SurveyQuestion, choice: ChosenRandomizer) -> dict[str, A
         "kind": str(question.kind),
         "text": question.text,
         "mechanism": choice.randomizer.name,
-        "settings": dict(choice.randomizer.settings()),
+        "settings": device_settings(choice.randomizer),
     }
     if question.options:
         stated["options"] = list(question.options)

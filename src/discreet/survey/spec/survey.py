@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
 from discreet.core.numbers import Epsilon, round_down
 
@@ -21,36 +21,31 @@ class QuestionKind(StrEnum):
     OPEN = "open"
 
 
-def _help(words: str) -> Mapping[str, str]:
-    return {"help": words}
+def _setting(words: str, default: Any = MISSING) -> Any:
+    """Return a field with what it means; without a default it must be stated."""
+    return field(metadata={"help": words}, default=default)
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyQuestion:
     """One question of a survey; every field is public."""
 
-    name: str = field(
-        metadata=_help("The name after [questions.], used in results and as the column of answers.")
+    name: str = _setting(
+        "The name after [questions.], used in results and as the column of answers."
     )
-    kind: QuestionKind = field(metadata=_help("yes-no, choice, number or open."))
-    text: str = field(metadata=_help("The question as it is put to respondents."))
-    options: tuple[str, ...] = field(
-        metadata=_help("The answers of a choice, in order."), default=()
+    kind: QuestionKind = _setting("yes-no, choice, number or open.")  # noqa: RUF009  # a field
+    text: str = _setting("The question as it is put to respondents.")
+    options: tuple[str, ...] = _setting("The answers of a choice, in order.", ())
+    lower: float = _setting("The least number that may be answered.", 0.0)
+    upper: float = _setting("The greatest number that may be answered.", 1.0)
+    candidates: str = _setting(
+        "A file of words, one a line, that an open question is read for.", ""
     )
-    lower: float = field(metadata=_help("The least number that may be answered."), default=0.0)
-    upper: float = field(metadata=_help("The greatest number that may be answered."), default=1.0)
-    candidates: str = field(
-        metadata=_help("A file of words, one a line, that an open question is read for."),
-        default="",
-    )
-    mechanism: str = field(metadata=_help("The randomizer, if it is not to be chosen."), default="")
-    rows: int = field(
-        metadata=_help("Rows of the sketch of an open question; 0: chosen."), default=0
-    )
-    buckets: int = field(metadata=_help("Buckets of the sketch of an open question."), default=1024)
-    levels: int = field(
-        metadata=_help("Bytes of a word that a prefix tree finds; more need more respondents."),
-        default=8,
+    mechanism: str = _setting("The randomizer, if it is not to be chosen.", "")
+    rows: int = _setting("Rows of the sketch of an open question; 0: chosen.", 0)
+    buckets: int = _setting("Buckets of the sketch of an open question.", 1024)
+    levels: int = _setting(
+        "Bytes of a word that a prefix tree finds; more need more respondents.", 8
     )
 
 
@@ -58,17 +53,13 @@ class SurveyQuestion:
 class Survey:
     """A survey: what is asked, and what each respondent is promised."""
 
-    name: str = field(metadata=_help("The file's stem."))
-    title: str = field(metadata=_help("What the survey is called."))
-    epsilon: Epsilon = field(metadata=_help("Promised to each device, for the whole survey."))
-    questions: tuple[SurveyQuestion, ...] = field(metadata=_help("The questions, in order."))
-    donations_per_day: int = field(
-        metadata=_help("How many reports a device sends in a day, at most."), default=1
-    )
-    changes: int = field(
-        metadata=_help("How often an answer may change before changes are kept silent."), default=0
-    )
-    respondents: int = field(metadata=_help("How many are expected; 0: not said."), default=0)
+    name: str = _setting("The file's stem.")
+    title: str = _setting("What the survey is called.")
+    epsilon: Epsilon = _setting("Promised to each device, for the whole survey.")  # noqa: RUF009  # a field
+    questions: tuple[SurveyQuestion, ...] = _setting("The questions, in order.")
+    donations_per_day: int = _setting("How many reports a device sends in a day, at most.", 1)
+    changes: int = _setting("How often an answer may change before changes are kept silent.", 0)
+    respondents: int = _setting("How many are expected; 0: not said.", 0)
 
     @property
     def question_epsilon(self) -> Fraction:

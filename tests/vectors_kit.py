@@ -10,9 +10,10 @@ from typing import Any
 
 from discreet.survey.device.device import Device
 from discreet.survey.device.secret import SecretStream
-from discreet.survey.randomizers.stream import Draws, RecordedBytes
+from discreet.survey.randomizers.stream import Draws
 from discreet.survey.spec.plan import SurveyPlan, value_of
 from discreet.survey.spec.read import survey_of
+from survey_kit import RecordedBytes
 
 _FILE = "vectors.json"
 _SURVEYS: tuple[tuple[str, int, dict[str, dict[str, Any]]], ...] = (
