@@ -48,7 +48,7 @@ class _Outer:
         self.select = select
         self.source = source
         self.names = names
-        self.domains = {name: field.domain for name, field in names.fields().items()}
+        self.domains = names.domains()
         self.aliases = {
             output.alias.lower(): output.this
             for output in select.expressions
