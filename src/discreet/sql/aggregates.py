@@ -77,14 +77,8 @@ def _plain(function: Function) -> Callable[[Any, Operand], Aggregate]:
     return lambda node, operand: Aggregate(function, operand(node.this))
 
 
-def _extreme(quantile: int) -> Callable[[Any, Operand], Aggregate]:
-    return lambda node, operand: Aggregate(
-        Function.QUANTILE, operand(node.this), Fraction(quantile)
-    )
-
-
-def _median(node: exp.Median, operand: Operand) -> Aggregate:
-    return Aggregate(Function.QUANTILE, operand(node.this), Fraction(1, 2))
+def _at(quantile: Fraction) -> Callable[[Any, Operand], Aggregate]:
+    return lambda node, operand: Aggregate(Function.QUANTILE, operand(node.this), quantile)
 
 
 def _quantile(value: Expr, share: exp.Expr | None) -> Aggregate:
@@ -131,7 +125,7 @@ _SIMPLE: dict[type[exp.Expr], Callable[[Any, Operand], Aggregate]] = {
     exp.Stddev: _plain(Function.STDDEV),
     exp.StddevPop: _plain(Function.STDDEV),
     exp.StddevSamp: _plain(Function.STDDEV),
-    exp.Min: _extreme(0),
-    exp.Max: _extreme(1),
-    exp.Median: _median,
+    exp.Min: _at(Fraction(0)),
+    exp.Max: _at(Fraction(1)),
+    exp.Median: _at(Fraction(1, 2)),
 }
