@@ -69,16 +69,6 @@ def store(reader: Connection, url: str, name: str, sql: str, *, seconds: float) 
             raise engine_failed()
 
 
-def store_temporary(reader: Connection, name: str, sql: str) -> None:
-    """Store the result of one SELECT in a temporary table of the reader's own session."""
-    fields = _fields(reader, sql)
-    with reader.transaction():
-        reader.execute("SET TRANSACTION READ WRITE")
-        reader.execute(f"CREATE TEMPORARY TABLE {quoted(name)} ({fields})".encode())
-    # A read-only transaction may fill a temporary table, and no other.
-    reader.execute(f"INSERT INTO pg_temp.{quoted(name)} {sql}".encode())
-
-
 def drop_older(url: str, name: CopyName) -> None:
     """Drop all but the newest copies of one source that nobody reads."""
     with closing(open_connection(url)) as writer:
