@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from discreet.errors import LedgerTampered, NotALedger
+from discreet.errors import LedgerBusy, LedgerTampered, NotALedger
 from discreet.ledger.chain.links import Link, canonical
 
 VERSION = 2
@@ -204,6 +204,19 @@ def steps_from(version: int, *, name: str) -> Iterable[str]:
             raise NotALedger(f"{name} has tables of an unknown version, {version}.")
         steps.extend(MIGRATIONS[old])
     return steps
+
+
+def held_too_long(name: str) -> LedgerBusy:
+    """Return the refusal to wait any longer for another process."""
+    return LedgerBusy(
+        f"Another process held the ledger {name} for too long; nothing was charged.",
+        hint="Try again in a moment.",
+    )
+
+
+def lacks_tables(name: str) -> NotALedger:
+    """Return the refusal of a ledger without the tables or columns of one."""
+    return NotALedger(f"The ledger {name} lacks a table or a column; it is damaged or foreign.")
 
 
 def not_a_ledger(name: str) -> NotALedger:

@@ -14,16 +14,16 @@ from urllib.parse import urlsplit
 from discreet.core.machine.extras import needs
 from discreet.errors import (
     DiscreetError,
-    LedgerBusy,
     LedgerTampered,
     LedgerWriteFailed,
-    NotALedger,
 )
 from discreet.ledger.store.base import (
     TABLES,
     VERSION,
     HistoryWriter,
     StoredAnswer,
+    held_too_long,
+    lacks_tables,
     not_a_ledger,
     steps_from,
 )
@@ -215,12 +215,9 @@ _forgotten: list[Any] = []  # connections of a parent process, never closed
 def _words(state: str | None, name: str) -> DiscreetError:
     # The server's own text may name hosts, users or values: it stays in the exception's cause.
     if state in _BUSY:
-        return LedgerBusy(
-            f"Another process held the ledger {name} for too long; nothing was charged.",
-            hint="Try again in a moment.",
-        )
+        return held_too_long(name)
     if state in _FOREIGN:
-        return NotALedger(f"The ledger {name} lacks a table or a column; it is damaged or foreign.")
+        return lacks_tables(name)
     if state is not None and state.startswith(("XX", "23")):
         return LedgerTampered(f"The ledger {name} is damaged.")
     return LedgerWriteFailed(

@@ -13,11 +13,9 @@ from typing import Any
 from discreet.errors import (
     DiscreetError,
     InternalError,
-    LedgerBusy,
     LedgerError,
     LedgerTampered,
     LedgerWriteFailed,
-    NotALedger,
 )
 from discreet.ledger.chain.head import HeadFile
 from discreet.ledger.store import running
@@ -26,9 +24,12 @@ from discreet.ledger.store.base import (
     VERSION,
     HistoryWriter,
     StoredAnswer,
+    held_too_long,
+    lacks_tables,
     not_a_ledger,
     steps_from,
 )
+from discreet.ledger.store.presence import unwritable
 from discreet.ledger.store.sqlite_file import SqliteFile
 from discreet.ledger.store.tables import ANSWER, SqlTables
 
@@ -140,7 +141,7 @@ class SqliteStore(SqlTables):
             self.close()
             raise _damaged(self.name) from error
         except OSError as error:
-            raise _unwritable(self.name) from error
+            raise unwritable(self.name) from error
 
 
 def _prepare(path: Path, connection: sqlite3.Connection) -> None:
@@ -205,24 +206,14 @@ def _damaged(name: str) -> LedgerTampered:
     )
 
 
-def _unwritable(name: str) -> LedgerWriteFailed:
-    return LedgerWriteFailed(
-        f"The ledger {name} cannot be opened for writing.",
-        hint="Give this user the right to write to the file and its folder.",
-    )
-
-
 def _words(error: sqlite3.Error, name: str) -> DiscreetError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return LedgerBusy(
-            f"Another process held the ledger {name} for too long; nothing was charged.",
-            hint="Try again in a moment.",
-        )
+        return held_too_long(name)
     if code == sqlite3.SQLITE_NOTADB:
         return not_a_ledger(name)
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return _unwritable(name)
+        return unwritable(name)
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM):
         return LedgerWriteFailed(
             f"The ledger {name} could not be written, so nothing is answered.",
@@ -231,5 +222,5 @@ def _words(error: sqlite3.Error, name: str) -> DiscreetError:
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CONSTRAINT):
         return _damaged(name)
     if isinstance(error, sqlite3.DatabaseError) and "no such" in str(error):
-        return NotALedger(f"The ledger {name} lacks a table or a column; it is damaged or foreign.")
+        return lacks_tables(name)
     return LedgerError(f"The ledger {name} cannot be used: {error}.")
