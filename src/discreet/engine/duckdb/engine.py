@@ -25,6 +25,7 @@ from discreet.engine.duckdb.canonical import (
     Maker,
     SourceOrigin,
     joined_place,
+    opened_alone,
     place_of,
     unreadable,
 )
@@ -151,7 +152,8 @@ class DuckDBEngine(Engine):
                 body = child.ask(b"C" + relation.encode(), self._limits.seconds)
         else:
             # By itself: another source that is beyond reading must not be in the way.
-            with self._alone(origin) as child:
+            place = place_of(origin.name, origin.files, origin.parts)[0]
+            with opened_alone(name, self._setup({"t": place})) as child:
                 body = child.ask(b"C" + b"source.t", self._limits.seconds)
         return [(column, kind) for column, kind in json.loads(body)]
 
@@ -270,19 +272,6 @@ class DuckDBEngine(Engine):
         for name in self._sources:
             if name not in self._places and f"source.{quoted(name)}" in sql:
                 raise unreadable(name) from None
-
-    @contextlib.contextmanager
-    def _alone(self, origin: SourceOrigin) -> Iterator[Child]:
-        """Lend a child of its own that has this source and no other, as source.t."""
-        place = place_of(origin.name, origin.files, origin.parts)[0]
-        child = Child("discreet.engine.duckdb.worker", self._setup({"t": place}))
-        try:
-            child.wait_ready()
-            yield child
-        except Unreadable:
-            raise unreadable(origin.name) from None
-        finally:
-            child.close()
 
     def _setup(self, places: Mapping[str, Any]) -> dict[str, Any]:
         inside = any(

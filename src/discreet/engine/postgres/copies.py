@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from typing import Any
 
 import psycopg
 
 from discreet.engine.base import engine_failed
 from discreet.engine.copies import CopyName
 from discreet.engine.names import quoted
-from discreet.engine.postgres.session import open_connection
+from discreet.engine.postgres.session import Connection, open_connection
 from discreet.errors import CatalogError
 
-Connection = psycopg.Connection[Any]
 SCHEMA = "discreet_state"
 _KEPT = 3
 """How many copies of one source stay: the newest, and two that a running question may read."""
