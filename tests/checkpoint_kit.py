@@ -94,7 +94,7 @@ class Life:
         self.ledger.close()
         self.ledger = self.opened()
         for allowance in self.reserved:
-            allowance._ledger = self.ledger
+            allowance._kept = self.ledger._kept
 
     def payer(self) -> Payer:
         who = self.rng.choice([None, *self.shares])

@@ -18,7 +18,6 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact, engine_failed
 from discreet.engine.duckdb.settings import CLOSED
-from discreet.engine.live import LiveHeld
 from discreet.kernel.look import exact
 from discreet.ledger.entry import Receipt
 from discreet.noise.threshold import appearance_bounds
@@ -27,6 +26,7 @@ from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.release.sealing import Sealed, seal
 from discreet.release.snapshots import hold
 from discreet.sql.bind import bind
+from discreet.testing.engine import LiveHeld
 from nasty_rows import BIG, REALS, SCHEMAS, UNIT, Nasty, arrow, world_rows
 from world_catalog import DATASET, TABLES, catalog_of
 

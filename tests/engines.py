@@ -10,15 +10,19 @@ import os
 import shutil
 import tempfile
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.engine.arrow import plain_table
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
+from discreet.engine.names import quoted
 from discreet.engine.types import read_as
 
 ENGINES = [
@@ -104,11 +108,37 @@ def own(*statements: str) -> None:
             session.execute(statement.encode())
 
 
+_POSTGRES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
+    (pa.types.is_boolean, "BOOLEAN"),
+    (pa.types.is_integer, "BIGINT"),
+    (pa.types.is_floating, "DOUBLE PRECISION"),
+    (pa.types.is_decimal, "NUMERIC"),
+    (pa.types.is_date, "DATE"),
+    (pa.types.is_timestamp, "TIMESTAMP"),
+    (pa.types.is_binary, "BYTEA"),
+)
+
+
+def copy_table(session: Any, relation: str, table: pa.Table) -> None:
+    """Create `relation` and fill it with the rows of a small table."""
+    plain = plain_table(table)
+    fields = ", ".join(
+        f"{quoted(field.name)} {_postgres_name(field.type)}" for field in plain.schema
+    )
+    session.execute(f"CREATE TABLE {relation} ({fields})".encode())
+    columns = [column.to_pylist() for column in plain.columns]
+    with session.cursor() as cursor, cursor.copy(f"COPY {relation} FROM STDIN".encode()) as copy:
+        for row in zip(*columns, strict=True):
+            copy.write_row(row)
+
+
+def _postgres_name(kind: pa.DataType) -> str:
+    return next((name for matches, name in _POSTGRES if matches(kind)), "TEXT")
+
+
 def fill_postgres(_url: str, tables: dict[str, pa.Table]) -> None:
     """Create the schema `town` with these tables, for the role of `postgres_url`."""
     import psycopg
-
-    from discreet.engine.postgres.rows import copy_table
 
     with psycopg.connect(owner_url(), autocommit=True) as session:
         session.execute("DROP SCHEMA IF EXISTS town CASCADE")

@@ -22,7 +22,7 @@ from discreet.errors import (
 from discreet.ledger import Ledger
 from discreet.ledger.chain.links import ROOT, link
 from discreet.ledger.loading import open_store
-from discreet.ledger.store import postgres, sqlite
+from discreet.ledger.store import sqlite, tables
 from discreet.ledger.store.base import StoredAnswer, seal
 from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
 
@@ -70,8 +70,7 @@ def test_what_is_committed_is_read_back_exactly(store):
 
 @pytest.mark.parametrize("page", [1, 3, 4, 5, 1000])
 def test_links_are_read_between_two_places_whatever_a_page_holds(store, monkeypatch, page):
-    for module in (sqlite, postgres):
-        monkeypatch.setattr(module, "PAGE", page)
+    monkeypatch.setattr(tables, "PAGE", page)
     made = links(12)
     with store.exclusive() as writer:
         for item in made:

@@ -11,8 +11,7 @@ from discreet.api import budgets, renew_budget
 from discreet.api import open as open_curator
 from discreet.cli.app import run
 from discreet.errors import BudgetExceeded, InvalidInput
-from discreet.ledger.alerts import BudgetAlert, alert_of, part_used
-from discreet.ledger.entry import Balance
+from discreet.ledger.entry import Balance, BudgetAlert, alert_of, part_used
 
 TOML = """
 [datasets.town]

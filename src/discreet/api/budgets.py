@@ -13,7 +13,7 @@ from discreet.catalog.declare.renewals import with_renewal
 from discreet.catalog.read.policy_file import load, loads
 from discreet.catalog.write import write_over
 from discreet.core.owner import OWNER
-from discreet.ledger.alerts import alert_of, part_used
+from discreet.ledger.entry import alert_of, part_used
 from discreet.ledger.ledger import Ledger
 
 

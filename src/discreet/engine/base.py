@@ -19,14 +19,8 @@ class Capabilities:
 
     dialect: str
     """The name of the SQL dialect for sqlglot: duckdb, postgres or spark."""
-    distributed: bool = False
-    """Whether one query runs on several machines."""
     has_memory_limit: bool = True
     """Whether `EngineLimits.memory_mb` binds; otherwise the server's own settings do."""
-    parallel_queries: bool = False
-    """Whether several threads may run queries at the same time; otherwise they wait in line."""
-    keeps_tables: bool = True
-    """Whether `materialise` outlives this process when there is a place to keep its tables."""
     canonical: bool = False
     """Whether a held table is there as canon."dataset.table": c0, c1, ..., u and r, all canonical."""
 
@@ -35,7 +29,7 @@ class Capabilities:
 class EngineLimits:
     """What one query may use. None means what the machine has.
 
-    `seconds` stops a query, `store_seconds` a `materialise` or the reading of a CSV file.
+    `seconds` stops a query, `store_seconds` the storing of a result or the reading of a CSV file.
     `workers` is how many queries run side by side where the engine runs on this machine.
     `scratch` is a folder for what lasts as long as the engine alone (spilled pages, held results of
     DuckDB), to be removed by whoever made it, also when this process is killed.
@@ -204,7 +198,7 @@ class Engine(Protocol):
     """What this engine can and cannot do."""
 
     def relation(self, name: str) -> str:
-        """Return the quoted SQL name of an attached, uploaded or materialised table."""
+        """Return the quoted SQL name of an attached table."""
         ...
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
@@ -214,16 +208,8 @@ class Engine(Protocol):
         """
         ...
 
-    def put(self, name: str, table: pa.Table) -> str:
-        """Return the relation of a small public table, uploaded now; an older one is replaced."""
-        ...
-
-    def materialise(self, name: str, sql: str) -> str:
-        """Return the relation of the stored result of `sql`; computed once, never replaced."""
-        ...
-
     def has(self, name: str) -> bool:
-        """Return whether a table of this name is attached, uploaded or materialised."""
+        """Return whether a table of this name is attached."""
         ...
 
     def columns(self, name: str) -> list[tuple[str, str]]:

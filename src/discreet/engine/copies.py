@@ -103,11 +103,6 @@ def copy_name(key: bytes, source: str, content: str, wanted: Canonical) -> CopyN
     return CopyName(f"c_{family}_", f"c_{family}_{whole}")
 
 
-def plain_name(key: bytes, *parts: str) -> str:
-    """Return a keyed name for a stored table that is no copy of a source."""
-    return f"m_{_keyed(key, *parts)[:40]}"
-
-
 def _keyed(key: bytes, *parts: str) -> str:
     said = b"".join(len(p.encode()).to_bytes(8, "big") + p.encode() for p in parts)
     return hmac.new(key, said, hashlib.sha256).hexdigest()

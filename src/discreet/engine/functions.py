@@ -32,8 +32,9 @@ def _matches(dialect: str, pattern: str) -> str:
     return f"regexp_extract($0, '^({pattern})$', 0) = $0"
 
 
-def _same(template: str) -> _Templates:
-    return {"duckdb": template, "postgres": template, "spark": template}
+def _same(template: str, **others: str) -> _Templates:
+    """Return one template for all engines but those that are named."""
+    return dict.fromkeys(("duckdb", "postgres", "spark"), template) | others
 
 
 _SUM_IN_PARTS = (
@@ -178,6 +179,10 @@ def _text_of_number(dialect: str) -> str:
     )
 
 
+_QUOTIENT = {
+    dialect: f"CAST($0 AS BIGINT) {sign} CAST($1 AS BIGINT)"
+    for dialect, sign in (("duckdb", "//"), ("postgres", "/"), ("spark", "div"))
+}
 _ROUND_DAY = "$0 BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
 
 FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
@@ -240,21 +245,11 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             "AS BIT(64)) AS BIGINT)",
             spark="CAST(conv(hex(substring($0, $1, $2)), 16, -10) AS BIGINT)",
         ),
-        "shift_right": _each(
-            duckdb="($0 >> $1)", postgres="($0 >> $1)", spark="shiftright($0, $1)"
-        ),
+        "shift_right": _same("($0 >> $1)", spark="shiftright($0, $1)"),
         # -- integers; $0 and $1 within the reach above
-        "divide": _each(
-            duckdb="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) // CAST($1 AS BIGINT) END",
-            postgres="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) / CAST($1 AS BIGINT) END",
-            spark="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) div CAST($1 AS BIGINT) END",
-        ),
+        "divide": _by_dialect(lambda dialect: f"CASE WHEN $1 <> 0 THEN {_QUOTIENT[dialect]} END"),
         # The divisor is known not to be 0.
-        "whole_quotient": _each(
-            duckdb="CAST($0 AS BIGINT) // CAST($1 AS BIGINT)",
-            postgres="CAST($0 AS BIGINT) / CAST($1 AS BIGINT)",
-            spark="CAST($0 AS BIGINT) div CAST($1 AS BIGINT)",
-        ),
+        "whole_quotient": _QUOTIENT,
         "modulo": _same("CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) % CAST($1 AS BIGINT) END"),
         "divide_number": _by_dialect(
             lambda d: (
@@ -275,10 +270,8 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             spark="(CAST($0 AS BIGINT) ^ CAST($1 AS BIGINT))",
         ),
         # -- aggregates: exact, and without overflow for 10^19 rows (Spark: 2^42, four million millions)
-        "sum_integer": _each(
-            duckdb="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
-            postgres="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
-            spark=_SUM_IN_PARTS,
+        "sum_integer": _same(
+            "CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))", spark=_SUM_IN_PARTS
         ),
         # The same of numbers up to 2^21: in 64 bits, for 2^42 rows, in two thirds of the time.
         "sum_small": _each(
@@ -286,9 +279,8 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             postgres="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
             spark=_SUM_IN_PARTS,
         ),
-        "sum_distinct": _each(
-            duckdb="CAST(SUM(DISTINCT CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
-            postgres="CAST(SUM(DISTINCT CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
+        "sum_distinct": _same(
+            "CAST(SUM(DISTINCT CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
             spark="CAST(SUM(DISTINCT CAST($0 AS DECIMAL(19, 0))) AS DECIMAL(38, 0))",
         ),
         # -- dates
@@ -297,20 +289,16 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             postgres="CAST($0 - DATE '1970-01-01' AS BIGINT)",
             spark="CAST(unix_date($0) AS BIGINT)",
         ),
-        "day_of_number": _each(
-            duckdb="(DATE '1970-01-01' + CAST($0 AS INTEGER))",
-            postgres="(DATE '1970-01-01' + CAST($0 AS INTEGER))",
+        "day_of_number": _same(
+            "(DATE '1970-01-01' + CAST($0 AS INTEGER))",
             spark="date_from_unix_date(CAST($0 AS INTEGER))",
         ),
-        "year": _same("CAST(EXTRACT(YEAR FROM $0) AS BIGINT)"),
-        "quarter": _same("CAST(EXTRACT(QUARTER FROM $0) AS BIGINT)"),
-        "month": _same("CAST(EXTRACT(MONTH FROM $0) AS BIGINT)"),
-        "week": _same("CAST(EXTRACT(WEEK FROM $0) AS BIGINT)"),
-        "day": _same("CAST(EXTRACT(DAY FROM $0) AS BIGINT)"),
-        "doy": _same("CAST(EXTRACT(DOY FROM $0) AS BIGINT)"),
-        "weekday": _each(
-            duckdb="CAST(EXTRACT(ISODOW FROM $0) AS BIGINT)",
-            postgres="CAST(EXTRACT(ISODOW FROM $0) AS BIGINT)",
+        **{
+            part: _same(f"CAST(EXTRACT({part.upper()} FROM $0) AS BIGINT)")
+            for part in ("year", "quarter", "month", "week", "day", "doy")
+        },
+        "weekday": _same(
+            "CAST(EXTRACT(ISODOW FROM $0) AS BIGINT)",
             spark="CAST(EXTRACT(DAYOFWEEK_ISO FROM $0) AS BIGINT)",
         ),
     }

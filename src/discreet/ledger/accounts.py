@@ -9,9 +9,8 @@ from weakref import WeakMethod
 
 from discreet.core.cost import Cost, larger
 from discreet.errors import EngineFailed, InternalError, LedgerTampered
-from discreet.ledger.chain.links import ROOT, Link, canonical
-from discreet.ledger.chain.runs import run_after
-from discreet.ledger.checkpoint.since import Earlier, Since
+from discreet.ledger.chain.links import ROOT, Link, canonical, run_after
+from discreet.ledger.checkpoint.past import Past, Since
 from discreet.ledger.entry import Entry
 from discreet.ledger.once.states import (
     FREE_ANSWER,
@@ -70,7 +69,7 @@ class Accounts:
     incidents: dict[tuple[str, str], Incident] = field(default_factory=dict)
     beside: dict[Key, tuple[tuple[int, Limit | None], Account]] = field(default_factory=dict)
     run: tuple[int, int] | None = None
-    past: Earlier | None = None
+    past: Past | None = None
     failed: dict[int, int] = field(default_factory=dict)
     milestones: dict[int, str] = field(default_factory=dict)
     restored: int = -1
@@ -79,7 +78,7 @@ class Accounts:
         self.outcomes.earlier = self._looking_before()
         self.reservations.remembers = True
 
-    def rest_on(self, past: Earlier) -> None:
+    def rest_on(self, past: Past) -> None:
         """Hold no longer what `past` tells, which covers everything up to here.
 
         In one step: an interrupt in the midst would leave a book that counts some of it twice.

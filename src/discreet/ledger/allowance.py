@@ -12,7 +12,7 @@ from discreet.errors import BudgetExceeded, RequestConflict
 from discreet.ledger.entry import Receipt
 from discreet.ledger.once.repeating import require_held
 from discreet.ledger.once.states import Reservation
-from discreet.ledger.session import LedgerTransaction, LedgerTransactions
+from discreet.ledger.session import KeptBook, LedgerTransaction
 
 
 class Allowance:
@@ -24,21 +24,21 @@ class Allowance:
     from in every component, so that each of the ledger's ways to count stays true.
     """
 
-    def __init__(self, ledger: LedgerTransactions, receipt: Receipt, event: PrivacyEvent) -> None:
+    def __init__(self, kept: KeptBook, receipt: Receipt, event: PrivacyEvent) -> None:
         self.receipt = receipt
-        self._ledger = ledger
+        self._kept = kept
         self._concentrated = _is_concentrated(event)
 
     @property
     def left(self) -> Cost:
         """Return what may still be drawn; a component that does not count is shown in full."""
-        with self._ledger.session() as session:
+        with self._kept.session() as session:
             reservation = self._held(session)
             return _minus(reservation.cost, reservation.drawn)
 
     def draw(self, cost: Cost, *, note: str = "") -> None:
         """Take `cost` out of the reservation, durably, before the step that it pays for."""
-        with self._ledger.session() as session:
+        with self._kept.session() as session:
             reservation = self._open(session)
             if not _fits(reservation.cost, reservation.drawn + cost, self._concentrated):
                 left = _minus(reservation.cost, reservation.drawn)
@@ -62,7 +62,7 @@ class Allowance:
         simply gone, which is always safe. Settling twice changes nothing; nor does settling what a
         restore has closed, because nobody knows any more how much of it was drawn.
         """
-        with self._ledger.session() as session:
+        with self._kept.session() as session:
             reservation = self._held(session)
             if reservation.settled:
                 return

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +23,7 @@ from discreet.ledger.once.repeating import repeated, require_body, require_held
 from discreet.ledger.once.sealing import vouched
 from discreet.ledger.once.states import AccountState
 from discreet.ledger.pricing import known_account
-from discreet.ledger.session import LedgerTransaction
+from discreet.ledger.session import KeptBook
 from discreet.ledger.store.base import Store, StoredAnswer, seal
 
 NOBODY = Region.of({"": Positions.of([])})
@@ -40,12 +39,11 @@ class Answers:
     """
 
     store: Store
-    session: Callable[[], AbstractContextManager[LedgerTransaction]]
-    current: Callable[[], AbstractContextManager[Accounts]]
+    kept: KeptBook
 
     def keep(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first."""
-        with self.session() as session:
+        with self.kept.session() as session:
             paid = require_held(session.book, session, receipt)
             answer = _sealed(receipt.position, paid, payload)
             known = session.book.outcomes.get(receipt.position)
@@ -72,7 +70,7 @@ class Answers:
         """
         checked_name(request_id, name="request id")
         asked = fingerprint(payer, f"charge {body}")
-        with self.session() as session:
+        with self.kept.session() as session:
             if repeated(self.store, session.book, payer, request_id, asked) is not None:
                 return False
             said = {
@@ -92,7 +90,7 @@ class Answers:
         None: it is new, or has not ended. Raises what a failed one ended in, and RequestConflict
         where the id was used for another question. Whoever has no share any more is told nothing.
         """
-        with self.current() as book:
+        with self.kept.current() as book:
             position = book.requests.get((analyst, request_id))
             known = None if position is None else book.outcomes.get(position)
             if position is None or known is None or known.state is AccountState.BEGUN:
@@ -109,13 +107,13 @@ class Answers:
 
     def by_id(self, request_id: str, analyst: str | None) -> bytes | None:
         """Return the answer that this analyst's request got, if one was stored."""
-        with self.current() as book:
+        with self.kept.current() as book:
             found = self._kept(book, analyst, request_id)
         return self.vouched([found])[0].payload if found else None
 
     def entry_of(self, request_id: str, analyst: str | None) -> Entry | None:
         """Return the line of the history that this analyst's request was entered by."""
-        with self.current() as book:
+        with self.kept.current() as book:
             position = book.requests.get((analyst, request_id))
             found = None if position is None else book.link(self.store, position)
         return None if found is None else Entry.of(found)
@@ -123,7 +121,7 @@ class Answers:
     def vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
         """Return `answers` if the chain says the same of each."""
         # The book comes after the answers: then it has the entries that were stored with them.
-        with self.current() as book:
+        with self.kept.current() as book:
             return [vouched(self.store, book, answer) for answer in answers]
 
     def _kept(self, book: Accounts, analyst: str | None, request_id: str) -> StoredAnswer | None:

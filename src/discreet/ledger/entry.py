@@ -6,7 +6,8 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -51,25 +52,38 @@ class Balance:
 
     def to_json(self) -> dict[str, str]:
         """Return exact text, the form that the history keeps."""
-        return {
-            "limit_epsilon": str(self.limit_epsilon),
-            "limit_delta": str(self.limit_delta),
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
-        }
+        return {each.name: str(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, str]) -> Balance:
         """Return the balance that `to_json` wrote."""
-        return cls(
-            read_fraction(data["limit_epsilon"]),
-            read_fraction(data["limit_delta"]),
-            read_fraction(data["epsilon"]),
-            read_fraction(data["delta"]),
-        )
+        return cls(*(read_fraction(data[each.name]) for each in fields(cls)))
 
     def __str__(self) -> str:
         return f"epsilon {plain(self.epsilon)} of {plain(self.limit_epsilon)}"
+
+
+class BudgetAlert(Enum):
+    """What an owner is told before questions are refused, and after."""
+
+    NEARLY_SPENT = "nearly spent"
+    SPENT = "spent"
+
+
+def part_used(spent: Balance) -> Fraction:
+    """Return the part of a limit that is used: of epsilon or of delta, whichever ends first."""
+    parts = [spent.epsilon / spent.limit_epsilon]
+    if spent.limit_delta:
+        parts.append(spent.delta / spent.limit_delta)
+    return min(Fraction(1), max(parts))
+
+
+def alert_of(spent: Balance, mark: Fraction) -> BudgetAlert | None:
+    """Return the alert of a budget whose owner wants to know from `mark` on; None before that."""
+    used = part_used(spent)
+    if used >= 1:
+        return BudgetAlert.SPENT
+    return BudgetAlert.NEARLY_SPENT if used >= mark else None
 
 
 @dataclass(frozen=True, slots=True)

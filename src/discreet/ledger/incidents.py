@@ -8,8 +8,7 @@ that dataset until the owner has looked at one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from discreet.errors import EngineFailed, UnknownName
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Payer, checked_text
 from discreet.ledger.once.states import Incident
-from discreet.ledger.session import LedgerTransaction
+from discreet.ledger.session import KeptBook
 
 MOST_OPEN = 3
 """Open incidents of one analyst in one dataset, after which nothing more is charged to them there."""
@@ -53,18 +52,17 @@ def _of(incident: Incident) -> tuple[str | None, str]:
 class Incidents:
     """The open incidents, and how the owner ends one."""
 
-    session: Callable[[], AbstractContextManager[LedgerTransaction]]
-    current: Callable[[], AbstractContextManager[Accounts]]
+    kept: KeptBook
 
     def open(self) -> list[Incident]:
         """Return what is refused now, oldest first. For the owner: it tells what others asked."""
-        with self.current() as book:
+        with self.kept.current() as book:
             return sorted(book.incidents.values(), key=lambda found: found.position)
 
     def clear(self, request_id: str, *, reason: str, who: str = "owner") -> int:
         """Return how many incidents of this request id are cleared now; it becomes an entry."""
         checked_text(reason, name="reason")
-        with self.session() as session:
+        with self.kept.session() as session:
             found = [
                 incident
                 for incident in session.book.incidents.values()

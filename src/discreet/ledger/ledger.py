@@ -47,9 +47,9 @@ class Ledger:
         self._store = store
         self._kept = kept = KeptBook(store, frozenset(policy.limits()))
         self.probes = Probes()
-        self.outcomes = Outcomes(store, kept.session, kept.current, kept.guarded)
-        self.stored = Answers(store, kept.session, kept.current)
-        self.incidents = Incidents(kept.session, kept.current)
+        self.outcomes = Outcomes(store, kept)
+        self.stored = Answers(store, kept)
+        self.incidents = Incidents(kept)
 
     @classmethod
     def open(
@@ -145,7 +145,7 @@ class Ledger:
         """
         bill = Bill(quote, request_id, body, question, note, snapshot)
         (receipt,) = self._charged(payer, [bill], reserved=True)
-        return Allowance(self, receipt, quote.event)
+        return Allowance(self._kept, receipt, quote.event)
 
     def _charged(
         self, payer: Payer, bills: Sequence[Bill], *, reserved: bool = False, asker: str = ""

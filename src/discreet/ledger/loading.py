@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from discreet.errors import CatalogError, InvalidInput, LedgerTampered
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.beyond import gives_back, require_announced
 from discreet.ledger.chain.head import Head, HeadFile
-from discreet.ledger.chain.links import Link, checked
+from discreet.ledger.chain.links import checked
 from discreet.ledger.checkpoint.making import due, make, opened, overtaken
 from discreet.ledger.checkpoint.state import require_same
 from discreet.ledger.policy import Limit, Policy
-from discreet.ledger.store.base import Store
+from discreet.ledger.store.base import ChainLinks, Store
 from discreet.ledger.store.postgres import PostgresStore
 from discreet.ledger.store.sqlite import SqliteStore
 
 _SETUP = frozenset({"genesis", "limit"})
-
-
-class ChainLinks(Protocol):
-    """Anything that links can be read from: a store, or the inside of a transaction."""
-
-    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, in order, those before `stop`."""
-        ...
 
 
 def open_store(url: str, *, base: Path) -> Store:

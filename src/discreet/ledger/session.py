@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from contextlib import contextmanager
+from typing import Any
 
 from discreet.errors import DiscreetError, LedgerBusy, LedgerError
 from discreet.ledger.accounts import Accounts
@@ -51,14 +51,6 @@ class LedgerTransaction:
         self.writer.append(item)
         self.added.append(item)
         return item
-
-
-class LedgerTransactions(Protocol):
-    """Whatever can open a session: the ledger."""
-
-    def session(self) -> AbstractContextManager[LedgerTransaction]:
-        """Return one exclusive transaction."""
-        ...
 
 
 class KeptBook:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields as dataclass_fields
-from dataclasses import replace
-from typing import Any
-
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.functions.registry import planned
@@ -19,19 +15,10 @@ def lowered(expr: Expr, fields: Fields) -> Expr:
 
     Whatever can be tabulated stays as it is.
     """
-    changed = {
-        field.name: _part(getattr(expr, field.name), fields) for field in dataclass_fields(expr)
-    }
-    rebuilt: Expr = replace(expr, **changed)
+    rebuilt = e.rebuilt(expr, lambda part: lowered(part, fields))
     row = planned(rebuilt.function) if isinstance(rebuilt, e.Call) else None
     if row is None or row.lowered is None or tabulated(rebuilt, fields) is not None:
         return rebuilt
     assert isinstance(rebuilt, e.Call), "only calls have rows"
     found = lattice(infer(rebuilt.operand, fields))
     return rebuilt if found is None else row.lowered(rebuilt, found)
-
-
-def _part(part: Any, fields: Fields) -> Any:
-    if isinstance(part, tuple):
-        return tuple(_part(each, fields) for each in part)
-    return lowered(part, fields) if isinstance(part, Expr) else part

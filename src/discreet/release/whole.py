@@ -22,8 +22,12 @@ from discreet.release.afterwards.constants import (
     summed,
     told_of_inner,
 )
-from discreet.release.afterwards.explain import explain_steps
-from discreet.release.afterwards.release import datasets_of, keep_outcome, release_steps
+from discreet.release.afterwards.release import (
+    datasets_of,
+    explain_steps,
+    keep_outcome,
+    release_steps,
+)
 from discreet.release.afterwards.tables import columns_of
 from discreet.release.desk import Desk
 from discreet.release.request import Request

@@ -12,13 +12,25 @@ from sqlglot import exp
 from discreet.core.numbers import to_fraction
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr
+from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
-from discreet.plan.values import nothing_to_measure
+from discreet.plan.tables import Fields
+from discreet.plan.values import nothing_to_measure, numeric
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import function_name
 
 Operand = Callable[[exp.Expr], Expr]
+Ask = Callable[[Aggregate], Expr]
+"""Gives the column that stands for an aggregate."""
+
+PAIRED = (
+    exp.Corr,
+    exp.CovarPop,
+    exp.CovarSamp,
+    exp.RegrSlope,
+    exp.RegrIntercept,
+    exp.RegrR2,
+)
 
 
 def to_aggregate(node: exp.Expr, operand: Operand) -> Aggregate | None:
@@ -79,14 +91,8 @@ def _plain(function: Function) -> Callable[[Any, Operand], Aggregate]:
     return lambda node, operand: Aggregate(function, operand(node.this))
 
 
-def _extreme(quantile: int) -> Callable[[Any, Operand], Aggregate]:
-    return lambda node, operand: Aggregate(
-        Function.QUANTILE, operand(node.this), Fraction(quantile)
-    )
-
-
-def _median(node: exp.Median, operand: Operand) -> Aggregate:
-    return Aggregate(Function.QUANTILE, operand(node.this), Fraction(1, 2))
+def _at(quantile: Fraction) -> Callable[[Any, Operand], Aggregate]:
+    return lambda node, operand: Aggregate(Function.QUANTILE, operand(node.this), quantile)
 
 
 def _quantile(value: Expr, share: exp.Expr | None) -> Aggregate:
@@ -133,7 +139,51 @@ _SIMPLE: dict[type[exp.Expr], Callable[[Any, Operand], Aggregate]] = {
     exp.Stddev: _plain(Function.STDDEV),
     exp.StddevPop: _plain(Function.STDDEV),
     exp.StddevSamp: _plain(Function.STDDEV),
-    exp.Min: _extreme(0),
-    exp.Max: _extreme(1),
-    exp.Median: _median,
+    exp.Min: _at(Fraction(0)),
+    exp.Max: _at(Fraction(1)),
+    exp.Median: _at(Fraction(1, 2)),
 }
+
+
+def of_two(node: exp.Expr, first: Expr, second: Expr, fields: Fields, ask: Ask) -> Expr:
+    """Return one of `PAIRED` over two columns; as in SQL, REGR_SLOPE(y, x) is of y on x.
+
+    It is arithmetic on aggregates of one column. Both columns are counted from the middle of their
+    ranges, which changes no covariance and keeps the products, and so the noise, small. Rows where
+    either is NULL are left out.
+    """
+    one, two = _centred(first, second, fields), _centred(second, first, fields)
+    product = e.Arithmetic(Operator.MULTIPLY, one, two)
+    means = [ask(Aggregate(Function.AVG, each)) for each in (product, one, two)]
+    covariance = e.Arithmetic(
+        Operator.SUBTRACT, means[0], e.Arithmetic(Operator.MULTIPLY, means[1], means[2])
+    )
+    if isinstance(node, exp.CovarPop | exp.CovarSamp):
+        return covariance
+    spread = [ask(Aggregate(Function.VARIANCE, each)) for each in (one, two)]
+    if isinstance(node, exp.Corr | exp.RegrR2):
+        both = e.Arithmetic(Operator.MULTIPLY, *spread)
+        found = e.Arithmetic(Operator.DIVIDE, covariance, e.Call("sqrt", both))
+        squared = e.Arithmetic(Operator.MULTIPLY, found, found)
+        return squared if isinstance(node, exp.RegrR2) else found
+    slope = e.Arithmetic(Operator.DIVIDE, covariance, spread[1])
+    if isinstance(node, exp.RegrSlope):
+        return slope
+    middles = [_middle(each, fields) for each in (first, second)]
+    shown = [
+        e.Arithmetic(Operator.ADD, mean, e.Literal(middle))
+        for mean, middle in zip(means[1:], middles, strict=True)
+    ]
+    moved = e.Arithmetic(Operator.MULTIPLY, slope, shown[1])
+    return e.Arithmetic(Operator.SUBTRACT, shown[0], moved)
+
+
+def _middle(expr: Expr, fields: Fields) -> Fraction:
+    low, high, step = numeric(expr, fields)
+    return low + step * int((high - low) / step / 2)
+
+
+def _centred(expr: Expr, other: Expr, fields: Fields) -> Expr:
+    """Return a column counted from its middle, NULL where the other one is NULL."""
+    middle = e.Arithmetic(Operator.SUBTRACT, expr, e.Literal(_middle(expr, fields)))
+    return e.Case(((e.Not(e.IsNull(other)), middle),), e.Literal(None))

@@ -15,7 +15,7 @@ from discreet.plan.ir import Aggregate, Function, Key, Order, Relation, Statemen
 from discreet.plan.kinds import check_condition, kind_of
 from discreet.plan.lattices import kinds_of
 from discreet.plan.values import infer, numeric
-from discreet.sql.aggregates import is_aggregate, to_aggregate
+from discreet.sql.aggregates import PAIRED, is_aggregate, of_two, to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.grammar import only_known
 from discreet.sql.names import Names, grouped_by, place_of
@@ -24,7 +24,6 @@ from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows, row_expr
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
-from discreet.sql.statistics import PAIRED, of_two
 from discreet.sql.times.moments import timed
 
 FORMULA = 40
@@ -48,7 +47,7 @@ class _Outer:
         self.select = select
         self.source = source
         self.names = names
-        self.domains = {name: field.domain for name, field in names.fields().items()}
+        self.domains = names.domains()
         self.aliases = {
             output.alias.lower(): output.this
             for output in select.expressions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -32,10 +31,7 @@ _SOME_DAYS = DateDomain(dt.date(1, 1, 1), dt.date(9999, 12, 31))
 
 def coerce(expr: Expr, fields: Fields) -> Expr:
     """Return `expr` with text constants turned into the type of the column they are compared to."""
-    changed = {
-        field.name: _part(getattr(expr, field.name), fields) for field in dataclass_fields(expr)
-    }
-    rebuilt: Expr = replace(expr, **changed)
+    rebuilt = e.rebuilt(expr, lambda part: coerce(part, fields))
     timed = of_clock(rebuilt, fields)
     if timed is not None:
         return timed
@@ -66,12 +62,6 @@ def coerce(expr: Expr, fields: Fields) -> Expr:
 def _is_day(written: Expr) -> bool:
     """Return whether an operand was cast to a date: of a timestamp its day, and no time."""
     return isinstance(written, e.Call) and written.function == "day"
-
-
-def _part(part: Any, fields: Fields) -> Any:
-    if isinstance(part, tuple):
-        return tuple(_part(each, fields) for each in part)
-    return coerce(part, fields) if isinstance(part, Expr) else part
 
 
 def _domain(expr: Expr, fields: Fields) -> Domain | None:

@@ -20,6 +20,7 @@ from discreet.plan.ir import (
 )
 from discreet.plan.kinds import check_condition
 from discreet.plan.lattices import kind, kinds_of, lattice
+from discreet.plan.tables import Fields
 from discreet.plan.values import infer
 from discreet.sql.names import Named, Names
 from discreet.sql.refuse import refusal
@@ -108,11 +109,15 @@ def _narrowed(entry: Named, part: exp.Expr, names: Names, row_expr: RowExpr) -> 
         part, replace(names, entries=()), entry
     ):
         raise refusal("join condition", what="LEFT JOIN takes conditions on its right side only")
-    condition = row_expr(part, only)
-    domains = {name: field.domain for name, field in only.fields().items()}
+    relation = filtered(entry.relation, row_expr(part, only), only.domains())
+    return replace(entry, relation=relation)
+
+
+def filtered(relation: Relation, condition: Expr, domains: Fields) -> Filter:
+    """Return the rows for which a condition holds, or refuse what is none."""
     check_condition(condition, kinds_of(domains))
     infer(condition, domains)
-    return replace(entry, relation=Filter(entry.relation, condition))
+    return Filter(relation, condition)
 
 
 def visible(part: exp.Expr, names: Names, entry: Named) -> bool:

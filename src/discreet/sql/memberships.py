@@ -6,7 +6,7 @@ rows alone: the rows of the other table are gathered by person and key, and join
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -86,9 +86,9 @@ class Membership:
                 raise refusal("subquery")
             equal.append((self.inside, self.outside))
         for part in conjuncts_of(where.this) if where is not None else ():
-            if all(visible(part, _none(inner), entry) for entry in inner.entries[:1]) or _inside(
-                part, inner
-            ):
+            if all(
+                visible(part, replace(inner, entries=()), entry) for entry in inner.entries[:1]
+            ) or _inside(part, inner):
                 kept.append(part)
                 continue
             link = _link(part, names, inner)
@@ -127,7 +127,9 @@ class Membership:
     def condition(self, names: Names, entry: Named) -> tuple[Expr, list[tuple[str, str]]]:
         """Return what must hold of the joined row, and the pairs of equal columns."""
         ids = dict(entry.columns)
-        links = [(names.find(outside).name, ids[f"_k{i}"]) for i, (_, outside) in self._numbered()]
+        links = [
+            (names.find(outside).name, ids[f"_k{i}"]) for i, (_, outside) in enumerate(self.equal)
+        ]
         there: Expr = e.Not(e.IsNull(e.ColumnRef(ids["_n" if "_n" in ids else "_k0"])))
         for _, outside in self.unequal:
             value = names.find(outside)
@@ -135,13 +137,6 @@ class Membership:
             others = tuple(e.Compare(Comparison.NOT_EQUAL, end, value) for end in ends)
             there = e.Case(((e.Or(others), e.TRUE),), e.Literal(value=False))
         return e.Not(there) if self.negated else there, links
-
-    def _numbered(self) -> list[tuple[int, tuple[exp.Column, exp.Column]]]:
-        return list(enumerate(self.equal))
-
-
-def _none(names: Names) -> Names:
-    return Names(names.catalog, (), names.sizes)
 
 
 def _inside(part: exp.Expr, inner: Names) -> bool:

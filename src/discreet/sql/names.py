@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.schema import IdentifierDomain, Table, TextDomain
+from discreet.core.schema import Domain, Table
 from discreet.errors import UnknownName
 from discreet.plan import expr as e
 from discreet.plan.ir import Field, Relation, fields_of
@@ -98,6 +98,10 @@ class Names:
         """Return every field in sight by its id."""
         return {field.name: field for entry in self.entries for field in fields_of(entry.relation)}
 
+    def domains(self) -> dict[str, Domain]:
+        """Return what every field in sight can hold, by its id."""
+        return {name: field.domain for name, field in self.fields().items()}
+
 
 def written_name(output: exp.Expr) -> str:
     """Return what a column of a subquery is called, or refuse one that nothing could name."""
@@ -141,12 +145,6 @@ def _ambiguous(name: str, aliases: list[str]) -> UnknownName:
         f"Column '{name}' is in several tables.",
         hint=f"Write {' or '.join(f'{alias}.{name}' for alias in aliases)}.",
     )
-
-
-def readable(field: Field, written: str) -> None:
-    """Refuse to read a column that only identifies."""
-    if isinstance(field.domain, IdentifierDomain | TextDomain):
-        raise refusal("identifier", what=written)
 
 
 def _declared(table: Table, name: str) -> bool:

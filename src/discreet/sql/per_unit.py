@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
 
-from discreet.core.schema import Domain, IdentifierDomain, IntegerDomain
+from discreet.core.schema import BooleanDomain, Domain, IdentifierDomain, IntegerDomain
+from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import (
     Aggregate,
     Field,
-    Filter,
     Function,
     PerUnit,
     Project,
     Relation,
     unit_of,
 )
-from discreet.plan.kinds import check_condition, kind_of
+from discreet.plan.kinds import NULL, kind_of
 from discreet.plan.lattices import kinds_of, number_domain
 from discreet.plan.lower import lowered
 from discreet.plan.stability import bound_rows
 from discreet.plan.tables import Fields
-from discreet.plan.values import infer, numeric
+from discreet.plan.values import infer, infer_by_rule, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
+from discreet.sql.joins import filtered
 from discreet.sql.names import Names, grouped_by, written_name
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
-from discreet.sql.subquery_column import infer_column
 
 CLAMPED = 4
 """How often the generated SQL writes a person's own aggregate to hold it inside its range."""
@@ -45,8 +46,7 @@ def per_unit(select: exp.Select, source: Relation, names: Names, sizes: Sizes) -
     unit = unit_of(source)
     if unit is None:
         raise refusal("subquery group", unit="the person column")
-    domains = {name: field.domain for name, field in names.fields().items()}
-    builder = _Builder(names, domains, bound_rows(source), sizes)
+    builder = _Builder(names, names.domains(), bound_rows(source), sizes)
     group = select.args.get("group")
     written = [grouped_by(node, select, names) for node in (group.expressions if group else ())]
     keys = [builder.row(node) for node in written]
@@ -160,9 +160,7 @@ def _assemble(
     domains = {field.name: field.domain for field in fields}
     if condition != e.TRUE:
         condition = coerce(e.substitute(condition, renamed), domains)
-        check_condition(condition, kinds_of(domains))
-        infer(condition, domains)
-        grouped = Filter(grouped, condition)
+        grouped = filtered(grouped, condition, domains)
     shown: list[Field] = []
     values: list[Expr] = []
     by_name = {field.name: field for field in fields}
@@ -170,29 +168,42 @@ def _assemble(
         value = coerce(e.substitute(written, renamed), domains)
         kind_of(value, kinds_of(domains))
         known = by_name.get(value.name) if isinstance(value, e.ColumnRef) else None
-        shown.append(
-            Field(
-                builder.sizes.fresh(value),
-                infer_column(value, domains),
-                known.origin if known else None,
-                known.missing if known else True,
-                name,
-            )
-        )
+        fresh = builder.sizes.fresh(value)
+        shown.append(shown_field(fresh, infer_column(value, domains), known, name))
         values.append(value)
-    own = [f.name for f, v in zip(shown, values, strict=True) if v == e.ColumnRef(person)]
+    return projected(grouped, shown, values, fields[0], builder.sizes)
+
+
+def projected(
+    source: Relation, fields: list[Field], values: list[Expr], unit: Field, sizes: Sizes
+) -> Project:
+    """Return a subquery's columns; the unit is carried along without a name where it is none of them."""
+    own = [f.name for f, v in zip(fields, values, strict=True) if v == e.ColumnRef(unit.name)]
     if not own:
-        own = [builder.sizes.fresh()]
-        shown.append(Field(own[0], IdentifierDomain(), below[unit].origin))
-        values.append(e.ColumnRef(person))
-    return Project(grouped, tuple(shown), tuple(values), own[0])
+        own = [sizes.fresh()]
+        fields = [*fields, Field(own[0], IdentifierDomain(), unit.origin)]
+        values = [*values, e.ColumnRef(unit.name)]
+    return Project(source, tuple(fields), tuple(values), own[0])
+
+
+def shown_field(name: str, domain: Domain, known: Field | None, written: str = "") -> Field:
+    """Return a column of a subquery; `known` is the one below where it is nothing but that."""
+    origin, missing = (known.origin, known.missing) if known else (None, True)
+    return Field(name, domain, origin, missing, written)
+
+
+def infer_column(expr: Expr, fields: Fields) -> Domain:
+    """Return the domain of a column of a subquery: as `infer`, but of the kind that is written.
+
+    What is never anything but NULL, such as NULLIF(x, x), has no values to tell a kind from.
+    """
+    found, written = infer(expr, fields), kind_of(expr, kinds_of(fields))
+    if isinstance(found, BooleanDomain) and written not in {"boolean", NULL}:
+        with suppress(QueryRefused):
+            return infer_by_rule(expr, fields)
+    return found
 
 
 def _key_field(name: str, key: Expr, builder: _Builder) -> Field:
     known = builder.names.fields().get(key.name) if isinstance(key, e.ColumnRef) else None
-    return Field(
-        name,
-        infer_column(key, builder.domains),
-        known.origin if known else None,
-        known.missing if known else True,
-    )
+    return shown_field(name, infer_column(key, builder.domains), known)

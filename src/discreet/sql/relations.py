@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.schema import Dataset, IdentifierDomain, Table
+from discreet.core.schema import Dataset, Table
 from discreet.errors import UnknownName
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
@@ -26,21 +26,19 @@ from discreet.plan.ir import (
     scans_of,
     unit_of,
 )
-from discreet.plan.kinds import check_condition, kind_of
+from discreet.plan.kinds import kind_of
 from discreet.plan.lattices import kinds_of
 from discreet.plan.lower import lowered
-from discreet.plan.values import infer
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
-from discreet.sql.joins import checked_join, conjuncts_of, joined, next_join, shared
+from discreet.sql.joins import checked_join, conjuncts_of, filtered, joined, next_join, shared
 from discreet.sql.memberships import is_membership, membership
 from discreet.sql.names import Named, Names, written_name
 from discreet.sql.parse import checked, checked_table
-from discreet.sql.per_unit import per_unit
+from discreet.sql.per_unit import infer_column, per_unit, projected, shown_field
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
-from discreet.sql.subquery_column import infer_column
 
 MOST_WITH = 200
 DEEPEST = 40
@@ -108,10 +106,7 @@ def bind_rows(select: exp.Select, context: BindingContext) -> tuple[Relation, Na
     parts = (*(row_expr(part, names) for part in plain), *membership.tests)
     condition = e.all_of(parts)
     context.sizes.add(condition)
-    domains = {name: field.domain for name, field in names.fields().items()}
-    check_condition(condition, kinds_of(domains))
-    infer(condition, domains)
-    return Filter(relation, condition), names
+    return filtered(relation, condition, names.domains()), names
 
 
 class _Memberships:
@@ -140,7 +135,7 @@ def row_expr(node: exp.Expr, names: Names) -> Expr:
         if isinstance(part, exp.AggFunc):
             raise refusal("nested aggregate", unit="person")
 
-    domains = {name: field.domain for name, field in names.fields().items()}
+    domains = names.domains()
     found = to_expr(node, Scope(names.find, no_aggregate))
     names.sizes.check(found)
     found = coerce(found, domains)
@@ -214,7 +209,7 @@ def _complete(scan: Scan) -> Relation:
     )
     if not parts:
         return scan
-    return Filter(scan, parts[0] if len(parts) == 1 else e.And(parts))
+    return Filter(scan, e.all_of(parts))
 
 
 def _derived(select: exp.Select, alias: str, context: BindingContext) -> Named:
@@ -234,16 +229,15 @@ def _derived(select: exp.Select, alias: str, context: BindingContext) -> Named:
 def _projected(
     select: exp.Select, source: Relation, names: Names, context: BindingContext
 ) -> Project:
-    below = names.fields()
-    domains = {name: field.domain for name, field in below.items()}
+    below, domains = names.fields(), names.domains()
     fields: list[Field] = []
     values: list[Expr] = []
     for written, value, bare in _outputs(select, names):
         known = below.get(value.name) if isinstance(value, e.ColumnRef) else None
-        missing, origin = (known.missing, known.origin) if known else (True, None)
         domain = infer_column(value, domains)
         name = context.sizes.fresh(value)
-        fields.append(Field(name, domain, origin, missing, written))
+        fields.append(shown_field(name, domain, known, written))
+        missing = fields[-1].missing
         values.append(value)
         column = value if bare and isinstance(value, e.ColumnRef) else None
         clock = None if column is None else below.get(f"{column.name}{CLOCK}")
@@ -253,12 +247,7 @@ def _projected(
     unit = unit_of(source)
     if unit is None:
         return Project(source, tuple(fields), tuple(values), None)
-    own = [f.name for f, v in zip(fields, values, strict=True) if v == e.ColumnRef(unit)]
-    if own:
-        return Project(source, tuple(fields), tuple(values), own[0])
-    fields.append(Field(context.sizes.fresh(), IdentifierDomain(), below[unit].origin))
-    values.append(e.ColumnRef(unit))
-    return Project(source, tuple(fields), tuple(values), fields[-1].name)
+    return projected(source, fields, values, below[unit], context.sizes)
 
 
 def _outputs(select: exp.Select, names: Names) -> list[tuple[str, Expr, bool]]:

@@ -28,18 +28,14 @@ def _constants(node: exp.Expr, names: tuple[str, ...], value: Value) -> tuple[An
     return tuple(found)
 
 
-def _matches(node: exp.RegexpLike, value: Value) -> Expr:
+def _matches(node: exp.RegexpLike | exp.RegexpILike, value: Value) -> Expr:
     (pattern,) = _constants(node, ("expression",), value)
     flags = _constants(node, ("flag",), value)
     if flags not in ((), ("i",), ("c",)):
         raise refusal("clause", what="REGEXP_MATCHES with options other than 'i' or 'c'")
-    pattern = f"(?i){pattern}" if "i" in flags else pattern
+    any_case = "i" in flags or isinstance(node, exp.RegexpILike)
+    pattern = f"(?i){pattern}" if any_case else pattern
     return e.Call("matches", value(node.this), (checked_pattern(pattern),))
-
-
-def _matches_any_case(node: exp.RegexpILike, value: Value) -> Expr:
-    (pattern,) = _constants(node, ("expression",), value)
-    return e.Call("matches", value(node.this), (checked_pattern(f"(?i){pattern}"),))
 
 
 def _replace_pattern(node: exp.RegexpReplace, value: Value) -> Expr:
@@ -90,7 +86,7 @@ TEXTS: dict[type[exp.Expr], Rule] = {
     exp.Concat: _concat,
     exp.DPipe: _joined,
     exp.RegexpLike: _matches,
-    exp.RegexpILike: _matches_any_case,
+    exp.RegexpILike: _matches,
     exp.RegexpReplace: _replace_pattern,
     exp.NullSafeEQ: _same(equal=True),
     exp.NullSafeNEQ: _same(equal=False),

@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from discreet.engine.base import Capabilities, Engine, Exact, Recipe, engine_failed
-from discreet.engine.live import LiveHeld
+from discreet.engine.base import Capabilities, Engine, Exact, Held, Recipe, engine_failed
+from discreet.engine.copies import Labels
 from discreet.engine.names import quoted
 from discreet.errors import UnknownName
 
 Answers: TypeAlias = Callable[[str], pa.Table] | Mapping[str, pa.Table] | pa.Table | None
+
+
+class LiveHeld(Held):
+    """Reads tables as they are when they are read; see `discreet.engine.base.Held`."""
+
+    def __init__(self, engine: FakeEngine, tables: Mapping[str, Recipe]) -> None:
+        self._engine = engine
+        for name, recipe in tables.items():
+            recipe.check({column.lower(): kind for column, kind in engine.columns(name)})
+        self.fingerprints = Labels(tables, engine.fingerprint)
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT."""
+        return self._engine.run(sql, seconds=seconds)
+
+    def keep(self, sql: str) -> str:
+        """Return the relation of the stored result of one SELECT over these contents."""
+        said = repr((sorted(self.fingerprints.items()), sql))
+        name = f"held_{hashlib.sha256(said.encode()).hexdigest()[:24]}"
+        return self._engine.materialise(name, sql)
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""
 
 
 @functools.cache
@@ -69,11 +93,6 @@ class FakeEngine(Engine):
             raise engine_failed()
         return Exact(found)
 
-    def put(self, name: str, table: pa.Table) -> str:
-        """Return the relation of an uploaded table, of which only the types are kept."""
-        self._tables[name] = {field.name: str(field.type) for field in table.schema}
-        return self.relation(name)
-
     def materialise(self, name: str, sql: str) -> str:
         """Return the relation of a stored result; nothing is computed."""
         self.ran.append(sql)
@@ -81,7 +100,7 @@ class FakeEngine(Engine):
         return self.relation(name)
 
     def has(self, name: str) -> bool:
-        """Return whether a table of this name was given, uploaded or materialised."""
+        """Return whether a table of this name was given or materialised."""
         return name in self._tables
 
     def columns(self, name: str) -> list[tuple[str, str]]:

@@ -5,9 +5,17 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import InvalidInput, LedgerTampered
-from discreet.ledger.alerts import BudgetAlert, alert_of, part_used
 from discreet.ledger.chain.links import Link
-from discreet.ledger.entry import Balance, Entry, Payer, checked_name, checked_text
+from discreet.ledger.entry import (
+    Balance,
+    BudgetAlert,
+    Entry,
+    Payer,
+    alert_of,
+    checked_name,
+    checked_text,
+    part_used,
+)
 
 
 def test_a_name_has_1_to_200_printable_characters():

@@ -6,7 +6,7 @@ import pytest
 
 from discreet.core.schema import Column, IdentifierDomain, Table
 from discreet.core.unit import PrivacyUnit
-from discreet.release.left_out import _notes
+from discreet.release.assembled import _notes
 
 PEOPLE = Table(
     "visits", "v.csv", PrivacyUnit("id"), (Column("id", IdentifierDomain()),), max_rows=3

@@ -38,9 +38,7 @@ def unread_column(name: str) -> ColumnProposal:
 
 def identifier(profile: Profile, notes: tuple[str, ...] = ()) -> ColumnProposal:
     """Return the proposal for a column that names persons or things."""
-    settings: dict[str, Setting] = {"type": "identifier", "review": True}
-    seen = (_distinct(profile), *notes, *_missing(profile))
-    return ColumnProposal(profile.name, settings, seen, _share_missing(profile))
+    return _proposal(profile, {"type": "identifier", "review": True}, (_distinct(profile), *notes))
 
 
 def whole(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
@@ -124,16 +122,19 @@ def proposed(
 ) -> ColumnProposal:
     """Return the proposal with these settings, marked for review."""
     lacking: dict[str, Setting] = {"missing": True} if profile.missing else {}
-    marked = {**settings, **lacking, "review": True}
-    seen = (*notes, *_missing(profile))
-    return ColumnProposal(profile.name, marked, seen, _share_missing(profile))
+    return _proposal(profile, {**settings, **lacking, "review": True}, notes)
 
 
 def hidden_text(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     """Return the proposal for a column that nobody can ask about."""
-    settings: dict[str, Setting] = {"type": "text", "hidden": True}
-    seen = (*notes, *_missing(profile))
-    return ColumnProposal(profile.name, settings, seen, _share_missing(profile))
+    return _proposal(profile, {"type": "text", "hidden": True}, notes)
+
+
+def _proposal(
+    profile: Profile, settings: dict[str, Setting], notes: tuple[str, ...]
+) -> ColumnProposal:
+    share = profile.missing / profile.rows if profile.rows else None
+    return ColumnProposal(profile.name, settings, (*notes, *_missing(profile)), share)
 
 
 def _extremes(profile: Profile) -> tuple[Any, Any]:
@@ -173,10 +174,6 @@ def _distinct(profile: Profile) -> str:
     if not profile.complete:
         return "Seen: very many distinct values."
     return f"Seen: {profile.distinct:,} distinct values in {profile.present:,} rows."
-
-
-def _share_missing(profile: Profile) -> float | None:
-    return profile.missing / profile.rows if profile.rows else None
 
 
 def _missing(profile: Profile) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ class Maker:
             if found is not None:
                 return found, content
             setup = self._setup(origin, copies, room)
-            with closing(Child("discreet.engine.duckdb.worker", setup)) as child:
+            with opened_alone(origin.name, setup) as child:
                 return self._made(origin, recipe, content, child, room), content
 
     def _copied(self, origin: SourceOrigin, folder: Path) -> tuple[list[FileSource], str]:
@@ -108,10 +108,6 @@ class Maker:
     def _made(
         self, origin: SourceOrigin, recipe: Recipe, content: str, child: Child, room: DiskRoom
     ) -> Snapshot:
-        try:
-            child.wait_ready()
-        except Unreadable:
-            raise unreadable(origin.name) from None
         types = _described(origin.name, json.loads(child.ask(b"C" + b"source.t", self.seconds)))
         recipe.check(types)
         whole = self._others_whole(origin, recipe) and recipe.whole({origin.name: types})
@@ -156,6 +152,17 @@ class Maker:
             "sources": {"t": place},
             "folders": [f"{room.folder}/"],
         }
+
+
+@contextmanager
+def opened_alone(name: str, setup: dict[str, Any]) -> Iterator[Child]:
+    """Lend a child of its own that has one source and no other, as source.t; or refuse that source."""
+    with closing(Child("discreet.engine.duckdb.worker", setup)) as child:
+        try:
+            child.wait_ready()
+        except Unreadable:
+            raise unreadable(name) from None
+        yield child
 
 
 def place_of(

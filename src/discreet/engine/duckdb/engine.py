@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
@@ -17,10 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import pyarrow as pa
-
 from discreet.core.path import FollowedPath
-from discreet.engine.arrow import table_bytes
 from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.copies import combined, state_key
@@ -29,6 +25,7 @@ from discreet.engine.duckdb.canonical import (
     Maker,
     SourceOrigin,
     joined_place,
+    opened_alone,
     place_of,
     unreadable,
 )
@@ -37,13 +34,9 @@ from discreet.engine.duckdb.origins import Listed, SourceOrigins
 from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore
 from discreet.engine.duckdb.text_copies import TextCopies
-from discreet.engine.files import (
-    ContentHashes,
-    FileKind,
-    FileSource,
-)
+from discreet.engine.files import ContentHashes, FileKind
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, is_name, quoted, require_free
+from discreet.engine.names import quoted
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
@@ -59,7 +52,7 @@ class DuckDBEngine(Engine):
     does not stop is killed; the next query gets a fresh child with the same tables.
     """
 
-    capabilities = Capabilities(dialect="duckdb", parallel_queries=True, canonical=True)
+    capabilities = Capabilities(dialect="duckdb", canonical=True)
 
     def __init__(
         self,
@@ -84,7 +77,6 @@ class DuckDBEngine(Engine):
         self._stored.mkdir(mode=0o700, exist_ok=True)
         self._passing = (limits.scratch or self._stored).resolve()
         self._hashes = ContentHashes(self._state / "hashes.json")
-        self._kept: dict[str, Path | bytes] = {}
         self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._trees: dict[str, str | None] = {}
         store = SnapshotStore(self._state / "canon", state_key(self._state))
@@ -106,18 +98,13 @@ class DuckDBEngine(Engine):
 
     def relation(self, name: str) -> str:
         """Return the quoted SQL name of a table."""
-        if name in self._sources:
-            return f"source.{quoted(name)}"
-        if self.has(name):
-            if name not in self._kept:
-                self._kept[name] = self._stored_file(name)
-            return f"kept.{quoted(name)}"
-        raise UnknownName(f"The engine has no table '{name}'.")
+        if name not in self._sources:
+            raise UnknownName(f"The engine has no table '{name}'.")
+        return f"source.{quoted(name)}"
 
     def has(self, name: str) -> bool:
-        """Return whether a table of this name is attached, uploaded or materialised."""
-        known = name in self._sources or name in self._kept
-        return known or (is_name(name) and self._stored_file(name).is_file())
+        """Return whether a table of this name is attached."""
+        return name in self._sources
 
     def hold(self, tables: Mapping[str, Recipe]) -> DuckDBHeld:
         """Return the canonical snapshots of these tables as they are now."""
@@ -147,88 +134,64 @@ class DuckDBEngine(Engine):
         with self._child() as child:
             return exact_of(child.ask(b"R" + sql.encode(), limit))
 
-    def put(self, name: str, table: pa.Table) -> str:
-        """Return the relation of a small public table, uploaded now."""
-        require_free(name, self._sources)
-        self._kept[name] = table_bytes(table)
-        return f"kept.{quoted(name)}"
-
-    def materialise(self, name: str, sql: str) -> str:
-        """Return the relation of the stored result of `sql`, computed unless it is there."""
-        require_free(name, self._sources)
-        only_select(sql, self.capabilities.dialect)
-        target = self._stored_file(name)
-        if not target.is_file():
-            rough = target.with_name(f".new-{os.getpid()}-{threading.get_ident()}-{target.name}")
-            order = json.dumps({"sql": sql, "path": str(rough)})
-            try:
-                with self._child() as child:
-                    child.ask(b"S" + order.encode(), self._limits.store_seconds)
-                rough.replace(target)
-            finally:
-                rough.unlink(missing_ok=True)
-        return self.relation(name)
-
     def columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of a table with DuckDB's names for their types."""
         return self._typed(name, self._origin(name))
 
-    def _typed(self, name: str, origin: SourceOrigin | None) -> list[tuple[str, str]]:
-        relation = self.relation(name)
-        key = (name, self._version(name, origin))
+    def _typed(self, name: str, origin: SourceOrigin) -> list[tuple[str, str]]:
+        key = (name, self._version(origin))
         if key not in self._columns:
-            self._columns[key] = self._described(name, relation)
+            self._columns[key] = self._described(name, self.relation(name))
         return list(self._columns[key])
 
     def _described(self, name: str, relation: str) -> list[tuple[str, str]]:
-        origin = self._sources.origin(name, raw=True) if name in self._sources else None
-        if origin is None or origin.joined or origin.files.kind is FileKind.CSV:
+        origin = self._sources.origin(name, raw=True)
+        if origin.joined or origin.files.kind is FileKind.CSV:
             self._require_readable(relation)
             with self._child() as child:
                 body = child.ask(b"C" + relation.encode(), self._limits.seconds)
         else:
             # By itself: another source that is beyond reading must not be in the way.
-            with self._alone(origin) as child:
+            place = place_of(origin.name, origin.files, origin.parts)[0]
+            with opened_alone(name, self._setup({"t": place})) as child:
                 body = child.ask(b"C" + b"source.t", self._limits.seconds)
         return [(column, kind) for column, kind in json.loads(body)]
 
     def names(self, name: str) -> list[str]:
         """Return the names of a source's columns: the first line of a text file, no more of it."""
-        declared = name in self._sources and self._sources.read_as(name) is not None
-        origin = None if declared else self._origin(name)
-        known = self._sources.names(name, origin) if name in self._sources else None
-        return [column for column, _ in self._typed(name, origin)] if known is None else known
+        self.relation(name)  # or it is refused
+        declared = self._sources.read_as(name) is not None
+        origin = None if declared else self._sources.origin(name)
+        known = self._sources.names(name, origin)
+        if known is not None:
+            return known
+        return [column for column, _ in self._typed(name, origin or self._origin(name))]
 
     def fingerprint(self, name: str) -> str:
         """Return a hash of the content of the files behind a table.
 
         For a table inside a database file it is that of the whole file: more than needed changes it.
         """
-        return self._content(name, self._origin(name))
+        return self._content(self._origin(name))
 
-    def _origin(self, name: str) -> SourceOrigin | None:
-        return self._sources.origin(name) if name in self._sources else None
+    def _origin(self, name: str) -> SourceOrigin:
+        self.relation(name)  # or it is refused
+        return self._sources.origin(name)
 
-    def _content(self, name: str, origin: SourceOrigin | None) -> str:
-        if origin is not None:
-            return combined([self._hashes.of(each.files) for each in origin.every])
-        if isinstance(place := self._kept.get(name), bytes):
-            return hashlib.sha256(place).hexdigest()
-        if self.has(name):
-            return self._hashes.of(FileSource(FileKind.PARQUET, (self._stored_file(name),)))
-        raise UnknownName(f"The engine has no table '{name}'.")
+    def _content(self, origin: SourceOrigin) -> str:
+        return combined([self._hashes.of(each.files) for each in origin.every])
 
-    def _version(self, name: str, origin: SourceOrigin | None) -> str:
+    def _version(self, origin: SourceOrigin) -> str:
         """Return what tells the present rows of a table from others; cheap where nothing is kept.
 
         An engine whose folder goes with it names contents to nobody, so it need not read them for
         a name: sizes, times and inodes tell (`ContentHashes.state`).
         """
-        if self._for_now and origin is not None:
+        if self._for_now:
             states = [self._hashes.state(each.files) for each in origin.every]
             if None not in states:
                 return combined([each for each in states if each is not None])
-        return self._content(name, origin)
+        return self._content(origin)
 
     def tree(self, sql: str) -> str | None:
         """Return DuckDB's own parse of a statement; what is asked of every snapshot is parsed once.
@@ -258,7 +221,7 @@ class DuckDBEngine(Engine):
         return super().schema(name) if known is None else known
 
     def _lend(
-        self, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]
+        self, kept: Mapping[str, Path], canon: Mapping[str, Path]
     ) -> AbstractContextManager[Child]:
         return self._canon.lend(lambda: self._setup({}), kept=kept, canon=canon)
 
@@ -266,12 +229,12 @@ class DuckDBEngine(Engine):
     def _child(self) -> Iterator[Child]:
         """Lend a child that reads the sources as they are now."""
         self._look()
-        with self._raw.lend(lambda: self._setup(self._places), kept=self._kept) as child:
+        with self._raw.lend(lambda: self._setup(self._places), kept={}) as child:
             yield child
 
     def _look(self) -> None:
         """Find out which sources can be read, whenever one of them has changed."""
-        now = {name: self._version(name, self._sources.origin(name)) for name in self._sources}
+        now = {name: self._version(self._sources.origin(name)) for name in self._sources}
         if now == self._opened:
             return
         self._raw.drop()
@@ -310,19 +273,6 @@ class DuckDBEngine(Engine):
             if name not in self._places and f"source.{quoted(name)}" in sql:
                 raise unreadable(name) from None
 
-    @contextlib.contextmanager
-    def _alone(self, origin: SourceOrigin) -> Iterator[Child]:
-        """Lend a child of its own that has this source and no other, as source.t."""
-        place = place_of(origin.name, origin.files, origin.parts)[0]
-        child = Child("discreet.engine.duckdb.worker", self._setup({"t": place}))
-        try:
-            child.wait_ready()
-            yield child
-        except Unreadable:
-            raise unreadable(origin.name) from None
-        finally:
-            child.close()
-
     def _setup(self, places: Mapping[str, Any]) -> dict[str, Any]:
         inside = any(
             "table" in place.get("join", {}).get("base", place) for place in places.values()
@@ -345,9 +295,6 @@ class DuckDBEngine(Engine):
             "threads": self._limits.threads,
             "temporary": str((self._limits.scratch or self._state) / "spill"),
         }
-
-    def _stored_file(self, name: str) -> Path:
-        return self._stored / f"{checked_name(name)}.parquet"
 
 
 def _state_folder(state: Path | None) -> tuple[Path, Path | None]:

@@ -18,7 +18,7 @@ from discreet.engine.duckdb.snapshots import Snapshot
 from discreet.engine.guard import only_select
 from discreet.engine.names import quoted
 
-Kept = Mapping[str, Path | bytes]
+Kept = Mapping[str, Path]
 Lend = Callable[[Kept, Mapping[str, Path]], AbstractContextManager[Child]]
 
 
@@ -43,7 +43,7 @@ class DuckDBHeld(Held):
         self._lend = lend
         self._folder = folder
         self._limits = limits
-        self._kept: dict[str, Path | bytes] = {}
+        self._kept: dict[str, Path] = {}
 
     @property
     def dropped(self) -> dict[str, dict[str, int]]:
@@ -84,9 +84,8 @@ class DuckDBHeld(Held):
             snapshot.release()
         self._snapshots.clear()
         for place in self._kept.values():
-            if isinstance(place, Path):
-                with contextlib.suppress(OSError):
-                    place.unlink()
+            with contextlib.suppress(OSError):
+                place.unlink()
         self._kept.clear()
 
 

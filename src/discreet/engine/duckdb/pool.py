@@ -33,10 +33,10 @@ class ChildPool:
         self,
         setup: Setup,
         *,
-        kept: Mapping[str, Path | bytes],
+        kept: Mapping[str, Path],
         canon: Mapping[str, Path] | None = None,
     ) -> Iterator[Child]:
-        """Lend a child that knows these stored tables, uploads and snapshots."""
+        """Lend a child that knows these stored tables and snapshots."""
         with self._places:
             with self._lock:
                 child = self._fit() or _spawn(setup())
@@ -63,17 +63,11 @@ class ChildPool:
             child.close()
         return None
 
-    def _teach(
-        self, child: Child, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]
-    ) -> None:
+    def _teach(self, child: Child, kept: Mapping[str, Path], canon: Mapping[str, Path]) -> None:
         for name, place in kept.items():
-            if child.known.get(f"kept.{name}") == place:
-                continue
-            if isinstance(place, bytes):
-                child.ask(b"P" + name.encode() + b"\x00" + place, self._seconds)
-            else:
+            if child.known.get(f"kept.{name}") != place:
                 child.ask(b"V" + _order(name, place), self._seconds)
-            child.known[f"kept.{name}"] = place
+                child.known[f"kept.{name}"] = place
         for name, path in canon.items():
             if child.known.get(f"canon.{name}") != path:
                 child.ask(b"A" + _order(name, path), self._seconds)

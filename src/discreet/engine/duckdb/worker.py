@@ -19,7 +19,6 @@ from queue import SimpleQueue
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 
 from discreet.core.path import PathCell
 from discreet.engine.arrow import table_bytes
@@ -222,7 +221,6 @@ class Worker:
             b"T": self._tree,
             b"S": self._store,
             b"V": self._view,
-            b"P": self._put,
             b"C": self._columns,
             b"A": self._canonical,
             b"M": self._make,
@@ -284,15 +282,6 @@ class Worker:
         scan = f"read_parquet({literal(order['path'])})"
         name = quoted(order["name"])
         self._database.execute(f"CREATE OR REPLACE VIEW kept.{name} AS SELECT * FROM {scan}")
-        return b"K"
-
-    def _put(self, body: bytes) -> bytes:
-        name, _, content = body.partition(b"\x00")
-        table = pa.ipc.open_stream(content).read_all()
-        self._database.register("incoming", table)
-        target = quoted(name.decode())
-        self._database.execute(f"CREATE OR REPLACE TABLE kept.{target} AS SELECT * FROM incoming")
-        self._database.unregister("incoming")
         return b"K"
 
     def _canonical(self, body: bytes) -> bytes:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
-
-import psycopg
 
 from discreet.engine.names import quoted
-
-Connection = psycopg.Connection[Any]
+from discreet.engine.postgres.session import Connection
 
 # Equal in these types is equal to the last bit, so their own hash sees every change.
 _EXACT = frozenset(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from typing import Any
 
 import psycopg
 
 from discreet.engine.base import engine_failed
 from discreet.engine.copies import CopyName
 from discreet.engine.names import quoted
-from discreet.engine.postgres.session import open_connection
+from discreet.engine.postgres.session import Connection, open_connection
 from discreet.errors import CatalogError
 
-Connection = psycopg.Connection[Any]
 SCHEMA = "discreet_state"
 _KEPT = 3
 """How many copies of one source stay: the newest, and two that a running question may read."""
@@ -67,16 +65,6 @@ def store(reader: Connection, url: str, name: str, sql: str, *, seconds: float) 
         # Asked here: the reader's snapshot is older, and somebody else may have made it.
         if not is_stored(writer, name):
             raise engine_failed()
-
-
-def store_temporary(reader: Connection, name: str, sql: str) -> None:
-    """Store the result of one SELECT in a temporary table of the reader's own session."""
-    fields = _fields(reader, sql)
-    with reader.transaction():
-        reader.execute("SET TRANSACTION READ WRITE")
-        reader.execute(f"CREATE TEMPORARY TABLE {quoted(name)} ({fields})".encode())
-    # A read-only transaction may fill a temporary table, and no other.
-    reader.execute(f"INSERT INTO pg_temp.{quoted(name)} {sql}".encode())
 
 
 def drop_older(url: str, name: CopyName) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
 
 import psycopg
 
@@ -15,7 +14,7 @@ from discreet.engine.places import placed
 from discreet.engine.postgres.copies import drop, may_store, place_of, store
 from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.rows import fetch_table
-from discreet.engine.postgres.session import PostgresSession
+from discreet.engine.postgres.session import Connection, PostgresSession
 from discreet.errors import CatalogError
 
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -40,7 +39,7 @@ def begin(session: PostgresSession, relations: Mapping[str, str], *, seconds: fl
         wire.execute(_PIN)
 
 
-def kind_of(wire: psycopg.Connection[Any], name: str, place: str) -> str:
+def kind_of(wire: Connection, name: str, place: str) -> str:
     """Return PostgreSQL's letter for what a source is, or refuse one that cannot be read."""
     try:
         found = wire.execute(_KINDS, [place]).fetchone()
@@ -53,7 +52,7 @@ def kind_of(wire: psycopg.Connection[Any], name: str, place: str) -> str:
     return str(found[0])
 
 
-def _lock(wire: psycopg.Connection[Any], name: str, place: str, kind: str) -> None:
+def _lock(wire: Connection, name: str, place: str, kind: str) -> None:
     if kind == "f":
         raise CatalogError(
             f"The source of table '{name}' is a foreign table, whose rows cannot be held still.",

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, each lent to one user at a time, and the temporary tables on them."""
+"""Connections to PostgreSQL, each lent to one user at a time."""
 
 from __future__ import annotations
 
@@ -6,23 +6,16 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-import pyarrow as pa
-
 from discreet.engine.base import EngineLimits
-from discreet.engine.names import quoted
-from discreet.engine.postgres.copies import store_temporary
-from discreet.engine.postgres.rows import copy_table
 from discreet.engine.postgres.session import Connection, PostgresSession
 
 
 class ConnectionPool:
-    """Lends sessions on which every uploaded and temporary table is there and up to date."""
+    """Lends sessions; some are kept for the next user."""
 
     def __init__(self, url: str, limits: EngineLimits, *, allow_superuser: bool) -> None:
         self.url = url
         self.limits = limits
-        self.uploads: dict[str, tuple[int, pa.Table]] = {}
-        self.temporary: dict[str, str] = {}
         self._allow_superuser = allow_superuser
         self._lock = threading.Lock()
         self._idle: list[PostgresSession] = []
@@ -49,11 +42,6 @@ class ConnectionPool:
             session = PostgresSession(self.url, self.limits, allow_superuser=self._allow_superuser)
         with self._lock:
             self._busy.add(session)
-        try:
-            self._teach(session)
-        except BaseException:
-            self.give_back(session)
-            raise
         return session
 
     def give_back(self, session: PostgresSession) -> None:
@@ -81,22 +69,3 @@ class ConnectionPool:
             self._idle.clear()
         for session in idle:
             session.close()
-
-    def _teach(self, session: PostgresSession) -> None:
-        for name, (version, table) in self.uploads.items():
-            if session.known.get(name) != version:
-                with session.within(self.limits.seconds) as wire:
-                    _write_temporary(wire, name, table)
-                session.known[name] = version
-        for name, sql in self.temporary.items():
-            if name not in session.known:
-                with session.within(self.limits.store_seconds) as wire:
-                    store_temporary(wire, name, sql)
-                session.known[name] = 1
-
-
-def _write_temporary(wire: Connection, name: str, table: pa.Table) -> None:
-    with wire.transaction():
-        wire.execute("SET TRANSACTION READ WRITE")
-        wire.execute(f"DROP TABLE IF EXISTS pg_temp.{quoted(name)}".encode())
-        copy_table(wire, f"pg_temp.{quoted(name)}", table)

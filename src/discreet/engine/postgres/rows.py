@@ -1,16 +1,14 @@
-"""PostgreSQL's rows to and from Arrow, with the types kept exact."""
+"""PostgreSQL's rows as Arrow, with the types kept exact."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
 from discreet.core.machine.extras import needs
-from discreet.engine.arrow import WIDE, plain_table
-from discreet.engine.names import quoted
+from discreet.engine.arrow import WIDE
 
 with needs("psycopg", extra="postgres"):
     import psycopg
@@ -61,29 +59,3 @@ def _decimals(scale: int | None, cells: list[Decimal | None]) -> pa.Array:
         exponents = [cell.as_tuple().exponent for cell in cells if cell is not None]
         scale = max((-e for e in exponents if isinstance(e, int)), default=0)
     return pa.array(cells, type=pa.decimal128(WIDE.precision, max(0, scale)))
-
-
-_NAMES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
-    (pa.types.is_boolean, "BOOLEAN"),
-    (pa.types.is_integer, "BIGINT"),
-    (pa.types.is_floating, "DOUBLE PRECISION"),
-    (pa.types.is_decimal, "NUMERIC"),
-    (pa.types.is_date, "DATE"),
-    (pa.types.is_timestamp, "TIMESTAMP"),
-    (pa.types.is_binary, "BYTEA"),
-)
-
-
-def copy_table(session: psycopg.Connection[Any], relation: str, table: pa.Table) -> None:
-    """Create `relation` and fill it with the rows of a small table."""
-    plain = plain_table(table)
-    fields = ", ".join(f"{quoted(field.name)} {_name(field.type)}" for field in plain.schema)
-    session.execute(f"CREATE TABLE {relation} ({fields})".encode())
-    columns = [column.to_pylist() for column in plain.columns]
-    with session.cursor() as cursor, cursor.copy(f"COPY {relation} FROM STDIN".encode()) as copy:
-        for row in zip(*columns, strict=True):
-            copy.write_row(row)
-
-
-def _name(kind: pa.DataType) -> str:
-    return next((name for matches, name in _NAMES if matches(kind)), "TEXT")

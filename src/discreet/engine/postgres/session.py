@@ -45,7 +45,6 @@ class PostgresSession:
 
     def __init__(self, url: str, limits: EngineLimits, *, allow_superuser: bool) -> None:
         self.wire = open_connection(url)
-        self.known: dict[str, int] = {}
         self.user: int | None = None
         self._timeout: float | None = None
         try:
@@ -105,7 +104,7 @@ class PostgresSession:
             self.wire.cancel_safe(timeout=5.0)
 
     def close(self) -> None:
-        """Close the connection; its temporary tables go with it."""
+        """Close the connection."""
         self.wire.close()
 
 

@@ -10,7 +10,8 @@ from discreet.engine.declared import folded
 from discreet.engine.follow import Reached, joined_rows, refuse_own
 from discreet.engine.names import quoted
 from discreet.engine.places import canon
-from discreet.engine.postgres.content import Connection, columns_of
+from discreet.engine.postgres.content import columns_of
+from discreet.engine.postgres.session import Connection
 from discreet.errors import CatalogError, UnknownName
 
 Columns = list[tuple[str, str]]

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import (
     Capabilities,
@@ -41,7 +39,7 @@ from discreet.engine.names import checked_name, is_name, require_free
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
 from discreet.engine.spark.origins import Facts, SparkOrigins
-from discreet.engine.spark.sources import kept, listing, show_stored, ticked, upload
+from discreet.engine.spark.sources import kept, listing, show_stored, ticked
 from discreet.errors import UnknownName
 
 _TRIES = 3
@@ -59,6 +57,8 @@ class SparkEngine(Engine):
     Java process is killed; the next query starts another, with the same tables.
     """
 
+    capabilities = Capabilities(dialect="spark")
+
     def __init__(
         self,
         master: str,
@@ -69,9 +69,6 @@ class SparkEngine(Engine):
     ) -> None:
         self._origins = origins
         self._master = master
-        self.capabilities = Capabilities(
-            dialect="spark", distributed=not master.startswith("local"), parallel_queries=True
-        )
         self._limits = limits
         folder = Path(tempfile.mkdtemp(prefix="discreet-")) if state is None else state.resolve()
         self._stored = folder / "spark" / "tables"
@@ -80,7 +77,6 @@ class SparkEngine(Engine):
         self._key = state_key(self._stored.parent)
         self._attached: dict[str, Facts] = {}
         self._types: dict[tuple[str, Facts], list[tuple[str, str]]] = {}
-        self._uploads: dict[str, pa.Table] = {}
         self._lock = threading.RLock()
         self._driver: Driver | None = None
         self._session: Any = None
@@ -92,8 +88,6 @@ class SparkEngine(Engine):
         """Return the quoted SQL name of a table."""
         if name in self._origins:
             return ticked(name)
-        if name in self._uploads:
-            return ticked(kept(name))
         if self.has(name):
             with self._lock, failing_alike():
                 session = self._live()
@@ -104,23 +98,14 @@ class SparkEngine(Engine):
         raise UnknownName(f"The engine has no table '{name}'.")
 
     def has(self, name: str) -> bool:
-        """Return whether a table of this name is attached, uploaded or materialised."""
-        known = name in self._origins or name in self._uploads
-        return known or (is_name(name) and self._stored_folder(name).is_dir())
+        """Return whether a table of this name is attached or materialised."""
+        return name in self._origins or (is_name(name) and self._stored_folder(name).is_dir())
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT."""
         only_select(sql, self.capabilities.dialect)
         with self._within(self._limits.seconds if seconds is None else seconds) as session:
             return Exact(plain_table(session.sql(sql).toArrow()))
-
-    def put(self, name: str, table: pa.Table) -> str:
-        """Return the relation of a small public table, uploaded now."""
-        require_free(name, self._origins)
-        with self._within(self._limits.seconds) as session:
-            upload(session, name, table)
-        self._uploads[name] = table
-        return ticked(kept(name))
 
     def materialise(self, name: str, sql: str) -> str:
         """Return the relation of the stored result of `sql`, computed unless it is there.
@@ -168,8 +153,6 @@ class SparkEngine(Engine):
         """
         if name in self._origins:
             return self._origins.content(name, self._hashes, self._listed)
-        if name in self._uploads:
-            return hashlib.sha256(repr(self._uploads[name].to_pydict()).encode()).hexdigest()
         if not self.has(name):
             raise UnknownName(f"The engine has no table '{name}'.")
         found = self._listed(f"file://{self._stored_folder(name)}")
@@ -286,8 +269,6 @@ class SparkEngine(Engine):
             session = live.new_session()
             for name in self._origins:
                 self._origins.attach(session, name)
-            for name, table in self._uploads.items():
-                upload(session, name, table)
             for name in self._views:
                 show_stored(session, name, self._stored_folder(name))
             self._driver, self._session = live, session

@@ -1,11 +1,10 @@
-"""How Spark reads what it is given: files, remote places, uploaded and stored tables."""
+"""How Spark reads what it is given: files, remote places, stored tables."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import uuid
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ import pyarrow.parquet as pq
 from pyspark.sql.functions import expr
 
 from discreet.core.path import FollowedPath
-from discreet.engine.arrow import plain_table
 from discreet.engine.declared import (
     HERE,
     DeclaredCell,
@@ -248,13 +246,6 @@ def _refuse_lake(session: Any, name: str, place: str) -> None:
         )
 
 
-def upload(session: Any, name: str, table: pa.Table) -> None:
-    """Make a small table readable."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        session.createDataFrame(plain_table(table)).createOrReplaceTempView(kept(name))
-
-
 def listing(session: Any, place: str) -> list[str]:
     """Return name, size and time of every file below a place of any Hadoop file system."""
     context = session.sparkContext
@@ -281,5 +272,5 @@ def ticked(name: str) -> str:
 
 
 def kept(name: str) -> str:
-    """Return the name of the view of an uploaded or stored table."""
+    """Return the name of the view of a stored table."""
     return f"kept_{name}"

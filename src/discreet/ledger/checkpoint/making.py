@@ -103,7 +103,7 @@ def overtaken(store: Store, book: Accounts) -> bool:
 def _written(store: Store, book: Accounts) -> tuple[dict[str, Any], Past]:
     """Return the facts of a new checkpoint, its parts on the disk, and the past that it makes."""
     records: dict[str, Records] = records_of(book)
-    parts = list(book.past.parts) if isinstance(book.past, Past) else []
+    parts = list(book.past.parts) if book.past else []
     # A part whose name another process has removed lives on in the new one.
     gone = not all(part.path.exists() for part in parts)
     while parts and (gone or _together(parts[-1], records)):

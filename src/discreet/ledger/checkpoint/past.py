@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 from discreet.core.cost import Cost
 from discreet.errors import LedgerTampered
@@ -14,16 +14,11 @@ from discreet.ledger.chain.links import Link, canonical, checked
 from discreet.ledger.checkpoint.parts import DIGEST, NUMBER, CheckpointPart, found_in, number
 from discreet.ledger.entry import Entry
 from discreet.ledger.once.states import AccountState, ChargeOutcome, Reservation
+from discreet.ledger.store.base import ChainLinks
 
 _STATES = tuple(AccountState)
-
-
-class History(Protocol):
-    """Where the links themselves are: a store."""
-
-    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, before `stop`."""
-        ...
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +30,7 @@ class Past:
         together with those up to the next hash that is known, and all of them are checked.
     """
 
-    store: History
+    store: ChainLinks
     position: int
     hash: str
     parts: tuple[CheckpointPart, ...]
@@ -114,6 +109,41 @@ class Past:
             "checkpoint.",
             hint="See: discreet ledger verify.",
         )
+
+
+class Since(dict[K, V]):
+    """Looks up in the entries since the checkpoint first, then in what lies before it.
+
+    Guarantee: `[]`, `get` and `in` tell of the whole history. Going through it, counting and clearing
+        are about what came since; that is the whole where `earlier` was never set.
+    """
+
+    earlier: Callable[[K], V | None] | None = None
+    remembers = False
+
+    def __missing__(self, key: K) -> V:
+        """Return what came before; with `remembers` it is kept, to be changed in place."""
+        found = self._before(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def _before(self, key: K) -> V | None:
+        found = None if self.earlier is None else self.earlier(key)
+        if found is not None and self.remembers:
+            self[key] = found
+        return found
+
+    def get(self, key: K, default: V | None = None) -> V | None:  # type: ignore[override]
+        """Return what is known of `key`, else `default`."""
+        if super().__contains__(key):
+            return super().__getitem__(key)
+        found = self._before(key)
+        return default if found is None else found
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether anything is known of `key`."""
+        return super().__contains__(key) or self.get(key) is not None  # type: ignore[arg-type]
 
 
 def request_key(analyst: str | None, request_id: str) -> bytes:

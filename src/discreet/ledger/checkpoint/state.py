@@ -9,10 +9,10 @@ from typing import Any
 
 from discreet.core.cost import Cost
 from discreet.core.numbers import Delta, Epsilon
-from discreet.errors import InternalError, LedgerTampered
+from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts, Key
 from discreet.ledger.checkpoint.parts import Records, latest, number
-from discreet.ledger.checkpoint.past import Past, analyst_key, outcome_value, request_key
+from discreet.ledger.checkpoint.past import analyst_key, outcome_value, request_key
 from discreet.ledger.once.states import Incident
 from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account
@@ -30,7 +30,7 @@ def facts_of(book: Accounts) -> dict[str, Any]:
     book.require_whole()
     texts: dict[str, int] = {}
     accounts = [_account(key, account, texts) for key, account in book.accounts.items()]
-    analysts = {*book.charged, *(book.past.counts if isinstance(book.past, Past) else ())}
+    analysts = {*book.charged, *(book.past.counts if book.past else ())}
     return {
         "version": VERSION,
         "ledger": book.genesis,
@@ -104,8 +104,6 @@ def reservations_from(facts: Mapping[str, Any]) -> dict[int, tuple[Cost, bool]]:
 
 
 def _reservations(book: Accounts) -> dict[int, tuple[Cost, bool]]:
-    if book.past is not None and not isinstance(book.past, Past):
-        raise InternalError("a book that rests on something else than a checkpoint")
     earlier = {} if book.past is None else dict(book.past.reservations)
     return earlier | {at: (each.drawn, each.settled) for at, each in book.reservations.items()}
 
@@ -146,7 +144,7 @@ def require_same(kept: Accounts, replayed: Accounts) -> None:
     Bounds are not compared: they are what entries claim, and never below what the head had.
     """
     past = kept.past
-    assert isinstance(past, Past)
+    assert past is not None
     same = _comparable(kept) == _comparable(replayed)
     for name, records in records_of(replayed).items():
         pairs = zip_longest(sorted(records.items()), latest(past.parts, name))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, again
-from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Receipt
 from discreet.ledger.once.repeating import require_held
 from discreet.ledger.once.states import AccountState, ChargeOutcome
-from discreet.ledger.session import LedgerTransaction
+from discreet.ledger.session import KeptBook
 from discreet.ledger.store.base import Store
 
 
@@ -36,13 +34,11 @@ class Outcomes:
     """
 
     store: Store
-    session: Callable[[], AbstractContextManager[LedgerTransaction]]
-    current: Callable[[], AbstractContextManager[Accounts]]
-    guarded: Callable[[], AbstractContextManager[None]]
+    kept: KeptBook
 
     def state(self, position: int) -> ChargeOutcome | None:
         """Return what has become of the charge at `position`; None: it was not begun."""
-        with self.current() as book:
+        with self.kept.current() as book:
             return book.outcomes.get(position)
 
     def take(self, receipt: Receipt) -> Turn:
@@ -61,7 +57,7 @@ class Outcomes:
         raise error_of(known)
 
     def _known(self, receipt: Receipt) -> ChargeOutcome | None:
-        with self.current() as book:
+        with self.kept.current() as book:
             require_held(book, self.store, receipt)
             return book.outcomes.get(receipt.position)
 
@@ -69,7 +65,7 @@ class Outcomes:
         """Return how the request stands after one exclusive look; None: begun now, by us."""
         position, claimed = receipt.position, False
         try:
-            with self.session() as session:
+            with self.kept.session() as session:
                 require_held(session.book, session, receipt)
                 found = session.book.outcomes.get(position)
                 if found is not None and found.state is not AccountState.BEGUN:
@@ -89,7 +85,7 @@ class Outcomes:
 
     def alive(self, position: int) -> bool:
         """Return whether somebody works on the charge at `position` right now."""
-        with self.guarded():
+        with self.kept.guarded():
             if not self.store.claim(position):
                 return True
             self.store.let_go(position)
@@ -102,7 +98,7 @@ class Outcomes:
         history ends nothing, see `require_held`.
         """
         said = error if isinstance(error, DiscreetError) else AnswerLost()
-        with self.session() as session:
+        with self.kept.session() as session:
             require_held(session.book, session, receipt)
             found = session.book.outcomes.get(receipt.position)
             if found is None or found.state is AccountState.BEGUN:
@@ -115,7 +111,7 @@ class Outcomes:
 
     def _let_go(self, position: int) -> None:
         # A store that cannot be reached any more has dropped the claim by itself.
-        with self.guarded(), suppress(LedgerError):
+        with self.kept.guarded(), suppress(LedgerError):
             self.store.let_go(position)
 
 

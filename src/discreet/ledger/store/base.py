@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from discreet.errors import LedgerTampered, NotALedger
+from discreet.errors import LedgerBusy, LedgerTampered, NotALedger
 from discreet.ledger.chain.links import Link, canonical
 
 VERSION = 2
@@ -96,12 +96,19 @@ def damaged_answer(answer: StoredAnswer) -> LedgerTampered:
     )
 
 
-class HistoryWriter(Protocol):
-    """The inside of one exclusive transaction."""
+class ChainLinks(Protocol):
+    """Anything that links can be read from: a store, or the inside of a transaction."""
 
     def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, in order, those before `stop`."""
+        """Yield the stored links from position `start` on, in order, those before `stop`.
+
+        Of a store: at least those there are now.
+        """
         ...
+
+
+class HistoryWriter(ChainLinks, Protocol):
+    """The inside of one exclusive transaction."""
 
     def append(self, link: Link) -> None:
         """Add one link; a position that is taken is an error."""
@@ -116,7 +123,7 @@ class HistoryWriter(Protocol):
         ...
 
 
-class Store(Protocol):
+class Store(ChainLinks, Protocol):
     """Durable memory for one ledger, shared by any number of processes.
 
     Guarantee: of all processes, at most one is inside `exclusive` at a time, and it sees everything
@@ -137,10 +144,6 @@ class Store(Protocol):
 
     def exclusive(self) -> AbstractContextManager[HistoryWriter]:
         """Return a transaction that ends with a durable commit."""
-        ...
-
-    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, before `stop`: at least those there are now."""
         ...
 
     def find(self, position: int) -> Link | None:
@@ -201,6 +204,19 @@ def steps_from(version: int, *, name: str) -> Iterable[str]:
             raise NotALedger(f"{name} has tables of an unknown version, {version}.")
         steps.extend(MIGRATIONS[old])
     return steps
+
+
+def held_too_long(name: str) -> LedgerBusy:
+    """Return the refusal to wait any longer for another process."""
+    return LedgerBusy(
+        f"Another process held the ledger {name} for too long; nothing was charged.",
+        hint="Try again in a moment.",
+    )
+
+
+def lacks_tables(name: str) -> NotALedger:
+    """Return the refusal of a ledger without the tables or columns of one."""
+    return NotALedger(f"The ledger {name} lacks a table or a column; it is damaged or foreign.")
 
 
 def not_a_ledger(name: str) -> NotALedger:

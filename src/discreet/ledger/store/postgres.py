@@ -14,47 +14,42 @@ from urllib.parse import urlsplit
 from discreet.core.machine.extras import needs
 from discreet.errors import (
     DiscreetError,
-    LedgerBusy,
     LedgerTampered,
     LedgerWriteFailed,
-    NotALedger,
 )
-from discreet.ledger.chain.links import Link
 from discreet.ledger.store.base import (
     TABLES,
     VERSION,
     HistoryWriter,
     StoredAnswer,
+    held_too_long,
+    lacks_tables,
     not_a_ledger,
     steps_from,
 )
 from discreet.ledger.store.presence import in_use
+from discreet.ledger.store.tables import ANSWER, SqlTables
 
 BUSY_SECONDS = 60
-PAGE = 1000  # links read at a time
-LAST = 2**63 - 1  # no position is beyond it
 LOCK = 0x44504C47  # the advisory lock that every writer holds until its commit
 USERS = 0x44504C48  # and this one every connection shares, so that a restore can be alone
 CLOSING_SECONDS = 2
 """How long a closed connection may go on to hold its locks: until its server process has ended."""
 PREFIX = "discreet_"
 
-_LINK = "SELECT position, kind, body, previous, hash FROM discreet_entries"
-_ANSWER = (
-    "SELECT request_id, position, analyst, dataset, question, payload, digest, snapshot "
-    "FROM discreet_answers"
-)
 _CLAIM = "SELECT pg_try_advisory_lock(%s, %s)"  # held by the session: it ends with the connection
 _BUSY = frozenset({"55P03", "57014", "40P01", "40001"})
 _FOREIGN = frozenset({"42P01", "42703", "42804"})
 
 
-class PostgresStore:
+class PostgresStore(SqlTables):
     """Three tables in one database, with the head in a file under `folder` on this machine.
 
     Guarantee: as in Store, if the server keeps what it acknowledges (fsync and full_page_writes on,
     which are its defaults).
     """
+
+    prefix = PREFIX
 
     def __init__(
         self,
@@ -100,78 +95,6 @@ class PostgresStore:
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
                 yield self
 
-    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, before `stop`."""
-        # Page by page: the client holds all rows of a statement at once.
-        page = f"{_LINK} WHERE position >= %s AND position < %s ORDER BY position LIMIT {PAGE}"
-        end = LAST if stop is None else stop
-        while True:
-            rows = list(self._select(page, start, end))
-            yield from (Link(*row) for row in rows)
-            if len(rows) < PAGE:
-                return
-            start = rows[-1][0] + 1
-
-    def find(self, position: int) -> Link | None:
-        """Return the link at `position`."""
-        rows = list(self._select(f"{_LINK} WHERE position = %s", position))
-        return Link(*rows[0]) if rows else None
-
-    def append(self, link: Link) -> None:
-        """Add one link."""
-        self._connected().execute(
-            "INSERT INTO discreet_entries (position, kind, body, previous, hash) "
-            "VALUES (%s, %s, %s, %s, %s)",
-            (link.position, link.kind, link.body, link.previous, link.hash),
-        )
-
-    def add_answer(self, answer: StoredAnswer) -> bool:
-        """Keep `answer` unless one with its request id is kept already; return whether it is."""
-        done = self._connected().execute(
-            "INSERT INTO discreet_answers (request_id, position, analyst, dataset, question, "
-            "payload, digest, snapshot) VALUES (%s, %s, %s, %s, %s, %s, %s, %s) "
-            "ON CONFLICT DO NOTHING",
-            (
-                answer.request_id,
-                answer.position,
-                answer.analyst,
-                answer.dataset,
-                answer.question,
-                answer.payload,
-                answer.digest,
-                answer.snapshot,
-            ),
-        )
-        return bool(done.rowcount == 1)
-
-    def erase(self) -> None:
-        """Remove every link and answer."""
-        self._connected().execute("DELETE FROM discreet_entries")
-        self._connected().execute("DELETE FROM discreet_answers")
-
-    def answer(self, request_id: str) -> StoredAnswer | None:
-        """Return the stored answer of a request."""
-        rows = list(self._select(f"{_ANSWER} WHERE request_id = %s", request_id))
-        return _answer(rows[0]) if rows else None
-
-    def answers(
-        self, *, dataset: str, analyst: str, snapshot: str, last: int
-    ) -> list[StoredAnswer]:
-        """Return the `last` answers that one analyst got about one snapshot, oldest first."""
-        where = "WHERE dataset = %s AND analyst = %s AND snapshot = %s"
-        latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT %s"
-        rows = list(self._select(latest, dataset, analyst, snapshot, last))
-        return [_answer(row) for row in reversed(rows)]
-
-    def latest_answer(
-        self, *, dataset: str, analyst: str, snapshot: str, question: str
-    ) -> StoredAnswer | None:
-        """Return the latest answer that one analyst got to this very question."""
-        where = "WHERE dataset = %s AND analyst = %s AND snapshot = %s AND question = %s"
-        latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT 1"
-        rows = list(self._select(latest, dataset, analyst, snapshot, question))
-        return _answer(rows[0]) if rows else None
-
     def claim(self, position: int) -> bool:
         """Return whether nobody who lives works on this charge; now this session does."""
         self._connected()  # first: after a fork, nothing is claimed
@@ -186,16 +109,16 @@ class PostgresStore:
         """End a claim."""
         if position in self._claimed:
             self._claimed.discard(position)
-            list(self._select("SELECT pg_advisory_unlock(%s, %s)", LOCK, position))
+            self._select("SELECT pg_advisory_unlock(%s, %s)", LOCK, position)
 
     def every_answer(self) -> Iterator[StoredAnswer]:
         """Yield all answers, oldest first."""
-        for row in self._select(f"{_ANSWER} ORDER BY position"):
-            yield _answer(row)
+        for row in self._rows(f"SELECT {ANSWER} FROM {PREFIX}answers ORDER BY position"):
+            yield StoredAnswer(*row).checked()
 
     def examine(self) -> None:
         """Read everything once; the server checks its own pages as they are read."""
-        list(self._select("SELECT COUNT(*) FROM discreet_entries"))
+        self._select("SELECT COUNT(*) FROM discreet_entries")
 
     def close(self) -> None:
         """Let go of the connection; a later call opens it again."""
@@ -203,9 +126,15 @@ class PostgresStore:
         if connection is not None and self._pid == os.getpid():
             connection.close()
 
-    def _select(self, statement: str, *values: Any) -> Iterator[Any]:
+    def _select(self, statement: str, *values: Any) -> list[Any]:
+        return list(self._rows(statement, *values))
+
+    def _rows(self, statement: str, *values: Any) -> Iterator[Any]:
         with self._translated(), self._connected().cursor() as cursor:
-            yield from cursor.execute(statement, values)
+            yield from cursor.execute(statement.replace("?", "%s"), values)
+
+    def _change(self, statement: str, *values: Any) -> int:
+        return int(self._connected().execute(statement.replace("?", "%s"), values).rowcount)
 
     def _connected(self) -> Any:
         # A connection belongs to the process that made it; after a fork the child makes its own
@@ -283,22 +212,12 @@ class PostgresStore:
 _forgotten: list[Any] = []  # connections of a parent process, never closed
 
 
-def _answer(row: Any) -> StoredAnswer:
-    request_id, position, analyst, dataset, question, payload, digest, snapshot = row
-    return StoredAnswer(
-        request_id, position, analyst, dataset, question, bytes(payload), digest, snapshot
-    ).checked()
-
-
 def _words(state: str | None, name: str) -> DiscreetError:
     # The server's own text may name hosts, users or values: it stays in the exception's cause.
     if state in _BUSY:
-        return LedgerBusy(
-            f"Another process held the ledger {name} for too long; nothing was charged.",
-            hint="Try again in a moment.",
-        )
+        return held_too_long(name)
     if state in _FOREIGN:
-        return NotALedger(f"The ledger {name} lacks a table or a column; it is damaged or foreign.")
+        return lacks_tables(name)
     if state is not None and state.startswith(("XX", "23")):
         return LedgerTampered(f"The ledger {name} is damaged.")
     return LedgerWriteFailed(

@@ -73,15 +73,20 @@ def in_use(name: str) -> LedgerBusy:
     )
 
 
+def unwritable(name: str) -> LedgerWriteFailed:
+    """Return the refusal of a ledger that this user may not write to."""
+    return LedgerWriteFailed(
+        f"The ledger {name} cannot be opened for writing.",
+        hint="Give this user the right to write to the file and its folder.",
+    )
+
+
 def _opened(path: Path) -> int:
     place = path.with_name(path.name + ".users")
     try:
         return os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise LedgerWriteFailed(
-            f"The ledger '{path.name}' cannot be opened for writing.",
-            hint="Give this user the right to write to the file and its folder.",
-        ) from error
+        raise unwritable(f"'{path.name}'") from error
 
 
 def _locked(descriptor: int, kind: int) -> bool:

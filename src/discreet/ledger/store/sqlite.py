@@ -13,39 +13,33 @@ from typing import Any
 from discreet.errors import (
     DiscreetError,
     InternalError,
-    LedgerBusy,
     LedgerError,
     LedgerTampered,
     LedgerWriteFailed,
-    NotALedger,
 )
 from discreet.ledger.chain.head import HeadFile
-from discreet.ledger.chain.links import Link
 from discreet.ledger.store import running
 from discreet.ledger.store.base import (
     TABLES,
     VERSION,
     HistoryWriter,
     StoredAnswer,
+    held_too_long,
+    lacks_tables,
     not_a_ledger,
     steps_from,
 )
+from discreet.ledger.store.presence import unwritable
 from discreet.ledger.store.sqlite_file import SqliteFile
+from discreet.ledger.store.tables import ANSWER, SqlTables
 
 APPLICATION_ID = 0x44504C47  # "DPLG", in the header of every ledger file
 BUSY_SECONDS = 60.0
-PAGE, ANSWERS_PAGE = 1000, 50  # rows read at a time
-LAST = 2**63 - 1  # no position is beyond it
+ANSWERS_PAGE = 50  # rows read at a time
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.0005, 0.008  # seconds between two looks at the lock
 
-_LINK = "SELECT position, kind, body, previous, hash FROM entries"
-_ANSWER = (
-    "SELECT request_id, position, analyst, dataset, question, payload, digest, snapshot "
-    "FROM answers"
-)
 
-
-class SqliteStore:
+class SqliteStore(SqlTables):
     """One file. Guarantee: as in Store, if the file system keeps what it has synced."""
 
     def __init__(
@@ -95,71 +89,6 @@ class SqliteStore:
             pause = min(2 * pause, LONGEST_PAUSE)
         connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._file.busy_seconds)}")
 
-    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, before `stop`."""
-        end = LAST if stop is None else stop - 1
-        # Page by page: no turn is held while the caller thinks, and appending moves no page.
-        while True:
-            rows = self._select(
-                f"{_LINK} WHERE position BETWEEN ? AND ? ORDER BY position LIMIT {PAGE}", start, end
-            )
-            yield from (Link(*row) for row in rows)
-            if len(rows) < PAGE:
-                return
-            start = rows[-1][0] + 1
-
-    def find(self, position: int) -> Link | None:
-        """Return the link at `position`."""
-        rows = self._select(f"{_LINK} WHERE position = ?", position)
-        return Link(*rows[0]) if rows else None
-
-    def append(self, link: Link) -> None:
-        """Add one link."""
-        self._change(
-            "INSERT INTO entries (position, kind, body, previous, hash) VALUES (?, ?, ?, ?, ?)",
-            *(link.position, link.kind, link.body, link.previous, link.hash),
-        )
-
-    def add_answer(self, answer: StoredAnswer) -> bool:
-        """Keep `answer` unless one with its request id is kept already; return whether it is."""
-        return (
-            self._change(
-                "INSERT INTO answers (request_id, position, analyst, dataset, question, payload, "
-                "digest, snapshot) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                *(answer.request_id, answer.position, answer.analyst, answer.dataset),
-                *(answer.question, answer.payload, answer.digest, answer.snapshot),
-            )
-            == 1
-        )
-
-    def erase(self) -> None:
-        """Remove every link and answer."""
-        self._change("DELETE FROM entries")
-        self._change("DELETE FROM answers")
-
-    def answer(self, request_id: str) -> StoredAnswer | None:
-        """Return the stored answer of a request."""
-        rows = self._select(f"{_ANSWER} WHERE request_id = ?", request_id)
-        return StoredAnswer(*rows[0]).checked() if rows else None
-
-    def answers(
-        self, *, dataset: str, analyst: str, snapshot: str, last: int
-    ) -> list[StoredAnswer]:
-        """Return the `last` answers that one analyst got about one snapshot, oldest first."""
-        where = "WHERE dataset = ? AND analyst = ? AND snapshot = ?"
-        latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT ?"
-        rows = self._select(latest, dataset, analyst, snapshot, last)
-        return [StoredAnswer(*row).checked() for row in reversed(rows)]
-
-    def latest_answer(
-        self, *, dataset: str, analyst: str, snapshot: str, question: str
-    ) -> StoredAnswer | None:
-        """Return the latest answer that one analyst got to this very question."""
-        where = "WHERE dataset = ? AND analyst = ? AND snapshot = ? AND question = ?"
-        latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT 1"
-        rows = self._select(latest, dataset, analyst, snapshot, question)
-        return StoredAnswer(*rows[0]).checked() if rows else None
-
     def claim(self, position: int) -> bool:
         """Return whether nobody who lives works on this charge; now this process does."""
         with self._translated():
@@ -175,8 +104,8 @@ class SqliteStore:
 
     def every_answer(self) -> Iterator[StoredAnswer]:
         """Yield all answers, oldest first."""
-        seen, page = 0, f"{_ANSWER.replace('FROM', ', rowid FROM')} WHERE rowid > ?"
-        while rows := self._select(f"{page} ORDER BY rowid LIMIT {ANSWERS_PAGE}", seen):
+        seen, page = 0, f"SELECT {ANSWER}, rowid FROM answers WHERE rowid > ? ORDER BY rowid"
+        while rows := self._select(f"{page} LIMIT {ANSWERS_PAGE}", seen):
             yield from (StoredAnswer(*row[:-1]).checked() for row in rows)
             seen = rows[-1][-1]
 
@@ -195,7 +124,6 @@ class SqliteStore:
             return connection.execute(statement, values).fetchall()
 
     def _change(self, statement: str, *values: Any) -> int:
-        """Return how many rows the statement changed, inside the transaction of `exclusive`."""
         with self._file.connected() as connection:
             if not connection.in_transaction:
                 raise InternalError("a change of the ledger outside a transaction")
@@ -213,7 +141,7 @@ class SqliteStore:
             self.close()
             raise _damaged(self.name) from error
         except OSError as error:
-            raise _unwritable(self.name) from error
+            raise unwritable(self.name) from error
 
 
 def _prepare(path: Path, connection: sqlite3.Connection) -> None:
@@ -278,24 +206,14 @@ def _damaged(name: str) -> LedgerTampered:
     )
 
 
-def _unwritable(name: str) -> LedgerWriteFailed:
-    return LedgerWriteFailed(
-        f"The ledger {name} cannot be opened for writing.",
-        hint="Give this user the right to write to the file and its folder.",
-    )
-
-
 def _words(error: sqlite3.Error, name: str) -> DiscreetError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return LedgerBusy(
-            f"Another process held the ledger {name} for too long; nothing was charged.",
-            hint="Try again in a moment.",
-        )
+        return held_too_long(name)
     if code == sqlite3.SQLITE_NOTADB:
         return not_a_ledger(name)
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return _unwritable(name)
+        return unwritable(name)
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM):
         return LedgerWriteFailed(
             f"The ledger {name} could not be written, so nothing is answered.",
@@ -304,5 +222,5 @@ def _words(error: sqlite3.Error, name: str) -> DiscreetError:
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CONSTRAINT):
         return _damaged(name)
     if isinstance(error, sqlite3.DatabaseError) and "no such" in str(error):
-        return NotALedger(f"The ledger {name} lacks a table or a column; it is damaged or foreign.")
+        return lacks_tables(name)
     return LedgerError(f"The ledger {name} cannot be used: {error}.")

@@ -15,10 +15,12 @@ from discreet.core.region import NULL, Region
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.ledger.worst.grid import SATURATED, Box, Signed
-from discreet.ledger.worst.replace_one import BEFORE, either, single
 from discreet.ledger.worst.tied_axes import Group, Peak, meet
 
 Amounts: TypeAlias = tuple[int, ...]
+
+BEFORE, AFTER = "<", ">"
+"""With replace-one neighbours each axis is there twice: where the person was, and where the replacement is."""
 
 CELL_CAP = 2**23
 """Integers that one set of tied axes may hold in its grid, and again in its tables: 64 MB each."""
@@ -224,3 +226,21 @@ class Worst:
 
 def _plus(first: Amounts, second: Amounts) -> Amounts:
     return tuple(a + b for a, b in zip(first, second, strict=True))
+
+
+def single(region: Region) -> Signed:
+    """Return the boxes that bill a charge once to every point of `region`."""
+    return ((1, dict(region.axes)),)
+
+
+def either(region: Region) -> Signed:
+    """Return the boxes that bill a charge once to every pair with a point in `region`.
+
+    Guarantee: [x or y in B] = [x in B] + [y in B] - [x in B][y in B], term by term.
+    """
+    before, after = _side(region, BEFORE), _side(region, AFTER)
+    return ((1, before), (1, after), (-1, {**before, **after}))
+
+
+def _side(region: Region, side: str) -> Box:
+    return {side + name: positions for name, positions in region.axes}

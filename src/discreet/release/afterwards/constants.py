@@ -1,4 +1,4 @@
-"""Inner questions of a condition, answered before the statement desk them."""
+"""Inner questions of a condition, answered before the statement around them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def nested_in(tree: exp.Expr, catalog: Catalog) -> Nested | None:
 
 
 def _same_people(inner: Inner, tree: exp.Expr, catalog: Catalog) -> None:
-    """Refuse an inner question about other people than those of the statement desk it."""
+    """Refuse an inner question about other people than those of the statement around it."""
     inside = list(inner.select.find_all(exp.Table))
     own = {id(table) for table in inside}
     named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}

@@ -1,4 +1,4 @@
-"""Private questions released together, then the step over their answers."""
+"""Private questions released together, then the step over their answers; or what that would cost."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.answer import NOTHING_SPENT, Answer, Provenance
+from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon
 from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.ledger.entry import Payer
+from discreet.plan.ir import scans_of
 from discreet.release.afterwards.tables import (
     answered,
+    columns_of,
     part_shapes,
     public_tables,
     question,
     typed,
     written,
 )
-from discreet.release.assembled import balance_of, free_bill
+from discreet.release.assembled import balance_of, free_bill, limit_of, spent_so_far
 from discreet.release.desk import Desk
 from discreet.release.finish import plain_value
-from discreet.release.pipeline import release_together
+from discreet.release.pipeline import explain, release_together
 from discreet.release.request import Request
 from discreet.release.stored import pack
 from discreet.sql.afterwards.program import Program
@@ -61,6 +64,44 @@ def release_steps(program: Program, request: Request, desk: Desk) -> Answer:
         found = replace(found, **free_bill(now))
     if request.named:
         keep_outcome(found, payer, request, desk)
+    return found
+
+
+def explain_steps(program: Program, request: Request, desk: Desk) -> Explanation:
+    """Return the explanations of all private questions as one, with the step after them."""
+    payer = payer_of(program, request, desk)
+    columns_of(program, desk)
+    parts = [explain(part_request(program, i, request), desk) for i in range(len(program.parts))]
+    now = balance_of(desk.ledger, payer)
+    before = spent_so_far(now)
+    step = f"after the noise, for nothing: {written(program)}"
+    return Explanation(
+        dataset=payer.dataset,
+        columns=program.columns,
+        sql="\n".join([*(part.sql for part in parts), f"-- {step}"]),
+        mechanisms=tuple(said for part in parts for said in part.mechanisms),
+        cost=sum((part.cost for part in parts), NOTHING_SPENT),
+        before=before,
+        # As if all parts touched the same person: never less than it will be.
+        after=sum((part.after - part.before for part in parts), before),
+        limit=limit_of(now),
+        expected_error=_errors(program, parts),
+        region=" and ".join(dict.fromkeys(part.region for part in parts)) or "nobody",
+        free=all(part.free for part in parts),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+    )
+
+
+def _errors(program: Program, parts: list[Explanation]) -> dict[str, float | None]:
+    if program.bars is None:
+        return dict.fromkeys(program.columns, None) if parts else {}
+    part = parts[program.bars.part]
+    found: dict[str, float | None] = {}
+    for name, place in zip(program.columns, program.bars.columns, strict=True):
+        if place is None:
+            found[name] = None
+        elif part.columns[place] in part.expected_error:
+            found[name] = part.expected_error[part.columns[place]]
     return found
 
 
@@ -109,8 +150,6 @@ def payer_of(program: Program, request: Request, desk: Desk) -> Payer:
 
 def datasets_of(source: Any) -> list[Any]:
     """Return the datasets whose people a relation reads."""
-    from discreet.plan.ir import scans_of
-
     return [scan.dataset for scan in scans_of(source) if scan.dataset and not scan.public]
 
 

@@ -17,17 +17,26 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
+from discreet.catalog.catalog import Catalog
+from discreet.core.numbers import Epsilon
+from discreet.engine.base import Capabilities, Engine
 from discreet.errors import DiscreetError
-from discreet.release.planning.rehearse import rehearse
+from discreet.plan.ir import scans_of
+from discreet.plan.plan import ask, make_plan
+from discreet.release.afterwards.constants import nested_in
+from discreet.release.bars.within import expected_errors
 from discreet.release.request import Request
-from discreet.sql.parse import parse_everywhere, read
+from discreet.sql.afterwards.split import split
+from discreet.sql.bind import bind
+from discreet.sql.parse import Written, parse_everywhere, read, read_checked
+from discreet.sql.write.statement import render
 
 READ_SECONDS, READ_EACH = 0.1, 1e-5
 """CPU time that reading a text may take in each dialect, and more for each of its characters: compiled code
@@ -133,3 +142,57 @@ def hold_down(memory_mb: int) -> None:
     limit = size + (memory_mb << 20)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """As much of an engine as writing SQL for it needs: no connection, no table, no row."""
+
+    capabilities: Capabilities
+    names: tuple[str, ...]
+
+    def relation(self, name: str) -> str:
+        """Return a name that stands for the table."""
+        return f'"{name}"'
+
+    def columns(self, _name: str) -> list[tuple[str, str]]:
+        """Return every declared name, as text."""
+        return [(name, "VARCHAR") for name in self.names]
+
+    def has(self, _name: str) -> bool:
+        """Return that nothing is stored."""
+        return False
+
+
+def rehearse(request: Request, catalog: Catalog, capabilities: Capabilities) -> None:
+    """Plan and write the request's SQL, and throw both away; raise what planning it would raise.
+
+    Guarantee: a function of the text, the catalog and the dialect, and the same work that
+        `release` does between reading the text and the charge; what it costs here, it costs there.
+    """
+    tree = read_checked(request.sql)
+    nested = nested_in(tree, catalog)
+    if nested is not None:
+        for inner in nested.private:
+            _rehearse_one(replace(request, sql=Written("", inner.select)), catalog, capabilities)
+        tree = nested.sampled(catalog)
+        request = replace(request, sql=Written("", tree))
+    program = split(tree, catalog)
+    if program is None:
+        _rehearse_one(request, catalog, capabilities)
+        return
+    for part in program.parts:
+        _rehearse_one(replace(request, sql=Written("", part)), catalog, capabilities)
+
+
+def _rehearse_one(request: Request, catalog: Catalog, capabilities: Capabilities) -> None:
+    statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
+    scans = [scan for scan in scans_of(statement.source) if scan.dataset is not None]
+    question = ask(statement, catalog, {scan.table.name: "1" for scan in scans})
+    budget = catalog.budget_of(question.dataset)
+    epsilon = request.epsilon or Epsilon.of(1)
+    plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
+    names = {column.name for scan in scans for column in scan.table.columns}
+    paper: Any = Paper(capabilities, tuple(sorted(names)))
+    render(question, cast("Engine", paper))
+    expected_errors(plan)

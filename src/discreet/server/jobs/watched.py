@@ -82,9 +82,6 @@ class _Engine(_Rows):
     def hold(self, tables: Any) -> _Held:
         return _Held(self._inner.hold(tables), self._tell, self._turn)
 
-    def materialise(self, *arguments: Any, **named: Any) -> Any:
-        return self._read(lambda: self._inner.materialise(*arguments, **named))
-
 
 def watched(
     curator: Curator, *, tell: Tell, turn: threading.Semaphore, asker: str = OWNER

@@ -16,7 +16,6 @@ from discreet.sql.afterwards.needed import (
     aggregates,
     has_steps,
     query_reads_people,
-    rolled_up,
     source_reads_people,
     sources,
 )
@@ -272,6 +271,3 @@ def _output_names(found: exp.Select) -> list[str]:
         name = output.alias or (output.name if isinstance(output, exp.Column) else "")
         names.append(name or output.sql(dialect="duckdb").lower()[:60] or f"column{i + 1}")
     return names
-
-
-__all__ = ["rolled_up", "split"]

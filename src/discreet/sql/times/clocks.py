@@ -145,7 +145,9 @@ def _formatted(node: e.Call, fields: Fields) -> Expr | None:
     parts: list[Expr] = []
     for code in pieces:
         if code not in TIME_CODES:
-            parts.append(e.Call("format_date", row.day, (code,)) if "%" in code else _text(code))
+            parts.append(
+                e.Call("format_date", row.day, (code,)) if "%" in code else e.Literal(code)
+            )
             continue
         within, seconds, spelled = TIME_CODES[code]
         value = divided(e.Arithmetic(Operator.MODULO, row.clock, e.Literal(within)), seconds)
@@ -153,12 +155,8 @@ def _formatted(node: e.Call, fields: Fields) -> Expr | None:
             1, math.gcd(_step(row.clock), within) // seconds
         )  # of what was cut, few are left
         texts = {i: spelled(i) for i in range(0, within // seconds, step)}
-        parts.append(_listed(value, texts) if len(texts) > 1 else _text(texts[0]))
+        parts.append(_listed(value, texts) if len(texts) > 1 else e.Literal(texts[0]))
     return parts[0] if len(parts) == 1 else e.Concat(tuple(parts))
-
-
-def _text(text: str) -> Expr:
-    return e.Literal(text)
 
 
 def _step(clock: Expr) -> int:

@@ -170,7 +170,7 @@ class BlockWriter:
             if (condition := in_positions(below.cells[name], positions, self.dialect)) is not None
         ]
         if box.residual != e.TRUE:
-            parts.append(self.writer(below).condition(box.residual))
+            parts.append(self.writer(below).write(box.residual))
         return replace(below, where=(*below.where, *parts))
 
     def _project(self, relation: Project) -> Block:
@@ -235,7 +235,7 @@ class BlockWriter:
                 # The bound holds of these rows, not of their copies.
                 left = self.wrapped(left, [name for name in left.cells if name in self.used])
             rank = left.rank if relation.copies == 1 else None
-            on = self._on(left, right, relation.pairs)
+            on = self._ons(left, right, relation.pairs)
         else:
             left = self._met(left, relation.left, [*left.cells])
             right = self._met(
@@ -245,13 +245,10 @@ class BlockWriter:
             rank = (*(left.rank or ()), *(right.rank or ())) if known else None
             units = (unit_of(relation.left), unit_of(relation.right))
             others = tuple(pair for pair in relation.pairs if pair != units)
-            on = " AND ".join([f"{left.unit} = {right.unit}", *self._ons(left, right, others)])
+            on = [f"{left.unit} = {right.unit}", *self._ons(left, right, others)]
         cells = {**left.cells, **right.cells}
-        source = f"{left.source} {relation.kind.value} JOIN {right.source} ON {on}"
+        source = f"{left.source} {relation.kind.value} JOIN {right.source} ON {' AND '.join(on)}"
         return Block(source, cells, left.where, left.unit, rank, kept=left.kept)
-
-    def _on(self, left: Block, right: Block, pairs: tuple[tuple[str, str], ...]) -> str:
-        return " AND ".join(self._ons(left, right, pairs))
 
     def _ons(self, left: Block, right: Block, pairs: tuple[tuple[str, str], ...]) -> list[str]:
         return [f"{bare_of(left.cells[one])} = {bare_of(right.cells[two])}" for one, two in pairs]

@@ -82,12 +82,12 @@ def in_positions(cell: Cell, positions: Positions, dialect: str) -> str | None:
     if known:
         parts.append(_known(cell, known, dialect))
     if NULL in positions:
-        parts.append(f"{cell.raw or f'({cell.value})'} IS NULL")
+        parts.append(f"{bare_of(cell)} IS NULL")
     return f"({' OR '.join(parts)})" if parts else "FALSE"
 
 
 def _known(cell: Cell, positions: Positions, dialect: str) -> str:
-    domain, target = cell.domain, cell.raw or f"({cell.value})"
+    domain, target = cell.domain, bare_of(cell)
     match domain:
         case CategoryDomain(values=values):
             listed = tuple(values[p] for low, high in positions.spans for p in range(low, high + 1))

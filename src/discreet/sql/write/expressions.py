@@ -48,20 +48,18 @@ class Writer:
 
     def step(self, expr: Expr) -> Fraction:
         """Return what one unit of a numeric expression's SQL stands for."""
-        found = lattice(self.domain(expr))
-        return Fraction(1) if found is None else found[2]
+        return _step(self.domain(expr))
 
     def _rule_step(self, expr: Expr) -> Fraction:
         # A tabulated domain can have a coarser step than its parts show: 2 * x + 2 * x.
-        found = lattice(infer_by_rule(expr, self.fields))
-        return Fraction(1) if found is None else found[2]
+        return _step(infer_by_rule(expr, self.fields))
 
     def holds(self, written: str, clamp: tuple[int, int]) -> bool:
         """Return whether this is a column that is held between these whole numbers already."""
         return any(cell.value == written and cell.held == clamp for cell in self.cells.values())
 
     def write(self, expr: Expr) -> str:
-        """Return SQL for `expr`: integers in steps, text, dates or truth values."""
+        """Return SQL for `expr`: integers in steps, text, dates or truth values in three-valued logic."""
         if isinstance(expr, e.ColumnRef):
             return self.cells[expr.name].value
         if isinstance(expr, e.Literal):
@@ -72,10 +70,6 @@ class Writer:
         written = self._computed(expr)
         short(len(written))
         return self._counted(written, self._rule_step(expr) / self.step(expr))
-
-    def condition(self, expr: Expr) -> str:
-        """Return SQL for a condition, in three-valued logic."""
-        return self.write(expr)
 
     def scaled(self, expr: Expr, step: Fraction) -> str:
         """Return a numeric expression counted in `step`, of which its values must be multiples."""
@@ -168,11 +162,11 @@ class Writer:
                 one, two = self._pair(left, right)
                 return f"({one} {comparison.value} {two})"
             case e.And(operands=operands):
-                return f"({' AND '.join(map(self.condition, operands))})"
+                return f"({' AND '.join(map(self.write, operands))})"
             case e.Or(operands=operands):
-                return f"({' OR '.join(map(self.condition, operands))})"
+                return f"({' OR '.join(map(self.write, operands))})"
             case e.Not(operand=operand):
-                return f"(NOT {self.condition(operand)})"
+                return f"(NOT {self.write(operand)})"
             case e.IsNull(operand=operand):
                 return f"(({self.write(operand)}) IS NULL)"
             case e.In(operand=operand, values=values):
@@ -317,8 +311,7 @@ class Writer:
                 return f"CASE WHEN {present} THEN {name}({', '.join(written)}) END"
             case _:
                 parts = [
-                    f"WHEN {self.condition(when)} THEN {value(then)}"
-                    for when, then in expr.branches
+                    f"WHEN {self.write(when)} THEN {value(then)}" for when, then in expr.branches
                 ]
                 return f"CASE {' '.join(parts)} ELSE {value(expr.otherwise)} END"
 
@@ -367,8 +360,10 @@ class Writer:
 
 def _unit(domain: Domain) -> Fraction:
     """Return what one whole number in SQL stands for: a step, or seconds of a moment."""
-    if isinstance(domain, TimestampDomain):
-        return Fraction(domain.step)
+    return Fraction(domain.step) if isinstance(domain, TimestampDomain) else _step(domain)
+
+
+def _step(domain: Domain) -> Fraction:
     found = lattice(domain)
     return Fraction(1) if found is None else found[2]
 

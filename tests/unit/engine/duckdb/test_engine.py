@@ -189,17 +189,6 @@ def test_source_files_cannot_be_written_even_past_the_guard(tmp_path, opened):
     assert not never.exists()
 
 
-def test_a_stored_table_appears_whole_or_not_at_all(tmp_path, opened):
-    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "t.parquet")
-    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path, state=tmp_path / "state")
-    with pytest.raises(EngineFailed):
-        engine.materialise(
-            "broken", f'SELECT CAST("a" AS INTEGER) AS b FROM {engine.relation("t")}'
-        )
-    assert not engine.has("broken")
-    assert list((tmp_path / "state/duckdb/tables").iterdir()) == []
-
-
 def test_what_was_spilled_goes_with_the_child(tmp_path, opened):
     state = tmp_path / "state"
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")

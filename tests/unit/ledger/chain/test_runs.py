@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from discreet.ledger.chain.runs import run_after
+from discreet.ledger.chain.links import run_after
 
 
 def whole(history) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.ledger.checkpoint.since import Since
+from discreet.ledger.checkpoint.past import Since
 
 BEFORE = {"old": [1], "both": [2]}
 

@@ -326,7 +326,7 @@ def test_an_allowance_of_a_lost_reservation_draws_from_no_other(tmp_path):
     lost = ledger.reserve(ALICE, quote("0.2"), request_id="synth")
     ledger.close()
     ledger = restore(tmp_path, tmp_path / "copy.db")
-    lost._ledger = ledger
+    lost._kept = ledger._kept
     other = ledger.reserve(OWNER, quote("0.2"), request_id="another")
     assert other.receipt.position == lost.receipt.position
     for act in (lambda: lost.draw(quote("0.1").cost), lost.settle, lambda: lost.left):

@@ -8,8 +8,8 @@ import sqlglot
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.plan import expr as e
 from discreet.plan.values import infer
+from discreet.sql.per_unit import infer_column
 from discreet.sql.scalars import Scope, to_expr
-from discreet.sql.subquery_column import infer_column
 
 FIELDS = {
     "small": IntegerDomain(-2, 5),
