@@ -9,7 +9,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.schema import DateDomain, Domain, IntegerDomain, NumberDomain
 from discreet.plan import expr as e
-from discreet.plan.box import to_box
+from discreet.plan.box import Box, to_box
 from discreet.plan.ir import Filter, Join, JoinKind, PerUnit, Project, Relation, Scan, fields_of
 
 NOBODY = Region.of({"": Positions.of([])})
@@ -35,21 +35,7 @@ def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str])
             return _scan(relation, catalog, snapshots)
         case Filter(source=source, condition=condition):
             below = reach_of(source, catalog, snapshots)
-            box = to_box(condition, domains_of(source))
-            region = below.region
-            if any(
-                isinstance(part, e.Literal) for part in e.conjuncts(box.residual) if part != e.TRUE
-            ):
-                # FALSE or NULL: programs ask so for the columns of an answer.
-                region &= NOBODY
-            for name, positions in box.hull.items():
-                axis = below.axes.get(name)
-                if axis is not None:
-                    region &= Region.of({axis: positions})
-                elif not positions:
-                    # No row can pass, whoever's it is: also where this column splits no bill.
-                    region &= NOBODY
-            return QuestionReach(region, below.axes)
+            return _filtered(below, to_box(condition, domains_of(source)))
         case Project(source=source, fields=fields, values=values):
             below = reach_of(source, catalog, snapshots)
             passed = {
@@ -72,6 +58,21 @@ def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str])
                 if isinstance(key, e.ColumnRef) and key.name in below.axes
             }
             return QuestionReach(below.region, kept)
+
+
+def _filtered(below: QuestionReach, box: Box) -> QuestionReach:
+    region = below.region
+    if any(isinstance(part, e.Literal) for part in e.conjuncts(box.residual) if part != e.TRUE):
+        # FALSE or NULL: programs ask so for the columns of an answer.
+        region &= NOBODY
+    for name, positions in box.hull.items():
+        axis = below.axes.get(name)
+        if axis is not None:
+            region &= Region.of({axis: positions})
+        elif not positions:
+            # No row can pass, whoever's it is: also where this column splits no bill.
+            region &= NOBODY
+    return QuestionReach(region, below.axes)
 
 
 def _scan(scan: Scan, catalog: Catalog, snapshots: Mapping[str, str]) -> QuestionReach:
