@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.classes.homogeneity_town import (
     OTHERS,
     QUASI,
@@ -23,7 +24,6 @@ from discreet.attack.classes.release_classes import (
 )
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.examples.visits import DIAGNOSES
@@ -33,7 +33,6 @@ ATTACK = Attack(
     name="homogeneity",
     title="What does the class give away?",
     words="In a k-anonymous file nobody has to find the row: the class itself gives the secret away.",
-    module="discreet.attack.classes.homogeneity",
     knobs=(
         Knob("k", 5, "smallest class of the release", 2, 200, 1),
         Knob("diversity", 1, "different secrets that every class must hold (l)", 1, 10, 1),

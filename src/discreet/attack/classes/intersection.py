@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.classes.homogeneity_town import (
     QUASI,
     SENSITIVE,
@@ -21,7 +22,6 @@ from discreet.attack.classes.release_classes import (
 )
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.examples.visits import DIAGNOSES
@@ -31,7 +31,6 @@ ATTACK = Attack(
     name="intersection",
     title="Who is in both releases?",
     words="Two hospitals publish k-anonymous files; whoever was a patient of both is found out.",
-    module="discreet.attack.classes.intersection",
     knobs=(
         Knob("k", 5, "smallest class of each release", 2, 200, 1),
         Knob("overlap", 0.2, "share of patients who were in both hospitals", 0.01, 1.0, 0.01),

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.blocks import Blocks, blocks_of, with_balanced_targets
 from discreet.attack.counts.differencing_answers import (
     Count,
@@ -21,7 +22,6 @@ from discreet.attack.counts.differencing_answers import (
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import MOST_KEYS, curator_over
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Bits
 from discreet.report.document import Figure
 
@@ -29,7 +29,6 @@ ATTACK = Attack(
     name="differencing",
     title="Differencing",
     words="Subtract two harmless-looking totals and read off the one person in whom they differ.",
-    module="discreet.attack.counts.differencing",
     knobs=(
         Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
         Knob("places", 20, "neighbours in a block", 5, 200, 5),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.counts.reconstruction_curator import private_bits, private_sums
 from discreet.attack.counts.reconstruction_solve import (
@@ -23,7 +24,6 @@ from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_b
 from discreet.attack.curator import MOST_KEYS
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Bits
 from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid, Words
@@ -33,7 +33,6 @@ ATTACK = Attack(
     name="reconstruction",
     title="Reconstruction",
     words="Ask for many sums over random groups and solve for everybody's secret bit.",
-    module="discreet.attack.counts.reconstruction",
     knobs=(
         Knob("people", 1_024, "people whose bit is secret", 64, 2_048, 64),
         Knob("queries", 4, "queries for each person", 1, 8, 1),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.blocks import Blocks, blocks_of
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.counts.reconstruction import half_have_it
@@ -24,7 +25,6 @@ from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measure
 from discreet.attack.counts.secret_bits import OWN_FILE
 from discreet.attack.curator import Exhibit, curator_over, whole_numbers
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid
 
@@ -32,7 +32,6 @@ ATTACK = Attack(
     name="refusals",
     title="Refusals",
     words="Ask an auditor who refuses dangerous questions, and learn from what is refused.",
-    module="discreet.attack.counts.refusals",
     knobs=(
         Knob("places", 10, "people whom a desk guards", 4, 10, 1),
         Knob("desks", 60, "desks that are questioned", 1, 60, 1),

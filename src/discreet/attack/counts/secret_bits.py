@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.attack.attacks import AttackSettings, Knob
 from discreet.attack.files import named, read_rows
-from discreet.attack.registry import AttackSettings, Knob
 from discreet.attack.town import staged
 from discreet.core.arrays import Bits
 from discreet.errors import InvalidInput

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.linkage.files import between_files
 from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import coded, narrowed, uniqueness
 from discreet.attack.linkage.story import LinkageFindings, outcome_of
 from discreet.attack.linkage.town import Hospital, Roll, asked, learned, prior_of, shuffled
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import curated, staged
 from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
@@ -20,7 +20,6 @@ ATTACK = Attack(
     name="linkage",
     title="Whose hospital file is this?",
     words="ZIP code, birth date and sex join a hospital's file without names to the voter roll.",
-    module="discreet.attack.linkage.linkage",
     knobs=(
         Knob("people", 20_000, "people in the town", 1_000, 2_000_000, 1_000),
         Knob("columns", "zip,birth_date,sex", "columns that both files have"),

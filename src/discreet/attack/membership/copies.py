@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.attack.attacks import AttackSettings, Progress
 from discreet.attack.files import as_texts, common, read_rows
 from discreet.attack.membership.learners import Victim, purse_of
 from discreet.attack.membership.nearness import membership_scores
@@ -21,7 +22,6 @@ from discreet.attack.membership.played import (
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.own_file import OwnPeople, people_of
-from discreet.attack.registry import AttackSettings, Progress
 from discreet.core.arrays import Bits, Floats
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.attack.attacks import AttackSettings, Progress
 from discreet.attack.membership.learners import Pool, our_learner, overfitted
 from discreet.attack.membership.played import (
     DELTA,
@@ -12,7 +13,6 @@ from discreet.attack.membership.played import (
 )
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import AttackSettings, Progress
 
 NO_NOISE = 1e6
 """An epsilon without meaning: the same learner, its noise too small to matter."""

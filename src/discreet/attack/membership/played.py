@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from discreet.attack.attacks import AttackSettings, Progress
 from discreet.attack.membership.clustered import LowRates, clustered_auc, low_rates
 from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
 from discreet.attack.membership.learners import Victim
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import AttackSettings, Progress
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.report import Block, Figure, Grid
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import (
@@ -23,7 +24,6 @@ from discreet.attack.ratings.known import PUBLISHED, RatingKnowledge, Witness
 from discreet.attack.ratings.private import MOST_FILMS, noisy_counts, presence
 from discreet.attack.ratings.small_club import small_club
 from discreet.attack.ratings.story import outcome_of
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
@@ -33,7 +33,6 @@ ATTACK = Attack(
     name="netflix",
     title="Whose ratings are these?",
     words="A handful of film ratings, some wrong, finds a person's whole record among thousands.",
-    module="discreet.attack.ratings.netflix",
     knobs=(
         Knob("known", 8, "ratings of the person that the adversary knows", 1, 50, 1),
         Knob("wrong", 2, "how many of them are wrong", 0, 25, 1),

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, Claims
 from discreet.attack.ratings.index import Index
 from discreet.attack.ratings.known import RatingKnowledge
-from discreet.attack.registry import AttackSettings
 from discreet.examples import parameters as p
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report import Figure, Grid, Words, lines

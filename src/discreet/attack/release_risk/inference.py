@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.release_risk.cells import CellLabels, Numbers
 from discreet.attack.release_risk.controls import AddedRisk, difference
 from discreet.attack.release_risk.parties import Parties
@@ -21,7 +21,6 @@ ATTACK = Attack(
     name="inference",
     title="Inference",
     words="Guess a secret of people whose other columns are known, from the rows most like them.",
-    module="discreet.attack.release_risk.inference",
     knobs=(
         *COMMON,
         Knob("targets", 500, "people whose secret the attacker guesses", 20, 5_000, 20),

@@ -18,10 +18,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import curator_of, people_exhibit
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.service.curators import TOKEN, AnsweringService, running
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
@@ -31,7 +31,6 @@ ATTACK = Attack(
     name="timing",
     title="Timing",
     words="Read a person's secret off the time that an answer, a refusal or an error takes.",
-    module="discreet.attack.service.timing",
     knobs=(
         Knob("targets", 100, "people asked about: half to learn a limit, half to guess", 20, 400),
         Knob("times", 2, "times that each question is asked; the shortest counts", 1, 5, 1),

@@ -18,10 +18,10 @@ import pyarrow as pa
 from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import estimates
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.curator import Exhibit, synthetic_copy, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score, score_grid
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.attack.uniqueness.copula import chances_of_uniqueness
 from discreet.core.arrays import Bits, Floats, Integers
@@ -33,7 +33,6 @@ ATTACK = Attack(
     name="uniqueness",
     title="Uniqueness from a sample",
     words="Say from a small sample who is the only one of their kind among everybody.",
-    module="discreet.attack.uniqueness.uniqueness",
     knobs=(
         Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
         Knob("share", 0.05, "part of the people who are in the sample", 0.005, 0.5, 0.005),
