@@ -6,7 +6,7 @@ population. Marketer: matches everybody and counts hits. (docs/notes/0026)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from discreet.anonymize.risk.class_sizes import ClassSizes
@@ -25,10 +25,6 @@ class AgainstIntruder:
     highest: float
     average: float
     rows_above: float
-
-    def to_json(self) -> dict[str, float]:
-        """Return plain numbers."""
-        return {"highest": self.highest, "average": self.average, "rows_above": self.rows_above}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +48,8 @@ class IntruderRisk:
     def to_json(self) -> dict[str, Any]:
         """Return plain objects."""
         return {
-            "prosecutor": self.prosecutor.to_json(),
-            "journalist": self.journalist.to_json(),
+            "prosecutor": asdict(self.prosecutor),
+            "journalist": asdict(self.journalist),
             "marketer": self.marketer,
             "sample_uniques": self.share_unique,
             "population": self.population,
