@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.census_guess import expected_residents, likeliest_block, weighed
-from discreet.attack.counts.census_residents import own_residents
 from discreet.attack.counts.census_solve import SolvedBlock, consistent_block, least_overlap
 from discreet.attack.counts.census_tables import (
     AGE,
@@ -24,6 +23,7 @@ from discreet.attack.counts.census_tables import (
     count_rows,
     tabulated,
 )
+from discreet.attack.counts.secret_bits import own_residents
 from discreet.attack.curator import BOOLEAN, Exhibit, curator_over, part_of, whole_numbers
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.package import attack_package

@@ -8,8 +8,8 @@ from discreet.attack.counts.reconstruction import (
     balanced,
     half_have_it,
     noise_sweep,
+    private_sums,
 )
-from discreet.attack.counts.reconstruction_curator import private_sums
 from discreet.attack.counts.reconstruction_solve import subset_queries, sums
 from discreet.noise.bars.binomial import lower_limit
 from discreet.report.svg import to_svg
