@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
-from discreet.anonymize.criteria.diversity import Diversity, diversity_of
+from discreet.anonymize.criteria.diversity import diversity_of
 from discreet.anonymize.criteria.models import PrivacyModel
 from discreet.anonymize.groups import Groups, Sensitive, group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
@@ -217,17 +217,16 @@ def measured(groups: Groups, population: int | None, tree: Tree | None = None) -
     """Return sizes, risks and diversity of rows that were counted already."""
     sizes = ClassSizes.of(groups.rows)
     sensitive = groups.sensitive
-    found = () if sensitive is None else (_varied(groups, sensitive, tree),)
-    return MeasuredTable(groups.quasi, sizes, risk_of(sizes, population), found)
-
-
-def _varied(groups: Groups, sensitive: Sensitive, tree: Tree | None) -> Diversity:
-    return diversity_of(
+    found = MeasuredTable(groups.quasi, sizes, risk_of(sizes, population))
+    if sensitive is None:
+        return found
+    varied = diversity_of(
         sensitive.column,
         histogram_of(bottom_table(groups, len(groups.quasi)), whole_distribution(groups)),
         ordered=has_order(sensitive),
         levels=() if tree is None else tree(sensitive),
     )
+    return replace(found, diversity=(varied,))
 
 
 def _verify(

@@ -42,20 +42,6 @@ class Look:
     lost: int
     classes: int
 
-    @classmethod
-    def of(cls, view: View, cost: CostModel, *, allowed: bool, hopeless: bool) -> Look:
-        """Return what a node tells whose classes are known."""
-        return cls(
-            levels=view.levels,
-            allowed=allowed,
-            hopeless=hopeless,
-            cost=cost.of(view) if allowed else math.inf,
-            bound=cost.bound(view),
-            tie=Discernibility().of(view) if allowed else math.inf,
-            lost=view.lost,
-            classes=int(view.kept.sum()),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
@@ -121,8 +107,16 @@ class Evaluator:
             most_classes=found.most_classes,
         )
         allowed = view.lost <= self._limit
-        hopeless = not allowed and (self._monotone or found.impossible > self._limit)
-        return Look.of(view, self._cost, allowed=allowed, hopeless=hopeless)
+        return Look(
+            levels=view.levels,
+            allowed=allowed,
+            hopeless=not allowed and (self._monotone or found.impossible > self._limit),
+            cost=self._cost.of(view) if allowed else math.inf,
+            bound=self._cost.bound(view),
+            tie=Discernibility().of(view) if allowed else math.inf,
+            lost=view.lost,
+            classes=int(view.kept.sum()),
+        )
 
     def _judge(self, table: ClassTable) -> Judged:
         raise NotImplementedError
