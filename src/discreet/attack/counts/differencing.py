@@ -10,7 +10,6 @@ import numpy as np
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.blocks import Blocks, blocks_of, with_balanced_targets
 from discreet.attack.counts.differencing_answers import (
-    Count,
     asked,
     ceiling,
     guess,
@@ -65,7 +64,9 @@ def _published(game: Blocks, chosen: AttackSettings, rng: np.random.Generator) -
     without = secret[:, 1:].sum(1)
     desk = suppressing(secret.size, least)
     direct = [desk(row[:1]) for row in secret]
-    tracked = [_tracked(row, desk) for row in secret]
+    group = np.ones(game.places, dtype=bool)
+    others = np.arange(game.places) > 0
+    tracked = [tracker(desk, group=group, others=others, secret=row) for row in secret]
     groups = [_rounded_gap(secret, base, rng) for _ in range(pairs)]
     return {
         "exact": Score.of_bits(guess(without + truth, without), truth),
@@ -83,13 +84,6 @@ def _rounded_gap(secret: Bits, base: int, rng: np.random.Generator) -> Bits:
     near = np.concatenate([secret[:, 1:], *(np.roll(secret, i, axis=0) for i in (1, 2, 3))], axis=1)
     others = (near & (rng.random(near.shape) < rng.uniform(0.3, 1.0))).sum(1)
     return np.asarray(rounded(others + secret[:, 0], base) > rounded(others, base))
-
-
-def _tracked(secret: Bits, desk: Count) -> bool | None:
-    group = np.ones(secret.size, dtype=bool)
-    others = group.copy()
-    others[0] = False
-    return tracker(desk, group=group, others=others, secret=secret)
 
 
 def _private(game: Blocks, epsilon: float) -> tuple[Score, Score]:
