@@ -128,7 +128,7 @@ def run(
         after=after,
         kept=kept,
         redacted=redacted,
-        notices=(*_people_notices(source), *_notices(copy, kept, result)),
+        notices=_notices(source, copy, kept, result),
         seconds=time.monotonic() - started,
     )
 
@@ -238,18 +238,15 @@ def _verify(
         raise InternalError("the copy is not k-anonymous; nothing was written")
 
 
-def _people_notices(source: AnonymizeSource) -> tuple[str, ...]:
-    if not source.repeats_people():
-        return ()
-    said = (
-        f"Some people have several rows in '{source.label}': k counts rows, so those that look "
-        "alike may all be one person's. Make a table with one row for each person first."
-    )
-    return (said,)
-
-
-def _notices(copy: pa.Table, kept: tuple[str, ...], result: SearchResult) -> tuple[str, ...]:
+def _notices(
+    source: AnonymizeSource, copy: pa.Table, kept: tuple[str, ...], result: SearchResult
+) -> tuple[str, ...]:
     found = []
+    if source.repeats_people():
+        found.append(
+            f"Some people have several rows in '{source.label}': k counts rows, so those that look "
+            "alike may all be one person's. Make a table with one row for each person first."
+        )
     telling = [
         name
         for name in kept

@@ -31,19 +31,14 @@ class AgainstIntruder:
 class IntruderRisk:
     """All risks of one table, given how large the population is that its rows come from."""
 
-    rows: int
-    uniques: int
+    share_unique: float
+    """The share of rows that nobody else in the file looks like."""
     prosecutor: AgainstIntruder
     journalist: AgainstIntruder
     marketer: float
     population: int
     assumed: bool
     population_uniques: tuple[UniquenessEstimate, ...]
-
-    @property
-    def share_unique(self) -> float:
-        """Return the share of rows that nobody else in the file looks like."""
-        return self.uniques / self.rows if self.rows else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return plain objects."""
@@ -67,8 +62,7 @@ def risk_of(sizes: ClassSizes, population: int | None = None) -> IntruderRisk:
     people = max(rows, round(rows / ASSUMED_PART) if population is None else population)
     part = rows / people if people else 1.0
     return IntruderRisk(
-        rows=rows,
-        uniques=sizes.uniques,
+        share_unique=sizes.share_unique,
         prosecutor=_against(sizes, [1 / int(size) for size in sizes.sizes]),
         journalist=_against(sizes, [mean_inverse_size(int(size), part) for size in sizes.sizes]),
         marketer=sizes.count / rows if rows else 0.0,
