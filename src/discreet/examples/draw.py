@@ -75,12 +75,6 @@ def bands(from_age: Mapping[int, object]) -> Integers:
     )
 
 
-def at_age(from_age: Mapping[int, float | tuple[float, ...]]) -> Floats:
-    """Return, for each age from 0 to 120, what a `..._FROM_AGE` table says."""
-    values: Floats = np.array(list(from_age.values()))[bands(from_age)]
-    return values
-
-
 def chunks(total: int, size: int = CHUNK) -> Sequence[tuple[int, int]]:
     """Return (start, count) of each chunk of `total` rows."""
     return [(start, min(size, total - start)) for start in range(0, total, size)]
