@@ -28,9 +28,9 @@ from discreet.testing import SeededRng
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 ATTACK = '''"""Guess heads, always."""
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, Knob
+from discreet.attack.attacks import Attack, Knob
 
-ATTACK = Attack("toy", "A toy", "Guesses heads.", __name__, (Knob("coins", 10, "How many.", 1, 99),))
+ATTACK = Attack("toy", "A toy", "Guesses heads.", (Knob("coins", 10, "How many.", 1, 99),))
 
 
 def run(chosen, *, progress):

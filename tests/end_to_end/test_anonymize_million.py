@@ -8,9 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.anonymize.criteria.models import DistinctDiversity
-from discreet.anonymize.hierarchy.build import intervals, prefixes, tree
-from discreet.anonymize.read_groups import read_groups
+from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.run import groups_of
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
+from discreet.anonymize.source import narrowed
 from discreet.engine.connect import connect
 from patience import slowness
 
@@ -41,17 +43,35 @@ def engine(tmp_path_factory):
     found.close()
 
 
+def intervals(column, values, *, widths):
+    starts = {value: [value // width * width for width in widths] for value in values}
+    return Hierarchy(
+        column,
+        {
+            str(value): (
+                str(value),
+                *(f"{low}-{low + w - 1}" for low, w in zip(lows, widths, strict=True)),
+                "*",
+            )
+            for value, lows in starts.items()
+        },
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", list(AnonymizeMethod))
 def test_a_million_rows_take_less_than_a_minute(engine, method):
     start = time.monotonic()
-    groups = read_groups(engine, "rows", QUASI, sensitive="ill")
+    wish = AnonymizeRequest.of(k=5, quasi=QUASI, sensitive="ill")
+    groups = groups_of(narrowed(engine, "rows", "rows"), wish)
     assert groups.combinations > 100_000
     places = {name: groups.values[i] for i, name in enumerate(QUASI)}
+    zips = {z: (z, z[:4] + "*", z[:3] + "**", z[:2] + "***", "*") for z in places["zip"]}
+    jobs = {job: (job, "hand" if job in "abcd" else "desk", "*") for job in "abcdefgh"}
     trees = {
         "age": intervals("age", places["age"], widths=[5, 10, 20]),
-        "zip": prefixes("zip", places["zip"], keep=[4, 3, 2]),
-        "job": tree("job", {"hand": list("abcd"), "desk": list("efgh")}),
+        "zip": Hierarchy("zip", zips),
+        "job": Hierarchy("job", jobs),
         "size": intervals("size", places["size"], widths=[2, 4]),
     }
     found = anonymize(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.anonymize.groups import Groups, Integers, Numbers
+from discreet.anonymize.groups import Groups, Integers, Numbers, packed
 from discreet.anonymize.hierarchy.column_levels import Ladder
 
 SUPPRESSED = -1
@@ -77,14 +77,21 @@ class Costs:
     entropy: float
 
 
-def by_text(labels: Sequence[ClassLabels], cells: Sequence[Integers]) -> list[Integers]:
-    """Return for each column numbers that are equal where the texts of the cells are."""
+def merged_by_text(
+    labels: Sequence[ClassLabels], cells: Sequence[Integers]
+) -> tuple[Integers, Integers]:
+    """Return the class of each part, and the cells of each class.
+
+    Parts that read the same in every column are one class: nobody can tell them apart.
+    """
     found = []
     for made, cell in zip(labels, cells, strict=True):
         names: dict[str, int] = {}
         number = np.array([names.setdefault(text, len(names)) for text in made.texts])
         found.append(number[cell])
-    return found
+    key, _ = packed(found, [len(made.texts) for made in labels])
+    _, first, klass = np.unique(key, return_index=True, return_inverse=True)
+    return klass, np.stack([cell[first] for cell in cells])
 
 
 def full_domain(

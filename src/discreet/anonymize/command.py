@@ -99,16 +99,12 @@ def _delimiter(written: str) -> str:
 def _memory(
     written: str, config: Path | None, source: AnonymizeSource, remember: Remember
 ) -> Memory:
-    place, dataset, table = _declared(written, config, source)
-    return Memory(table, lambda event: remember(place, dataset, event))
-
-
-def _declared(written: str, config: Path | None, source: AnonymizeSource) -> tuple[Path, str, str]:
-    """Return the discreet.toml, the dataset and the table that remember this release."""
+    """Return the table that remembers this release, in the ledger of the discreet.toml that lists it."""
     if is_file(written):
         opened = (source.engine, source.table)
         bare = recorded_table(Path(written), config=config, opened=opened)
-        dataset, _, table = bare.table.rpartition(".")
-        return bare.config, dataset, table
-    place = Path(FILE_NAME) if config is None else config
-    return place, *find_table(load(place), written)
+        place, (dataset, _, table) = bare.config, bare.table.rpartition(".")
+    else:
+        place = Path(FILE_NAME) if config is None else config
+        dataset, table = find_table(load(place), written)
+    return Memory(table, lambda event: remember(place, dataset, event))

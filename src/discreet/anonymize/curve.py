@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import IntruderRisk, risk_of
-from discreet.anonymize.run import groups_of, hierarchies_of, models_of, searched
+from discreet.anonymize.run import groups_of, hierarchies_of, models_of, searched, settings_of
 from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.search.optimal import anonymize
 from discreet.anonymize.source import AnonymizeSource
@@ -34,16 +34,7 @@ class Point:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
-        return {
-            "k": self.k,
-            "loss": self.loss,
-            "suppressed": self.suppressed,
-            "classes": self.classes,
-            "levels": self.levels,
-            "optimal": self.optimal,
-            "risk": None if self.risk is None else self.risk.to_json(),
-            "why_not": self.why_not,
-        }
+        return asdict(self) | {"risk": None if self.risk is None else self.risk.to_json()}
 
 
 def curve(
@@ -63,18 +54,7 @@ def curve(
         progress(done, len(ks) + 1, f"k = {k}")
         asked = replace(wish, k=k, seconds=wish.seconds / len(ks))
         try:
-            result = anonymize(
-                groups,
-                hierarchies,
-                k=k,
-                suppress=asked.suppress,
-                cost=asked.cost,
-                models=models,
-                method=asked.method,
-                weights={source.column(name): weight for name, weight in asked.weights.items()},
-                missing=asked.missing,
-                seconds=asked.seconds,
-            )
+            result = anonymize(groups, hierarchies, models=models, **settings_of(source, asked))
         except InvalidInput as error:
             found.append(Point(k, why_not=error.message))
             continue

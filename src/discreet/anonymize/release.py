@@ -43,11 +43,7 @@ def release(
         conditions=f"k = {wish.k}",
         rows=made.table.num_rows,
     )
-    return after_others(made, kept.record(event))
-
-
-def after_others(made: Anonymized, earlier: int) -> Anonymized:
-    """Return the copy with a notice where others of the same people left before."""
+    earlier = kept.record(event)
     if not earlier:
         return made
     notice = (

@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
-from discreet.anonymize.criteria.diversity import Diversity, diversity_of
+from discreet.anonymize.criteria.diversity import diversity_of
 from discreet.anonymize.criteria.models import PrivacyModel
 from discreet.anonymize.groups import Groups, Sensitive, group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
-from discreet.anonymize.read_groups import read_groups
 from discreet.anonymize.recode import fetch, recoded
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.class_sizes import ClassSizes
@@ -25,6 +24,7 @@ from discreet.anonymize.search.classes import bottom_table, histogram_of, whole_
 from discreet.anonymize.search.optimal import Missing, SearchResult, anonymize
 from discreet.anonymize.sensitive_levels import by_hierarchy, has_order, heights, tied
 from discreet.anonymize.source import PATIENCE, AnonymizeSource
+from discreet.engine.base import open_exact
 from discreet.errors import InternalError, InvalidInput
 
 Tree: TypeAlias = Callable[[Sensitive], tuple[tuple[int, ...], ...]]
@@ -99,22 +99,16 @@ def run(
     if sensitive in redacted:
         raise InvalidInput(f"'{sensitive}' cannot be sensitive and redacted at once.")
     hierarchies = hierarchies_of(source, wish)
-    weights = {source.column(name): weight for name, weight in wish.weights.items()}
+    settings = settings_of(source, wish)
     progress(0, 1, "counting")
     groups = groups_of(source, wish)
     result = anonymize(
         searched(groups, wish),
         hierarchies,
-        k=wish.k,
-        suppress=wish.suppress,
-        cost=wish.cost,
         models=models_of(wish, groups, hierarchies),
-        method=wish.method,
-        weights=weights,
-        missing=wish.missing,
-        seconds=wish.seconds,
         compare=True,
         progress=progress,
+        **settings,
     )
     progress(0, 1, "recoding the rows")
     names = [name for name in source.columns if name not in redacted]
@@ -134,22 +128,34 @@ def run(
         after=after,
         kept=kept,
         redacted=redacted,
-        notices=(*_people_notices(source), *_notices(copy, kept, result)),
+        notices=_notices(source, copy, kept, result),
         seconds=time.monotonic() - started,
     )
 
 
 def groups_of(source: AnonymizeSource, wish: AnonymizeRequest) -> Groups:
-    """Return the rows of a table as the wish's quasi-identifiers tell them apart."""
+    """Return the rows of a table as the wish's quasi-identifiers tell them apart.
+
+    One GROUP BY, the heavy part, on the engine.
+    """
     source.rows()  # refuses a table without any
-    return read_groups(
-        source.engine,
-        source.table,
-        source.named(wish.quasi),
-        sensitive=None if wish.sensitive is None else source.column(wish.sensitive),
-        condition=source.condition or "",
-        seconds=PATIENCE,
-    )
+    quasi = source.named(wish.quasi)
+    sensitive = None if wish.sensitive is None else source.column(wish.sensitive)
+    wanted = dict.fromkeys((*quasi, *([] if sensitive is None else [sensitive])))
+    count = "n"
+    while count in {name.lower() for name in wanted}:
+        count += "n"
+    cells = ", ".join(source.cell(name) for name in wanted)
+    sql = f"SELECT {cells}, COUNT(*) AS {count} FROM {source.relation} GROUP BY {cells}"
+    found = open_exact(source.engine.run(sql, seconds=PATIENCE))
+    return group_table(found, quasi, sensitive=sensitive, count=count)
+
+
+def settings_of(source: AnonymizeSource, wish: AnonymizeRequest) -> dict[str, Any]:
+    """Return what a wish says about the search itself, columns as the table spells them."""
+    weights = {source.column(name): weight for name, weight in wish.weights.items()}
+    names = ("k", "suppress", "cost", "method", "missing", "seconds")
+    return {name: getattr(wish, name) for name in names} | {"weights": weights}
 
 
 def searched(groups: Groups, wish: AnonymizeRequest) -> Groups:
@@ -211,17 +217,16 @@ def measured(groups: Groups, population: int | None, tree: Tree | None = None) -
     """Return sizes, risks and diversity of rows that were counted already."""
     sizes = ClassSizes.of(groups.rows)
     sensitive = groups.sensitive
-    found = () if sensitive is None else (_varied(groups, sensitive, tree),)
-    return MeasuredTable(groups.quasi, sizes, risk_of(sizes, population), found)
-
-
-def _varied(groups: Groups, sensitive: Sensitive, tree: Tree | None) -> Diversity:
-    return diversity_of(
+    found = MeasuredTable(groups.quasi, sizes, risk_of(sizes, population))
+    if sensitive is None:
+        return found
+    varied = diversity_of(
         sensitive.column,
         histogram_of(bottom_table(groups, len(groups.quasi)), whole_distribution(groups)),
         ordered=has_order(sensitive),
         levels=() if tree is None else tree(sensitive),
     )
+    return replace(found, diversity=(varied,))
 
 
 def _verify(
@@ -233,18 +238,15 @@ def _verify(
         raise InternalError("the copy is not k-anonymous; nothing was written")
 
 
-def _people_notices(source: AnonymizeSource) -> tuple[str, ...]:
-    if not source.repeats_people():
-        return ()
-    said = (
-        f"Some people have several rows in '{source.label}': k counts rows, so those that look "
-        "alike may all be one person's. Make a table with one row for each person first."
-    )
-    return (said,)
-
-
-def _notices(copy: pa.Table, kept: tuple[str, ...], result: SearchResult) -> tuple[str, ...]:
+def _notices(
+    source: AnonymizeSource, copy: pa.Table, kept: tuple[str, ...], result: SearchResult
+) -> tuple[str, ...]:
     found = []
+    if source.repeats_people():
+        found.append(
+            f"Some people have several rows in '{source.label}': k counts rows, so those that look "
+            "alike may all be one person's. Make a table with one row for each person first."
+        )
     telling = [
         name
         for name in kept

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, bits_of_file
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.noise.rng import SystemRng
@@ -25,7 +25,6 @@ ATTACK = Attack(
     name="averaging",
     title="Averaging",
     words="Ask the same question every day and average the coins away.",
-    module="discreet.attack.averaging",
     knobs=(
         Knob("people", 200, "people who answer", 20, 5_000, 20),
         Knob("answers", 1_000, "times that each of them answers", 1, 2_000, 1),

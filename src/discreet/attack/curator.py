@@ -65,6 +65,17 @@ def people_exhibit(bits: Bits, key: str) -> Exhibit:
     return Exhibit(rows, {key: whole_numbers(0, max(1, bits.size - 1)), "secret": BOOLEAN})
 
 
+def subsets_exhibit(subsets: Bits, key: str) -> Exhibit:
+    """Return the public table of who is in which subset, one a row; `key` is the column of places."""
+    subset, place = np.nonzero(subsets)
+    count, places = subsets.shape
+    return Exhibit(
+        pa.table({key: pa.array(place), "subset": pa.array(subset)}),
+        {key: whole_numbers(0, places - 1), "subset": whole_numbers(0, count - 1)},
+        public_copies=int(subsets.sum(0).max()),
+    )
+
+
 @contextmanager
 def curator_of(
     tables: Mapping[str, Exhibit],

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
@@ -21,7 +21,6 @@ ATTACK = Attack(
     name="floating-point",
     title="Floating point",
     words="Read a person's presence off the last bits of a textbook's noisy sum.",
-    module="discreet.attack.floating_point",
     knobs=(
         Knob("answers", 20_000, "noisy answers, half of them with the person", 100, 1_000_000, 100),
         Knob("value", 1.0, "what the person adds to the sum", 0.01, 1_000.0, 0.01),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from discreet.core.arrays import Bits
@@ -43,13 +43,7 @@ class Score:
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers under the contract's names."""
-        return {
-            "success": self.success,
-            "baseline": self.baseline,
-            "low": self.low,
-            "high": self.high,
-            "measure": self.measure,
-        }
+        return asdict(self)
 
     def __str__(self) -> str:
         interval = f"95% interval {self.low:.3f} to {self.high:.3f}"

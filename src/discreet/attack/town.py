@@ -13,26 +13,13 @@ from discreet.examples import Town, town
 
 
 @contextmanager
-def staged(
-    people: int,
-    *,
-    tables: Sequence[str],
-    seed: int = 0,
-    ratings: int = 1_000_000,
-    genotypes: int = 2_000,
-    loci: int = 10_000,
-) -> Iterator[Town]:
-    """Yield a town that exists until the block ends: its budget is nobody's but the attack's."""
+def staged(people: int, *, tables: Sequence[str], **more: int) -> Iterator[Town]:
+    """Yield a town that exists until the block ends: its budget is nobody's but the attack's.
+
+    `more` are seed and sizes, as `town` takes them.
+    """
     with tempfile.TemporaryDirectory(prefix="discreet-attack-") as folder:
-        yield town(
-            people,
-            folder=folder,
-            seed=seed,
-            tables=tables,
-            ratings=ratings,
-            genotypes=genotypes,
-            loci=loci,
-        )
+        yield town(people, folder=folder, tables=tables, **more)
 
 
 @contextmanager

@@ -19,12 +19,6 @@ RACES = tuple(p.RACE_SHARES)
 CYP2C9 = tuple("/".join(pair) for pair in combinations_with_replacement(p.CYP2C9_ALLELES, 2))
 
 
-def _vkorc1_law() -> TownLaw:
-    """Return shares of G/G, A/G and A/A by race (Hardy-Weinberg)."""
-    frequencies = [p.VKORC1_A_FREQUENCIES[race] for race in RACES]
-    return TownLaw.of([((1 - a) ** 2, 2 * a * (1 - a), a**2) for a in frequencies])
-
-
 def _cyp2c9_law() -> TownLaw:
     """Return shares of the six genotypes by race (Hardy-Weinberg)."""
     pairs = list(combinations_with_replacement(range(3), 2))
@@ -36,7 +30,9 @@ def _cyp2c9_law() -> TownLaw:
 
 
 RACE = TownLaw.of(list(p.RACE_SHARES.values()))
-VKORC1 = _vkorc1_law()
+_A = [p.VKORC1_A_FREQUENCIES[race] for race in RACES]
+VKORC1 = TownLaw.of([((1 - a) ** 2, 2 * a * (1 - a), a**2) for a in _A])
+"""Shares of G/G, A/G and A/A by race (Hardy-Weinberg)."""
 CYP2C9_LAW = _cyp2c9_law()
 
 

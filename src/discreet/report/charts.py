@@ -177,13 +177,7 @@ def lines(
     ]
     if threshold is not None:
         layers += _threshold(threshold, mark)
-    return {
-        "$schema": SCHEMA,
-        "width": WIDTH,
-        "height": HEIGHT,
-        "data": {"values": points},
-        "layer": layers,
-    }
+    return _chart(points, layers)
 
 
 def _threshold(value: float, mark: str) -> list[dict[str, Any]]:
@@ -253,7 +247,7 @@ def _chart(
     values: list[dict[str, Any]],
     layers: list[dict[str, Any]],
     *,
-    x: dict[str, Any],
+    x: dict[str, Any] | None = None,
     title: str = "",
 ) -> dict[str, Any]:
     head = {"text": title, "anchor": "start", "fontSize": 12, "fontWeight": "normal"}
@@ -264,6 +258,6 @@ def _chart(
         "width": WIDTH,
         "height": HEIGHT,
         "data": {"values": values},
-        "encoding": {"x": x},
+        **({} if x is None else {"encoding": {"x": x}}),
         "layer": layers,
     }

@@ -15,11 +15,12 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 def to_html(document: Document) -> str:
     """Return the whole document as a page that needs nothing besides itself."""
     title = escape(document.title)
+    mark = "" if document.warning is None else f"{escape(document.warning)} · "
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{_mark(document)}{title}</title><style>{STYLE}</style></head><body>"
+        f"<title>{mark}{title}</title><style>{STYLE}</style></head><body>"
         f"<main>{_banner(document)}<h1>{title}</h1>"
         f'<p class="quiet">{escape(document.subtitle)}</p>{_sections(document)}</main>'
         "</body></html>\n"
@@ -29,10 +30,6 @@ def to_html(document: Document) -> str:
 def to_fragment(document: Document) -> str:
     """Return the sections alone, for a page that brings its own headline and style sheet."""
     return f'<article class="report">{_banner(document)}{_sections(document)}</article>'
-
-
-def _mark(document: Document) -> str:
-    return "" if document.warning is None else f"{escape(document.warning)} · "
 
 
 def _banner(document: Document) -> str:

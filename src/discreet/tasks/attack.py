@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.attack.attacks import attack_named
+from discreet.attack.attacks import Progress, attack_named, quiet
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Progress, quiet
 
 
 def attack(name: str, *, progress: Progress = quiet, **settings: Any) -> Outcome:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import nullcontext
 from pathlib import Path
 
+from discreet.attack.attacks import Progress, quiet
 from discreet.attack.audit.audit import Audit, Effort, audit_one_run
 from discreet.attack.audit.audit import audit as audit_samples
 from discreet.attack.audit.other_python import other_target
 from discreet.attack.audit.target import load_target
-from discreet.attack.registry import Progress, quiet
 from discreet.errors import InvalidInput
 
 

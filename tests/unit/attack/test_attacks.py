@@ -2,8 +2,7 @@
 
 import pytest
 
-from discreet.attack.attacks import MODULES, all_attacks, attack_named
-from discreet.attack.registry import AttackSettings
+from discreet.attack.attacks import MODULES, AttackSettings, all_attacks, attack_named
 from discreet.errors import UnknownName
 
 CONTRACT = {
@@ -26,7 +25,6 @@ def test_the_contract_is_kept():
 def test_an_attack_says_what_it_is_and_has_sound_knobs(name):
     attack = attack_named(name)
     assert attack.name == name
-    assert attack.module == MODULES[name]
     assert attack.title
     assert attack.words.endswith(".")
     names = [knob.name for knob in attack.knobs]

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
-from itertools import pairwise
-from typing import TypeAlias, cast
+from typing import cast
 
 from discreet.anonymize.groups import Value, spelled
 from discreet.anonymize.hierarchy.levels import TOP, Hierarchy
 from discreet.errors import InvalidInput
-
-Tree: TypeAlias = "Mapping[str, Tree] | Sequence[str]"
-"""Labels over labels over values: {"Europe": ["France", "Spain"], "Asia": ["India"]}."""
 
 _MOST_LEVELS = 12
 _ENOUGH_PARTS = 2
@@ -25,25 +21,21 @@ def star(column: str, values: Sequence[Value]) -> Hierarchy:
     return Hierarchy(column, {spelled(value): (spelled(value), TOP) for value in values})
 
 
-def intervals(
-    column: str, values: Sequence[Value], *, widths: Sequence[float] | None = None
-) -> Hierarchy:
+def intervals(column: str, values: Sequence[Value]) -> Hierarchy:
     """Return numbers > intervals of growing width > star.
 
-    Each width must be a multiple of the one before it, so that intervals nest; they start at
-    multiples of their width. Without `widths` the first is a round number that makes about 50
-    parts, and each next is double, until two parts are left. Whole numbers read "20-24", others
-    "[20, 25)". A missing value stays missing below the star.
+    The first width is a round number that makes about 50 parts, and each next is double, until two
+    parts are left; intervals start at multiples of their width, so they nest. Whole numbers read
+    "20-24", others "[20, 25)". A missing value stays missing below the star.
 
-    >>> intervals("age", [17, 34], widths=[5, 10]).path(34)
-    ('34', '30-34', '30-39', '*')
+    >>> intervals("age", [17, 25]).path(25)
+    ('25', '24-25', '24-27', '*')
     """
     numbers = [_number(column, value) for value in values if value is not None]
     if not numbers:
         return star(column, values)
     whole = all(float(number).is_integer() for number in numbers)
-    steps = list(widths) if widths is not None else _round_widths(numbers, whole=whole)
-    _check_widths(column, steps)
+    steps = _round_widths(numbers, whole=whole)
     paths: dict[str, tuple[str, ...]] = {}
     for value in values:
         text = spelled(value)
@@ -86,18 +78,6 @@ def _round_widths(numbers: Sequence[float], *, whole: bool) -> list[float]:
     return found
 
 
-def _check_widths(column: str, widths: Sequence[float]) -> None:
-    if any(not math.isfinite(width) or width <= 0 for width in widths):
-        raise InvalidInput(f"The widths of the intervals of '{column}' must be above zero.")
-    for fine, coarse in pairwise(widths):
-        ratio = coarse / fine
-        if ratio < 1.5 or abs(ratio - round(ratio)) > 1e-9 * ratio:
-            raise InvalidInput(
-                f"The intervals of '{column}' do not nest.",
-                hint="Each width must be a whole multiple of the one before, such as 5, 10, 20.",
-            )
-
-
 def _intervals(number: float, widths: Sequence[float], *, whole: bool) -> list[str]:
     """Return the label of a number at each width."""
     labels = []
@@ -112,25 +92,17 @@ def _intervals(number: float, widths: Sequence[float], *, whole: bool) -> list[s
     return labels
 
 
-def prefixes(
-    column: str, values: Sequence[Value], *, keep: Sequence[int] | None = None
-) -> Hierarchy:
-    """Return codes > codes with ever more of their ends replaced by stars > star.
+def prefixes(column: str, values: Sequence[Value]) -> Hierarchy:
+    """Return codes > codes with one more character of their ends replaced by a star > star.
 
-    `keep` says how many leading characters each level keeps, falling; without it one character
-    goes at each level. Codes keep their length, so ZIP codes stay recognisable.
+    Codes keep their length, so ZIP codes stay recognisable.
 
-    >>> prefixes("zip", ["02139"], keep=[3]).path("02139")
-    ('02139', '021**', '*')
+    >>> prefixes("code", ["A12"]).path("A12")
+    ('A12', 'A1*', 'A**', '*')
     """
     texts = [spelled(value) for value in values]
     longest = max((len(text) for text in texts), default=0)
-    kept = list(range(longest - 1, 0, -1)) if keep is None else list(keep)
-    if any(fine <= coarse for fine, coarse in pairwise(kept)) or any(number < 1 for number in kept):
-        raise InvalidInput(
-            f"The prefixes of '{column}' must become shorter at every level.",
-            hint="Give falling lengths of at least 1, such as 4, 3, 2.",
-        )
+    kept = range(longest - 1, 0, -1)
     paths = {
         text: (text, *(_prefix(text, number, longest) if text else "" for number in kept), TOP)
         for text in texts
@@ -171,28 +143,6 @@ def _date(column: str, text: str) -> date:
             f"The column '{column}' holds something that is not a date.",
             hint="Dates are written as 1999-12-31.",
         ) from None
-
-
-def tree(column: str, branches: Mapping[str, Tree]) -> Hierarchy:
-    """Return the hierarchy of a nested mapping; shorter branches repeat their lowest label."""
-    paths: dict[str, tuple[str, ...]] = {}
-
-    def walk(node: Tree, above: tuple[str, ...]) -> None:
-        if isinstance(node, Mapping):
-            for label, below in node.items():
-                walk(below, (label, *above))
-            return
-        for value in node:
-            if value in paths:
-                raise InvalidInput(f"The tree of '{column}' has the same value twice.")
-            paths[value] = (value, *above, TOP)
-
-    walk(branches, ())
-    depth = max((len(path) for path in paths.values()), default=0)
-    for value, path in paths.items():
-        # The value itself fills the gap: it stays as it is where its branch has fewer levels.
-        paths[value] = (*(value,) * (depth - len(path)), *path)
-    return Hierarchy(column, paths)
 
 
 def guess(column: str, values: Sequence[Value]) -> Hierarchy:

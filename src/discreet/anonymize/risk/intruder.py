@@ -6,7 +6,7 @@ population. Marketer: matches everybody and counts hits. (docs/notes/0026)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from discreet.anonymize.risk.class_sizes import ClassSizes
@@ -26,17 +26,13 @@ class AgainstIntruder:
     average: float
     rows_above: float
 
-    def to_json(self) -> dict[str, float]:
-        """Return plain numbers."""
-        return {"highest": self.highest, "average": self.average, "rows_above": self.rows_above}
-
 
 @dataclass(frozen=True, slots=True)
 class IntruderRisk:
     """All risks of one table, given how large the population is that its rows come from."""
 
-    rows: int
-    uniques: int
+    share_unique: float
+    """The share of rows that nobody else in the file looks like."""
     prosecutor: AgainstIntruder
     journalist: AgainstIntruder
     marketer: float
@@ -44,16 +40,11 @@ class IntruderRisk:
     assumed: bool
     population_uniques: tuple[UniquenessEstimate, ...]
 
-    @property
-    def share_unique(self) -> float:
-        """Return the share of rows that nobody else in the file looks like."""
-        return self.uniques / self.rows if self.rows else 0.0
-
     def to_json(self) -> dict[str, Any]:
         """Return plain objects."""
         return {
-            "prosecutor": self.prosecutor.to_json(),
-            "journalist": self.journalist.to_json(),
+            "prosecutor": asdict(self.prosecutor),
+            "journalist": asdict(self.journalist),
             "marketer": self.marketer,
             "sample_uniques": self.share_unique,
             "population": self.population,
@@ -71,8 +62,7 @@ def risk_of(sizes: ClassSizes, population: int | None = None) -> IntruderRisk:
     people = max(rows, round(rows / ASSUMED_PART) if population is None else population)
     part = rows / people if people else 1.0
     return IntruderRisk(
-        rows=rows,
-        uniques=sizes.uniques,
+        share_unique=sizes.share_unique,
         prosecutor=_against(sizes, [1 / int(size) for size in sizes.sizes]),
         journalist=_against(sizes, [mean_inverse_size(int(size), part) for size in sizes.sizes]),
         marketer=sizes.count / rows if rows else 0.0,

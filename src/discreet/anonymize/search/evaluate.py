@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -43,20 +42,6 @@ class Look:
     lost: int
     classes: int
 
-    @classmethod
-    def of(cls, view: View, cost: CostModel, *, allowed: bool, hopeless: bool) -> Look:
-        """Return what a node tells whose classes are known."""
-        return cls(
-            levels=view.levels,
-            allowed=allowed,
-            hopeless=hopeless,
-            cost=cost.of(view) if allowed else math.inf,
-            bound=cost.bound(view),
-            tie=Discernibility().of(view) if allowed else math.inf,
-            lost=view.lost,
-            classes=int(view.kept.sum()),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
@@ -66,19 +51,78 @@ class Assigned:
     among: Integers
 
 
-class Evaluator(Protocol):
-    """Looks at nodes."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Which classes of a node stay, and how many rows each of them hides among.
 
-    def look(self, levels: Sequence[int]) -> Look:
-        """Return what a node tells."""
-        ...
+    No finer node could keep the `impossible` rows either; no coarser one has more than `most_classes`.
+    """
+
+    kept: Mask
+    among: Integers
+    impossible: int
+    most_classes: int
+
+
+class Evaluator:
+    """Looks at nodes; what a class is hidden among is for each kind of evaluator to say."""
+
+    def __init__(
+        self,
+        groups: Groups,
+        ladders: Sequence[Ladder],
+        smallest: int,
+        cost: CostModel,
+        *,
+        limit: int,
+        monotone: bool,
+    ) -> None:
+        self._ladders = ladders
+        self._smallest = smallest
+        self._cost = cost
+        self._limit = limit
+        self._monotone = monotone
+        self._total = groups.total
+        self._bottom = bottom_table(groups, len(ladders))
+        self._shelf = TableShelf(self._bottom, ladders)
 
     def assign(self, levels: Sequence[int]) -> Assigned:
         """Return the classes of a node."""
-        ...
+        found = self._judge(roll_up(self._bottom, self._ladders, levels))
+        klass = class_of(self._bottom, self._ladders, levels)
+        return Assigned(np.where(found.kept[klass], klass, SUPPRESSED), found.among[found.kept])
+
+    def look(self, levels: Sequence[int]) -> Look:
+        """Return what a node tells."""
+        table = self._shelf.reach(levels)
+        found = self._judge(table)
+        view = View(
+            levels=table.levels,
+            total=self._total,
+            smallest=self._smallest,
+            rows=table.rows,
+            sizes=found.among,
+            kept=found.kept,
+            codes=table.codes,
+            most_classes=found.most_classes,
+        )
+        allowed = view.lost <= self._limit
+        return Look(
+            levels=view.levels,
+            allowed=allowed,
+            hopeless=not allowed and (self._monotone or found.impossible > self._limit),
+            cost=self._cost.of(view) if allowed else math.inf,
+            bound=self._cost.bound(view),
+            tie=Discernibility().of(view) if allowed else math.inf,
+            lost=view.lost,
+            classes=int(view.kept.sum()),
+        )
+
+    def _judge(self, table: ClassTable) -> Judged:
+        raise NotImplementedError
 
 
-class ClassEvaluator:
+class ClassEvaluator(Evaluator):
     """Looks at nodes where rows with equal labels form a class (missing is a value of its own)."""
 
     def __init__(
@@ -90,52 +134,17 @@ class ClassEvaluator:
         *,
         limit: int,
     ) -> None:
-        self._ladders = ladders
-        self._conditions = conditions
-        self._cost = cost
-        self._limit = limit
-        self._total = groups.total
-        self._whole = whole_distribution(groups)
-        self._bottom = bottom_table(groups, len(ladders))
-        self._shelf = TableShelf(self._bottom, ladders)
         # With no row to spare, one class that fails cannot come from classes that all pass.
-        self._monotone = conditions.superset_closed or limit == 0
+        monotone = conditions.superset_closed or limit == 0
+        super().__init__(groups, ladders, conditions.smallest, cost, limit=limit, monotone=monotone)
+        self._conditions = conditions
+        self._whole = whole_distribution(groups)
 
-    def assign(self, levels: Sequence[int]) -> Assigned:
-        """Return the classes of a node."""
-        table = roll_up(self._bottom, self._ladders, levels)
-        kept, _ = self._judge(table)
-        klass = class_of(self._bottom, self._ladders, levels)
-        return Assigned(np.where(kept[klass], klass, SUPPRESSED), table.rows[kept])
-
-    def look(self, levels: Sequence[int]) -> Look:
-        """Return what a node tells."""
-        table = self._shelf.reach(levels)
-        kept, impossible = self._judge(table)
-        view = self._view(table, kept)
-        allowed = view.lost <= self._limit
-        hopeless = not allowed and (self._monotone or impossible > self._limit)
-        return Look.of(view, self._cost, allowed=allowed, hopeless=hopeless)
-
-    def _judge(self, table: ClassTable) -> tuple[Mask, int]:
-        """Return which classes stay, and how many rows no finer node could keep either."""
-        enough = table.rows >= self._conditions.smallest
-        few = int(table.rows[~enough].sum())
-        if not self._conditions.needs_sensitive or few > self._limit:
-            return enough, few
-        verdict = self._conditions.judge(table.rows, histogram_of(table, self._whole))
-        return verdict.kept, int(table.rows[~verdict.possible].sum())
-
-    def _view(self, table: ClassTable, kept: Mask) -> View:
-        smallest = self._conditions.smallest
-        few = table.rows < smallest
-        return View(
-            levels=table.levels,
-            total=self._total,
-            smallest=smallest,
-            rows=table.rows,
-            sizes=table.rows,
-            kept=kept,
-            codes=table.codes,
-            most_classes=int(np.count_nonzero(~few)) + int(table.rows[few].sum()) // smallest,
-        )
+    def _judge(self, table: ClassTable) -> Judged:
+        kept = table.rows >= self._smallest
+        impossible = few = int(table.rows[~kept].sum())
+        most = int(np.count_nonzero(kept)) + few // self._smallest
+        if self._conditions.needs_sensitive and few <= self._limit:
+            verdict = self._conditions.judge(table.rows, histogram_of(table, self._whole))
+            kept, impossible = verdict.kept, int(table.rows[~verdict.possible].sum())
+        return Judged(kept, table.rows, impossible, most)

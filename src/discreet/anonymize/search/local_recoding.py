@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding, by_text
+from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding, merged_by_text
 from discreet.anonymize.criteria.models import Conditions
-from discreet.anonymize.groups import Groups, Integers, Mask, Numbers, packed
+from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
 from discreet.anonymize.hierarchy.column_levels import Ladder
 from discreet.anonymize.search.cheapest import Progress
 from discreet.anonymize.search.classes import whole_distribution
@@ -166,7 +166,7 @@ def _lowered(parts: _Parts, columns: Sequence[_Column], best: Integers) -> _Part
 def _read_off(
     groups: Groups, ladders: Sequence[Ladder], parts: _Parts, stays: Integers
 ) -> Recoding:
-    """Return the recoding; classes that read the same everywhere are one."""
+    """Return the recoding, each class at the levels of its own."""
     first = np.unique(parts.part, return_index=True)[1]
     labels, cells = [], []
     for place, ladder in enumerate(ladders):
@@ -176,8 +176,7 @@ def _read_off(
         level = parts.levels[:, place]
         labels.append(made)
         cells.append(start[level] + codes[level, values])
-    key, _ = packed(by_text(labels, cells), [len(made.texts) for made in labels])
-    _, once, klass = np.unique(key, return_index=True, return_inverse=True)
+    klass, read = merged_by_text(labels, cells)
     whole = np.full(groups.combinations, SUPPRESSED, dtype=np.int64)
     whole[stays] = klass[parts.part]
     return Recoding(
@@ -186,7 +185,7 @@ def _read_off(
         whole,
         groups.rows,
         tuple(labels),
-        np.stack([cell[once] for cell in cells]),
+        read,
     )
 
 

@@ -6,24 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.anonymize.class_labels import SUPPRESSED
 from discreet.anonymize.groups import Groups, Integers, Mask, packed
 from discreet.anonymize.hierarchy.column_levels import Ladder
-from discreet.anonymize.search.classes import (
-    ClassTable,
-    TableShelf,
-    bottom_table,
-    class_of,
-    roll_up,
-)
-from discreet.anonymize.search.costs import CostModel, View
-from discreet.anonymize.search.evaluate import Assigned, Look
+from discreet.anonymize.search.classes import ClassTable
+from discreet.anonymize.search.costs import CostModel
+from discreet.anonymize.search.evaluate import Evaluator, Judged
 from discreet.errors import InvalidInput
 
 _MOST_PATTERNS = 64
 
 
-class MatchingEvaluator:
+class MatchingEvaluator(Evaluator):
     """Looks at nodes where two rows match if each column is equal or missing in one of them.
 
     Matching is not transitive, so a row is counted by itself: it stays if at least k rows that
@@ -34,43 +27,13 @@ class MatchingEvaluator:
         self, groups: Groups, ladders: Sequence[Ladder], k: int, cost: CostModel, *, limit: int
     ) -> None:
         _check_labels(groups, ladders)
-        self._ladders = ladders
-        self._k = k
-        self._cost = cost
-        self._limit = limit
-        self._total = groups.total
-        self._bottom = bottom_table(groups, len(ladders))
-        self._shelf = TableShelf(self._bottom, ladders)
+        # Whatever is kept is kept at every coarser node too.
+        super().__init__(groups, ladders, k, cost, limit=limit, monotone=True)
         self._absent = [
             values.index(None) if None in values else len(values) for values in groups.values
         ]
 
-    def assign(self, levels: Sequence[int]) -> Assigned:
-        """Return the classes of a node."""
-        table = roll_up(self._bottom, self._ladders, levels)
-        among, kept = self._matched(table)
-        klass = class_of(self._bottom, self._ladders, levels)
-        return Assigned(np.where(kept[klass], klass, SUPPRESSED), among[kept])
-
-    def look(self, levels: Sequence[int]) -> Look:
-        """Return what a node tells; whatever is kept is kept at every coarser node too."""
-        table = self._shelf.reach(levels)
-        among, kept = self._matched(table)
-        view = View(
-            levels=table.levels,
-            total=self._total,
-            smallest=self._k,
-            rows=table.rows,
-            sizes=np.where(kept, among, 0),
-            kept=kept,
-            codes=table.codes,
-            most_classes=table.size,
-        )
-        allowed = view.lost <= self._limit
-        return Look.of(view, self._cost, allowed=allowed, hopeless=not allowed)
-
-    def _matched(self, table: ClassTable) -> tuple[Integers, Mask]:
-        """Return how many kept rows match each class, and which classes are kept."""
+    def _judge(self, table: ClassTable) -> Judged:
         columns, sizes, blank = self._labels(table)
         pattern = np.zeros(table.size, dtype=np.int64)
         if blank:
@@ -79,9 +42,9 @@ class MatchingEvaluator:
         while True:
             rows = np.where(kept, table.rows, 0)
             among = _matches(columns, sizes, blank, pattern, rows)
-            still = kept & (among >= self._k)
+            still = kept & (among >= self._smallest)
             if bool((still == kept).all()):
-                return among, kept
+                return Judged(kept, np.where(kept, among, 0), 0, table.size)
             kept = still
 
     def _labels(self, table: ClassTable) -> tuple[list[Integers], list[int], list[Mask]]:

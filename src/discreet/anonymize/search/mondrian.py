@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.anonymize.class_labels import Recoding, by_text
+from discreet.anonymize.class_labels import Recoding, merged_by_text
 from discreet.anonymize.criteria.models import Conditions
-from discreet.anonymize.groups import Groups, Integers, Mask, Numbers, packed
+from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
 from discreet.anonymize.hierarchy.column_levels import Ladder
 from discreet.anonymize.hierarchy.column_order import ColumnOrder, make_axes
 from discreet.anonymize.search.cheapest import Progress
@@ -226,10 +226,7 @@ def _both_satisfy(entries: Entries, right: Mask, wanting: Mask, space: _Space) -
 
 
 def read_off(groups: Groups, axes: Sequence[ColumnOrder], entries: Entries) -> Recoding:
-    """Return the recoding of parts: each column reads the stretch that its part covers.
-
-    Parts that read the same everywhere are one class, as nobody can tell them apart.
-    """
+    """Return the recoding of parts: each column reads the stretch that its part covers."""
     order = np.argsort(entries.part, kind="stable")
     ordered = entries.part[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
@@ -242,8 +239,7 @@ def read_off(groups: Groups, axes: Sequence[ColumnOrder], entries: Entries) -> R
         labels.append(made)
         cells.append(cell)
     # Two stretches may read the same, so classes are told apart by their texts.
-    key, _ = packed(by_text(labels, cells), [len(made.texts) for made in labels])
-    _, first, klass = np.unique(key, return_index=True, return_inverse=True)
+    klass, read = merged_by_text(labels, cells)
     number = np.empty(int(ordered[-1]) + 1, dtype=np.int64)
     number[ordered[starts]] = klass
     return Recoding(
@@ -252,5 +248,5 @@ def read_off(groups: Groups, axes: Sequence[ColumnOrder], entries: Entries) -> R
         number[entries.part],
         entries.rows,
         tuple(labels),
-        np.stack([cell[first] for cell in cells]),
+        read,
     )

@@ -14,7 +14,7 @@ from enum import Enum
 
 from discreet.anonymize.class_labels import Costs, Recoding, full_domain, measure
 from discreet.anonymize.criteria.models import Conditions, KAnonymity, PrivacyModel
-from discreet.anonymize.groups import Groups
+from discreet.anonymize.groups import Groups, Integers
 from discreet.anonymize.hierarchy.column_levels import Ladder, make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.cheapest import CheapestNode, Progress, search, silent
@@ -166,7 +166,9 @@ def anonymize(
             f"With the method '{method.value}' a missing value is a value of its own.",
             hint="Use the method optimal where missing values are to match everything.",
         )
-    return _local(task) if method is AnonymizeMethod.LOCAL else _mondrian(task, method)
+    if method is AnonymizeMethod.LOCAL:
+        return _refined(task, *_search(task))
+    return _mondrian(task, method)
 
 
 def _check(
@@ -211,15 +213,8 @@ def _search(task: _Task) -> tuple[CheapestNode, Assigned]:
 def _optimal(task: _Task, *, compare: bool) -> SearchResult:
     found, assigned = _search(task)
     recoding = full_domain(task.groups, task.ladders, found.levels, assigned.klass)
-    costs = measure(
-        task.groups,
-        recoding,
-        weights=task.weights,
-        levels=found.levels,
-        hidden_among=assigned.among,
-    )
     return replace(
-        _result(task, AnonymizeMethod.OPTIMAL, recoding, costs),
+        _result(task, AnonymizeMethod.OPTIMAL, recoding, found.levels, assigned.among),
         levels=dict(zip(task.groups.quasi, found.levels, strict=True)),
         least=int(assigned.among.min()),
         optimal=found.optimal,
@@ -243,11 +238,6 @@ def _alternatives(task: _Task, found: CheapestNode, assigned: Assigned) -> tuple
     return tuple(Alternative(each.method, each.costs.loss, each.suppressed) for each in made)
 
 
-def _local(task: _Task) -> SearchResult:
-    found, assigned = _search(task)
-    return _refined(task, found, assigned)
-
-
 def _refined(task: _Task, found: CheapestNode, assigned: Assigned) -> SearchResult:
     recoding = local_recoding(
         task.groups,
@@ -258,8 +248,7 @@ def _refined(task: _Task, found: CheapestNode, assigned: Assigned) -> SearchResu
         weights=task.weights,
         progress=task.progress,
     )
-    costs = measure(task.groups, recoding, weights=task.weights, levels=None)
-    result = _result(task, AnonymizeMethod.LOCAL, recoding, costs)
+    result = _result(task, AnonymizeMethod.LOCAL, recoding)
     return replace(result, evaluated=found.evaluated, nodes=found.nodes, runners=found.runners)
 
 
@@ -272,11 +261,16 @@ def _mondrian(task: _Task, method: AnonymizeMethod) -> SearchResult:
         relaxed=method is AnonymizeMethod.RELAXED,
         progress=task.progress,
     )
-    costs = measure(task.groups, recoding, weights=task.weights, levels=None)
-    return _result(task, method, recoding, costs)
+    return _result(task, method, recoding)
 
 
-def _result(task: _Task, method: AnonymizeMethod, recoding: Recoding, costs: Costs) -> SearchResult:
+def _result(
+    task: _Task,
+    method: AnonymizeMethod,
+    recoding: Recoding,
+    levels: Sequence[int] | None = None,
+    among: Integers | None = None,
+) -> SearchResult:
     return SearchResult(
         method=method,
         quasi=task.groups.quasi,
@@ -286,7 +280,9 @@ def _result(task: _Task, method: AnonymizeMethod, recoding: Recoding, costs: Cos
         conditions=task.conditions.words(),
         levels=None,
         recoding=recoding,
-        costs=costs,
+        costs=measure(
+            task.groups, recoding, weights=task.weights, levels=levels, hidden_among=among
+        ),
         cost=task.cost,
         optimal=False,
         bound=None,

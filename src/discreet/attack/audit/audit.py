@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from discreet.attack.attacks import Progress, quiet
 from discreet.attack.audit.bounds import GuessCount, LossMeasure, epsilon_from_one_run
 from discreet.attack.audit.events import ChosenEvents, choose_events
 from discreet.attack.audit.features import OpenedOutputs, Outputs, gathered
 from discreet.attack.audit.target import Pair, Target
-from discreet.attack.registry import Progress, quiet
 from discreet.errors import InvalidInput
 
 PILOT = 5

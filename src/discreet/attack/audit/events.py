@@ -172,8 +172,9 @@ def _rare(
 def _foreseen(tally: GuessCount, times: float) -> GuessCount:
     """Return the counts that so many times as many samples would give, a little worse than seen."""
     share = (tally.right + _SOFT) / (tally.guesses + _SOFT + _FORGOTTEN)
-    wrong = [(1 - share) * tally.guesses * times * part for part in _halves(tally)]
-    right = [round(times * share * part) for part in (tally.first_right, tally.second_right)]
+    halves = (tally.first_right, tally.second_right)
+    wrong = [(1 - share) * tally.guesses * times * (part / max(tally.right, 1)) for part in halves]
+    right = [round(times * share * part) for part in halves]
     return GuessCount(
         right[0],
         round(wrong[1]),
@@ -182,11 +183,6 @@ def _foreseen(tally: GuessCount, times: float) -> GuessCount:
         round(times * tally.first),
         round(times * tally.second),
     )
-
-
-def _halves(tally: GuessCount) -> tuple[float, float]:
-    right = max(tally.right, 1)
-    return tally.first_right / right, tally.second_right / right
 
 
 def _by_ratio(ours: Integers, theirs: Integers) -> list[Rule]:

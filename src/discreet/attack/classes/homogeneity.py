@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.classes.homogeneity_town import (
     OTHERS,
     QUASI,
@@ -15,25 +16,25 @@ from discreet.attack.classes.homogeneity_town import (
     private_beliefs,
 )
 from discreet.attack.classes.release_classes import (
+    SIZES,
     ClassKnowledge,
     ClassRelease,
+    picture_by_k,
     read_release,
     release_of,
     without,
 )
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.examples.visits import DIAGNOSES
-from discreet.report import Figure, Grid, lines
+from discreet.report import Grid
 
 ATTACK = Attack(
     name="homogeneity",
     title="What does the class give away?",
     words="In a k-anonymous file nobody has to find the row: the class itself gives the secret away.",
-    module="discreet.attack.classes.homogeneity",
     knobs=(
         Knob("k", 5, "smallest class of the release", 2, 200, 1),
         Knob("diversity", 1, "different secrets that every class must hold (l)", 1, 10, 1),
@@ -46,7 +47,6 @@ ATTACK = Attack(
         Knob("seed", 0, "which town", 0, 1_000_000, 1),
     ),
 )
-SIZES = (2, 3, 5, 10, 20, 50)
 
 
 def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
@@ -186,20 +186,8 @@ def _outcome(
         shares=(1, 2),
     )
     words = f"Conditions by sex and age band from a curator at epsilon {chosen.number('epsilon'):g}: what is true of all people of that age, not of one."
-    picture = (
-        Figure(
-            "Larger classes help, slowly",
-            lines(
-                curve,
-                threshold=baseline,
-                mark="guessing",
-                title="share of people",
-                across="k",
-                scale="log",
-            ),
-            "How much a k-anonymous release tells about its people, by k.",
-        ),
-    )
+    caption = "How much a k-anonymous release tells about its people, by k."
+    picture = picture_by_k("Larger classes help, slowly", curve, baseline, caption)
     return Outcome(
         knew="Of each person the quasi-identifiers, so the class; nothing else.",
         released=f"A file that is {release.smallest}-anonymous: {told}; beside it the secret, as it is.",
@@ -217,5 +205,5 @@ def _outcome(
             "with_background_knowledge": more.shares(),
             "ruled_out": background,
         },
-        blocks=(*(picture if curve else ()), grid, *((others,) if others else ())),
+        blocks=(*picture, grid, *((others,) if others else ())),
     )

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.curator import Ask, Exhibit, categories, curator_over, whole_numbers
+from discreet.attack.curator import Ask, Exhibit, categories, curator_over
 from discreet.attack.linkage.town import Hospital, prior_of
+from discreet.attack.membership.pool import DECLARED
 from discreet.attack.town import staged
 from discreet.core.arrays import Floats, Integers
-from discreet.examples.people import REGIONS, SEXES
+from discreet.examples.people import SEXES
 from discreet.examples.visits import DIAGNOSES
 
 SENSITIVE = "condition"
@@ -52,13 +53,7 @@ def patients_of(people: int, *, seed: int) -> Patients:
 
 def declared() -> dict[str, str]:
     """Return the domains of the patients' columns: public, from the recipe of the town."""
-    return {
-        "age": whole_numbers(0, 120),
-        "sex": categories(SEXES),
-        "region": categories(REGIONS),
-        "household_size": whole_numbers(1, 8),
-        SENSITIVE: categories(DIAGNOSES),
-    }
+    return {name: DECLARED[name] for name in QUASI} | {SENSITIVE: categories(DIAGNOSES)}
 
 
 def private_beliefs(patients: Patients, targets: Patients, *, epsilon: float) -> Floats:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.classes.homogeneity_town import (
     QUASI,
     SENSITIVE,
@@ -14,24 +15,24 @@ from discreet.attack.classes.homogeneity_town import (
     private_beliefs,
 )
 from discreet.attack.classes.release_classes import (
+    SIZES,
     ClassKnowledge,
     ClassRelease,
+    picture_by_k,
     read_release,
     release_of,
 )
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.examples.visits import DIAGNOSES
-from discreet.report import Figure, Grid, lines
+from discreet.report import Grid
 
 ATTACK = Attack(
     name="intersection",
     title="Who is in both releases?",
     words="Two hospitals publish k-anonymous files; whoever was a patient of both is found out.",
-    module="discreet.attack.classes.intersection",
     knobs=(
         Knob("k", 5, "smallest class of each release", 2, 200, 1),
         Knob("overlap", 0.2, "share of patients who were in both hospitals", 0.01, 1.0, 0.01),
@@ -45,7 +46,6 @@ ATTACK = Attack(
         Knob("seed", 0, "which town", 0, 1_000_000, 1),
     ),
 )
-SIZES = (2, 3, 5, 10, 20, 50)
 
 
 def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
@@ -183,10 +183,8 @@ def _curve(
         alone, together = believed(pair, places(here, both), places(there, both))
         for name, beliefs in (("one release", alone), ("both releases", together)):
             known = ClassKnowledge.of(beliefs, truth).shares()
-            found.setdefault(f"{name}: guessed right", []).append((k, known["guessed right"]))
-            found.setdefault(f"{name}: known for certain", []).append(
-                (k, known["known for certain"])
-            )
+            for measure in ("guessed right", "known for certain"):
+                found.setdefault(f"{name}: {measure}", []).append((k, known[measure]))
     return found
 
 
@@ -207,20 +205,8 @@ def _outcome(
         f"{many:,} people who are in both releases, of {len(pair[0].value):,} and {len(pair[1].value):,}.",
         shares=(1, 2),
     )
-    picture = (
-        Figure(
-            "Two anonymous files are less than one",
-            lines(
-                curve,
-                threshold=baseline,
-                mark="guessing",
-                title="share of people",
-                across="k",
-                scale="log",
-            ),
-            "Share of the people in both releases, by k of each.",
-        ),
-    )
+    caption = "Share of the people in both releases, by k of each."
+    picture = picture_by_k("Two anonymous files are less than one", curve, baseline, caption)
     epsilon = chosen.number("epsilon")
     return Outcome(
         knew="Of each person the quasi-identifiers, and that the person was in both hospitals.",
@@ -239,5 +225,5 @@ def _outcome(
             "one_release": alone.shares(),
             "both_releases": together.shares(),
         },
-        blocks=(*(picture if curve else ()), grid),
+        blocks=(*picture, grid),
     )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.anonymize.criteria.models import DistinctDiversity, PrivacyModel
-from discreet.anonymize.groups import group_table
+from discreet.anonymize.groups import group_table, packed
 from discreet.anonymize.recode import entries
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
+from discreet.report import Figure, lines
 
+SIZES = (2, 3, 5, 10, 20, 50)
+"""The sweep over k in the pictures."""
 SURE = 0.9
 """Confidence from which a value counts as all but known."""
 
@@ -87,12 +90,11 @@ def release_of(
     values: Sequence[str],
     k: int,
     diversity: int = 1,
-    method: str = "mondrian",
 ) -> ClassRelease:
     """Return the release that `discreet anonymize` makes of a table, one row a person."""
     models: tuple[PrivacyModel, ...] = (DistinctDiversity(diversity),) if diversity > 1 else ()
     groups = group_table(table, quasi, sensitive=sensitive)
-    made = anonymize(groups, {}, k=k, models=models, method=AnonymizeMethod(method))
+    made = anonymize(groups, {}, k=k, models=models, method=AnonymizeMethod.MONDRIAN)
     klass = made.recoding.klass[entries(table, groups, made.recoding)]
     return ClassRelease.of(klass, codes_of(table[sensitive], values), values)
 
@@ -112,13 +114,28 @@ def read_release(
     """Return a release as its file shows it: rows that read the same in `quasi` are one class."""
     cells = [str(cell) for cell in table[sensitive].to_pylist()]
     known = tuple(sorted(set(cells))) if values is None else tuple(values)
-    key = np.zeros(table.num_rows, dtype=np.int64)
-    for name in quasi:
-        found = table[name].combine_chunks().dictionary_encode(null_encoding="encode").indices
-        codes = found.to_numpy(zero_copy_only=False).astype(np.int64)
-        both = key * (int(codes.max(initial=0)) + 1) + codes
-        key = np.unique(both, return_inverse=True)[1].astype(np.int64)
-    return ClassRelease.of(key, codes_of(pa.chunked_array([cells]), known), known)
+    found = [table[n].combine_chunks().dictionary_encode(null_encoding="encode") for n in quasi]
+    codes = [each.indices.to_numpy(zero_copy_only=False).astype(np.int64) for each in found]
+    key, _ = packed(codes, [len(each.dictionary) for each in found])
+    klass = np.unique(key, return_inverse=True)[1]
+    return ClassRelease.of(klass, codes_of(pa.chunked_array([cells]), known), known)
+
+
+def picture_by_k(
+    title: str, curve: Mapping[str, list[tuple[float, float]]], baseline: float, caption: str
+) -> tuple[Figure, ...]:
+    """Return the picture of shares of people by k, beside guessing; none where nothing was swept."""
+    if not curve:
+        return ()
+    spec = lines(
+        curve,
+        threshold=baseline,
+        mark="guessing",
+        title="share of people",
+        across="k",
+        scale="log",
+    )
+    return (Figure(title, spec, caption),)
 
 
 def without(

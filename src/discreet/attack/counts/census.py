@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.census_guess import expected_residents, likeliest_block, weighed
-from discreet.attack.counts.census_residents import own_residents
 from discreet.attack.counts.census_solve import SolvedBlock, consistent_block, least_overlap
 from discreet.attack.counts.census_tables import (
     AGE,
@@ -23,10 +23,10 @@ from discreet.attack.counts.census_tables import (
     count_rows,
     tabulated,
 )
+from discreet.attack.counts.secret_bits import own_residents
 from discreet.attack.curator import BOOLEAN, Exhibit, curator_over, part_of, whole_numbers
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.package import attack_package
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
@@ -36,7 +36,6 @@ ATTACK = Attack(
     name="census",
     title="Census-style reconstruction",
     words="Solve the published tables of a small block for its residents, one record each.",
-    module="discreet.attack.counts.census",
     knobs=(
         Knob("people", 5_000, "people in the town", 1_000, 200_000, 1_000),
         Knob("places", 12, "residents of a block", 4, 30, 1),

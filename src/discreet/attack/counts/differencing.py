@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.blocks import Blocks, blocks_of, with_balanced_targets
 from discreet.attack.counts.differencing_answers import (
-    Count,
     asked,
     ceiling,
     guess,
@@ -21,7 +21,6 @@ from discreet.attack.counts.differencing_answers import (
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import MOST_KEYS, curator_over
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Bits
 from discreet.report.document import Figure
 
@@ -29,7 +28,6 @@ ATTACK = Attack(
     name="differencing",
     title="Differencing",
     words="Subtract two harmless-looking totals and read off the one person in whom they differ.",
-    module="discreet.attack.counts.differencing",
     knobs=(
         Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
         Knob("places", 20, "neighbours in a block", 5, 200, 5),
@@ -66,7 +64,9 @@ def _published(game: Blocks, chosen: AttackSettings, rng: np.random.Generator) -
     without = secret[:, 1:].sum(1)
     desk = suppressing(secret.size, least)
     direct = [desk(row[:1]) for row in secret]
-    tracked = [_tracked(row, desk) for row in secret]
+    group = np.ones(game.places, dtype=bool)
+    others = np.arange(game.places) > 0
+    tracked = [tracker(desk, group=group, others=others, secret=row) for row in secret]
     groups = [_rounded_gap(secret, base, rng) for _ in range(pairs)]
     return {
         "exact": Score.of_bits(guess(without + truth, without), truth),
@@ -84,13 +84,6 @@ def _rounded_gap(secret: Bits, base: int, rng: np.random.Generator) -> Bits:
     near = np.concatenate([secret[:, 1:], *(np.roll(secret, i, axis=0) for i in (1, 2, 3))], axis=1)
     others = (near & (rng.random(near.shape) < rng.uniform(0.3, 1.0))).sum(1)
     return np.asarray(rounded(others + secret[:, 0], base) > rounded(others, base))
-
-
-def _tracked(secret: Bits, desk: Count) -> bool | None:
-    group = np.ones(secret.size, dtype=bool)
-    others = group.copy()
-    others[0] = False
-    return tracker(desk, group=group, others=others, secret=secret)
 
 
 def _private(game: Blocks, epsilon: float) -> tuple[Score, Score]:

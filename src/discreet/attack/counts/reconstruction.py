@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.differencing_answers import ceiling
-from discreet.attack.counts.reconstruction_curator import private_bits, private_sums
 from discreet.attack.counts.reconstruction_solve import (
     least_squares,
     linear_programme,
@@ -20,11 +20,11 @@ from discreet.attack.counts.reconstruction_solve import (
     uniform_noise,
 )
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
-from discreet.attack.curator import MOST_KEYS
+from discreet.attack.curator import MOST_KEYS, curator_over, people_exhibit, subsets_exhibit
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
-from discreet.core.arrays import Bits
+from discreet.core.answer import Answer
+from discreet.core.arrays import Bits, Floats
 from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid, Words
 from discreet.report.look import LIGHT
@@ -33,7 +33,6 @@ ATTACK = Attack(
     name="reconstruction",
     title="Reconstruction",
     words="Ask for many sums over random groups and solve for everybody's secret bit.",
-    module="discreet.attack.counts.reconstruction",
     knobs=(
         Knob("people", 1_024, "people whose bit is secret", 64, 2_048, 64),
         Knob("queries", 4, "queries for each person", 1, 8, 1),
@@ -48,6 +47,12 @@ ATTACK = Attack(
 )
 LEVELS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
 """The sweep of the picture, in square roots of the number of people."""
+SUBSET_SUMS = (
+    "SELECT s.subset, COUNT(*) AS n FROM people AS p JOIN subsets AS s ON p.person = s.person "
+    "WHERE p.secret GROUP BY s.subset"
+)
+"""Which subsets a person is in is public; the ledger charges for the person's most subsets."""
+ONE_BY_ONE = "SELECT person, COUNT(*) AS n FROM people WHERE secret GROUP BY person"
 
 
 def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
@@ -129,6 +134,37 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNo
         answered.spread,
         answered.words,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """What a curator said: one number a subset, and the stated spread of its noise."""
+
+    values: Floats
+    spread: float
+    words: str
+
+
+def private_sums(queries: Bits, secret: Bits, *, epsilon: str) -> Answered:
+    """Return all subset sums as a curator with `epsilon` in total answers them."""
+    members = subsets_exhibit(queries, "person")
+    tables = {"people": people_exhibit(secret, "person"), "subsets": members}
+    with curator_over(tables, epsilon=epsilon) as ask:
+        return _in_order(ask(SUBSET_SUMS, epsilon))
+
+
+def private_bits(secret: Bits, *, epsilon: str) -> Answered:
+    """Return each person's own count: disjoint questions, so each may use all of `epsilon`."""
+    with curator_over({"people": people_exhibit(secret, "person")}, epsilon=epsilon) as ask:
+        return _in_order(ask(ONE_BY_ONE, epsilon))
+
+
+def _in_order(answer: Answer) -> Answered:
+    values = [count for _, count in sorted(answer.rows)]
+    assert answer.covariance is not None, "the noise of a count is known"
+    spread = math.sqrt(answer.covariance[0][0][0])
+    words = "; ".join(answer.provenance.mechanisms)
+    return Answered(np.array(values, dtype=np.float64), spread, words)
 
 
 def _outcome(

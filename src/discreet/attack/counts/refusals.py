@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.blocks import Blocks, blocks_of
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.counts.reconstruction import half_have_it
@@ -22,9 +22,8 @@ from discreet.attack.counts.refusals_auditor import (
 )
 from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measured
 from discreet.attack.counts.secret_bits import OWN_FILE
-from discreet.attack.curator import Exhibit, curator_over, whole_numbers
+from discreet.attack.curator import curator_over, subsets_exhibit
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid
 
@@ -32,7 +31,6 @@ ATTACK = Attack(
     name="refusals",
     title="Refusals",
     words="Ask an auditor who refuses dangerous questions, and learn from what is refused.",
-    module="discreet.attack.counts.refusals",
     knobs=(
         Knob("places", 10, "people whom a desk guards", 4, 10, 1),
         Knob("desks", 60, "desks that are questioned", 1, 60, 1),
@@ -101,22 +99,12 @@ def questioned(blocks: Blocks, auditor: Auditor) -> RefusalScore:
 def against_curator(blocks: Blocks, *, epsilon: float) -> int:
     """Return how many bits are guessed right from a curator's answers to the same questions."""
     asked = questions(blocks.places)
-    subset, place = np.nonzero(asked)
-    copies = int(asked.sum(0).max())
-    members = Exhibit(
-        pa.table({"place": pa.array(place), "subset": pa.array(subset)}),
-        {
-            "place": whole_numbers(0, blocks.places - 1),
-            "subset": whole_numbers(0, len(asked) - 1),
-        },
-        public_copies=copies,
-    )
     answers = np.zeros((blocks.blocks, len(asked)))
-    tables = {"people": blocks.exhibit(), "subsets": members}
+    tables = {"people": blocks.exhibit(), "subsets": subsets_exhibit(asked, "place")}
     with curator_over(tables, epsilon=repr(epsilon)) as ask:
         for block, number, count in ask(_SUBSETS, repr(epsilon)).rows:
             answers[int(block), int(number)] = count
-    every, price = databases(blocks.places), epsilon / copies
+    every, price = databases(blocks.places), epsilon / int(asked.sum(0).max())
     guesses = [guess_from_noisy(asked, row.tolist(), every, epsilon=price) for row in answers]
     return int((np.array(guesses) == blocks.secret).sum())
 

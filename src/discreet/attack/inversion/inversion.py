@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.inversion.dose_model import DoseModel, plain_model, private_models
 from discreet.attack.inversion.guess import Common, inverted, without_model
 from discreet.attack.inversion.patients import ROOT, Clinic, clinic
 from discreet.attack.inversion.story import outcome_of
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 
@@ -19,7 +19,6 @@ ATTACK = Attack(
     name="inversion",
     title="What does the dose model know of my genes?",
     words="A dose model, a patient's dose and demographics give away the genotype.",
-    module="discreet.attack.inversion.inversion",
     knobs=(
         Knob("people", 5_000, "patients that a model is trained on", 100, 50_000, 100),
         Knob("models", 5, "trainings, each on patients of its own", 4, 50, 1),

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.files import named, read_rows
 from discreet.attack.own_file import OwnPeople, people_of
-from discreet.attack.registry import AttackSettings
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

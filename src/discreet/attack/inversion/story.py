@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import AttackSettings
 from discreet.attack.student import mean_interval
 from discreet.core.arrays import Floats
 from discreet.report import Block, Figure, Grid, Words, lines

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.attack.attacks import AttackSettings, Progress
 from discreet.attack.files import common, named, read_rows
 from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import MISSING, KeyColumn, coded, uniqueness
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import AttackSettings, Progress
 from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 from discreet.report import Block, Figure, Grid, Words, bars
@@ -35,20 +35,14 @@ class Pair:
     columns: tuple[str, ...]
     key: str
 
-    def coded(self) -> list[KeyColumn]:
-        """Return the linking columns in common codes, the auxiliary file first."""
-        known = named(self.auxiliary, self.columns, label="The auxiliary file")
-        kept = named(self.released, self.columns, label="The released file")
+    def coded(self, columns: Sequence[str]) -> list[KeyColumn]:
+        """Return some columns of both in common codes, the auxiliary file first."""
+        known = named(self.auxiliary, columns, label="The auxiliary file")
+        kept = named(self.released, columns, label="The released file")
         return [
             coded(name, self.auxiliary[name], self.released[other])
             for name, other in zip(known, kept, strict=True)
         ]
-
-    def who(self) -> KeyColumn:
-        """Return the answer key of both in common codes."""
-        (known,) = named(self.auxiliary, [self.key], label="The auxiliary file")
-        (kept,) = named(self.released, [self.key], label="The released file")
-        return coded(self.key, self.auxiliary[known], self.released[kept])
 
 
 def between_files(
@@ -116,7 +110,7 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> FileLi
     The control is the auxiliary file with its linking columns shuffled against each other: people who
     do not exist.
     """
-    columns = pair.coded()
+    columns = pair.coded(pair.columns)
     links = link(columns, slack)
     many = len(columns[0].first)
     order = [dice.permutation(many) for _ in columns]
@@ -131,7 +125,7 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> FileLi
         baseline = len(fake.first) / many
         score = Score.of_guesses(len(links.first), many, baseline=baseline, measure=CLAIMED)
         return FileLinks(score, len(links.first), None)
-    who = pair.who()
+    (who,) = pair.coded([pair.key])
     there = np.isin(who.first, who.second[who.second != MISSING])
     if not there.any():
         raise InvalidInput(f"By '{pair.key}', nobody is in both files, so no link can be scored.")

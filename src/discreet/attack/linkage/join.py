@@ -152,17 +152,14 @@ def _lonely(rows: Integers) -> Bits:
 def _relaxed(columns: Sequence[KeyColumn], loose: KeyColumn, slack: Slack) -> Integers:
     """Return pairs that agree in all columns but `loose`, and there nearly."""
     if loose.is_date:
-        parts = [_shifted(columns, loose, days) for days in _shifts(slack.days)]
+        shifts = [days for days in range(-slack.days, slack.days + 1) if days]
+        parts = [_shifted(columns, loose, days) for days in shifts]
         return np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
     rest = [(column.first, column.second) for column in columns if column is not loose]
     if not rest or not (slack.prefix or slack.typos):
         return np.empty((0, 2), np.int64)
     pairs = _pairs(*keys(rest))
     return pairs[_similar(loose, pairs, slack)]
-
-
-def _shifts(days: int) -> list[int]:
-    return [shift for shift in range(-days, days + 1) if shift]
 
 
 def _shifted(columns: Sequence[KeyColumn], loose: KeyColumn, days: int) -> Integers:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.anonymize.groups import packed
 from discreet.core.arrays import Integers
 
 MISSING = -1
@@ -79,21 +80,11 @@ def keys(columns: Sequence[tuple[Integers, Integers]]) -> tuple[Integers, Intege
     >>> bool(first[1] == second[0]), int(first[2])
     (True, -1)
     """
+    codes = np.stack([np.concatenate(pair) for pair in columns])
+    known = np.maximum(codes, 0)
+    total, _ = packed(list(known), [int(column.max(initial=0)) + 1 for column in known])
+    total[(codes < 0).any(axis=0)] = MISSING
     cut = len(columns[0][0])
-    total = np.zeros(cut + len(columns[0][1]), dtype=np.int64)
-    gone = np.zeros(len(total), dtype=np.bool_)
-    size = 1
-    for pair in columns:
-        codes = np.concatenate(pair)
-        gone |= codes < 0
-        width = int(codes.max(initial=0)) + 1
-        if size * width > 1 << 62:
-            # Only combinations that occur are numbered, so the next column fits.
-            total = np.unique(total, return_inverse=True)[1].astype(np.int64)
-            size = int(total.max(initial=0)) + 1
-        total = total * width + np.maximum(codes, 0)
-        size *= width
-    total[gone] = MISSING
     return total[:cut], total[cut:]
 
 

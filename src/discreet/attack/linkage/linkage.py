@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.linkage.files import between_files
 from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import coded, narrowed, uniqueness
 from discreet.attack.linkage.story import LinkageFindings, outcome_of
 from discreet.attack.linkage.town import Hospital, Roll, asked, learned, prior_of, shuffled
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import curated, staged
-from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
-from discreet.examples import Town
 
 ATTACK = Attack(
     name="linkage",
     title="Whose hospital file is this?",
     words="ZIP code, birth date and sex join a hospital's file without names to the voter roll.",
-    module="discreet.attack.linkage.linkage",
     knobs=(
         Knob("people", 20_000, "people in the town", 1_000, 2_000_000, 1_000),
         Knob("columns", "zip,birth_date,sex", "columns that both files have"),
@@ -97,9 +94,17 @@ def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         unique = uniqueness(made.load("people"), TOWN_COLUMNS)
         more = uniqueness(made.load("people"), (*TOWN_COLUMNS, *MORE_COLUMNS), largest=3)
         progress(3, 4, "asking a curator instead")
-        private = _asked(
-            made, hospital, roll, prior, chosen=chosen, dice=dice, baseline=float(blind.mean())
-        )
+        epsilon = chosen.number("epsilon")
+        with curated(made.toml, epsilon=epsilon) as curator:
+            right, trials = asked(
+                lambda sql, price: curator.query(sql, epsilon=price, max_rows=1),
+                hospital,
+                roll,
+                prior,
+                epsilon=epsilon,
+                targets=ASKED,
+                dice=dice,
+            )
     progress(4, 4, "done")
     hits = np.flatnonzero(roll.identity[links.first] == hospital.identity[links.second])
     example = (
@@ -121,28 +126,5 @@ def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         unique_more=more,
         example=tuple(zip(NARROWING, example, strict=False)),
     )
+    private = Score.of_guesses(right, trials, baseline=float(blind.mean()))
     return outcome_of(chosen, facts, private)
-
-
-def _asked(
-    made: Town,
-    hospital: Hospital,
-    roll: Roll,
-    prior: Floats,
-    *,
-    chosen: AttackSettings,
-    dice: np.random.Generator,
-    baseline: float,
-) -> Score:
-    epsilon = chosen.number("epsilon")
-    with curated(made.toml, epsilon=epsilon) as curator:
-        right, trials = asked(
-            lambda sql, price: curator.query(sql, epsilon=price, max_rows=1),
-            hospital,
-            roll,
-            prior,
-            epsilon=epsilon,
-            targets=ASKED,
-            dice=dice,
-        )
-    return Score.of_guesses(right, trials, baseline=baseline)

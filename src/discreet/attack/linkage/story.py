@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import AttackSettings
 from discreet.examples import parameters as p
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report import Figure, Grid, Words, bars

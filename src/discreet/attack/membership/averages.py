@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.attack.attacks import AttackSettings, Progress
 from discreet.attack.membership.auc import auc_score
 from discreet.attack.membership.indicators import Study, own_study
 from discreet.attack.membership.scores import STATISTICS, Genotypes, Statistic
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import AttackSettings, Progress
 from discreet.attack.town import staged
 from discreet.core.arrays import Floats
 from discreet.core.numbers import to_fraction
@@ -91,7 +91,7 @@ def against_frequencies(chosen: AttackSettings, *, progress: Progress) -> Outcom
         for name, statistic in STATISTICS.items()
     }
     progress(2, 4, "fewer loci")
-    curve = _curve(STATISTICS[chosen.text("statistic")], members, others, reference, epsilon)
+    curve = _curve(STATISTICS[chosen.text("statistic")], study, epsilon)
     progress(4, 4, "done")
     return _outcome(chosen, scores, curve, study)
 
@@ -191,28 +191,18 @@ def _blocks(
 
 
 def _curve(
-    statistic: Statistic,
-    members: Genotypes,
-    others: Genotypes,
-    reference: Floats,
-    epsilon: float,
+    statistic: Statistic, study: Study, epsilon: float
 ) -> dict[str, list[tuple[float, float]]]:
-    loci = members.shape[1]
-    exact: list[tuple[float, float]] = []
-    private: list[tuple[float, float]] = []
-    some, rest = members[:500], others[:500]
+    loci = study.members.shape[1]
+    private = f"private, epsilon {epsilon:g}"
+    found: dict[str, list[tuple[float, float]]] = {"exact": [], private: []}
     for count in sorted({max(1, loci // part) for part in (100, 30, 10, 3, 1)}):
-        cut = members[:, :count]
-        for published, line in (
-            (published_exactly(cut), exact),
-            (published_privately(cut, epsilon=epsilon), private),
+        cut, reference = study.members[:, :count], study.reference[:count]
+        some, rest = cut[:500], study.others[:500, :count]
+        for name, published in (
+            ("exact", published_exactly(cut)),
+            (private, published_privately(cut, epsilon=epsilon)),
         ):
-            found = told_apart(
-                statistic,
-                some[:, :count],
-                rest[:, :count],
-                published=published,
-                reference=reference[:count],
-            )
-            line.append((float(count), found.success))
-    return {"exact": exact, f"private, epsilon {epsilon:g}": private}
+            score = told_apart(statistic, some, rest, published=published, reference=reference)
+            found[name].append((float(count), score.success))
+    return found

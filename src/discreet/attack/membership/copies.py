@@ -8,20 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.attack.attacks import AttackSettings, Progress
 from discreet.attack.files import as_texts, common, read_rows
 from discreet.attack.membership.learners import Victim, purse_of
 from discreet.attack.membership.nearness import membership_scores
-from discreet.attack.membership.played import (
-    DELTA,
-    GameStory,
-    Opponent,
-    game_outcome,
-    played_out,
-)
+from discreet.attack.membership.played import DELTA, Opponent, game_figures, played_out
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.own_file import OwnPeople, people_of
-from discreet.attack.registry import AttackSettings, Progress
 from discreet.core.arrays import Bits, Floats
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
@@ -55,7 +49,21 @@ def against_copies(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     ]
     classes = np.zeros(len(coded.codes), dtype=np.int64)
     verdicts = played_out(chosen, opponents, classes, progress)
-    return game_outcome(chosen, verdicts, _story(chosen, coded, ours))
+    size = len(coded.codes)
+    words = f"The {METHOD} method of discreet synth, epsilon {epsilon:g}, delta {DELTA:g}."
+    return Outcome(
+        title="Who is behind the synthetic rows?",
+        knew=f"All {len(coded.encoding.coded)} columns of one person, and {size:,} people of whom each "
+        f"is behind the copy by a fair coin; with them the adversary made {chosen.whole('models')} "
+        "shadow copies.",
+        released=f"A copy of about {size // 2:,} people: once a plain bootstrap (rows drawn again from "
+        f"the real ones), once a synthetic one of the {METHOD} method at epsilon {epsilon:g}.",
+        did="Measured how densely the copy lies around the person, beside how it does in copies with "
+        f"and without the person (adversary: {chosen.text('method')}).",
+        lesson="Made-up rows are private only if the way they are made is; a resampled or overfitted "
+        "copy gives its people away.",
+        **game_figures(chosen, verdicts, ours, words),
+    )
 
 
 class CodedPeople:
@@ -121,24 +129,6 @@ def our_copy(people: CodedPeople, *, epsilon: float) -> Victim:
         return people.density(rows)
 
     return make
-
-
-def _story(chosen: AttackSettings, people: CodedPeople, ours: str) -> GameStory:
-    size, epsilon = len(people.codes), chosen.number("epsilon")
-    return GameStory(
-        title="Who is behind the synthetic rows?",
-        knew=f"All {len(people.encoding.coded)} columns of one person, and {size:,} people of whom each "
-        f"is behind the copy by a fair coin; with them the adversary made {chosen.whole('models')} "
-        "shadow copies.",
-        released=f"A copy of about {size // 2:,} people: once a plain bootstrap (rows drawn again from "
-        f"the real ones), once a synthetic one of the {METHOD} method at epsilon {epsilon:g}.",
-        did="Measured how densely the copy lies around the person, beside how it does in copies with "
-        f"and without the person (adversary: {chosen.text('method')}).",
-        lesson="Made-up rows are private only if the way they are made is; a resampled or overfitted "
-        "copy gives its people away.",
-        private=ours,
-        private_words=f"The {METHOD} method of discreet synth, epsilon {epsilon:g}, delta {DELTA:g}.",
-    )
 
 
 def _own_copy(chosen: AttackSettings, progress: Progress) -> Outcome:

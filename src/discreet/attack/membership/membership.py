@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.membership.averages import against_frequencies
 from discreet.attack.membership.copies import against_copies
 from discreet.attack.membership.game import ADVERSARIES
 from discreet.attack.membership.models import against_models
 from discreet.attack.membership.scores import STATISTICS
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 
 ATTACK = Attack(
     name="membership",
     title="Who was in the study?",
     words="Allele frequencies of a study, a trained model or a synthetic copy tell who took part.",
-    module="discreet.attack.membership.membership",
     knobs=(
         Knob(
             "release",

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
+from discreet.attack.attacks import AttackSettings, Progress
 from discreet.attack.membership.learners import Pool, our_learner, overfitted
-from discreet.attack.membership.played import (
-    DELTA,
-    GameStory,
-    Opponent,
-    game_outcome,
-    played_out,
-)
+from discreet.attack.membership.played import DELTA, Opponent, game_figures, played_out
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import AttackSettings, Progress
 
 NO_NOISE = 1e6
 """An epsilon without meaning: the same learner, its noise too small to matter."""
@@ -31,12 +25,9 @@ def against_models(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         Opponent(ours, our_learner(pool, kind, epsilon=epsilon, delta=DELTA), (epsilon, DELTA)),
     ]
     verdicts = played_out(chosen, opponents, pool.classes, progress)
-    return game_outcome(chosen, verdicts, _story(chosen, pool, ours))
-
-
-def _story(chosen: AttackSettings, pool: Pool, ours: str) -> GameStory:
     size, target = len(pool.codes), chosen.text("target")
-    return GameStory(
+    words = f"The {kind} model of discreet learn at epsilon {epsilon:g}, delta {DELTA:g}."
+    return Outcome(
         title="Whom was the model trained on?",
         knew=f"All columns of one person, and {size:,} people of whom each was in the training by a "
         f"fair coin; with them the adversary trained {chosen.whole('models')} shadow models.",
@@ -47,7 +38,5 @@ def _story(chosen: AttackSettings, pool: Pool, ours: str) -> GameStory:
         f"person know them (adversary: {chosen.text('method')}).",
         lesson="A model that learns its rows by heart gives them away; what it says about people in "
         "general need not.",
-        private=ours,
-        private_words=f"The {chosen.text('learner')} model of discreet learn at epsilon "
-        f"{chosen.number('epsilon'):g}, delta {DELTA:g}.",
+        **game_figures(chosen, verdicts, ours, words),
     )

@@ -62,7 +62,8 @@ class Scaled:
     def rows(self, table: pa.Table) -> ScaledRows:
         """Return numbers in [0, 1] (NaN where missing) and codes of everything else."""
         numbers = [
-            (_floats(table[name]) - low) / width for name, (low, width) in self._ranges.items()
+            (table[name].cast(pa.float64()).to_numpy() - low) / width
+            for name, (low, width) in self._ranges.items()
         ]
         codes = [
             pc.index_in(pc.cast(table[name], pa.string()), values).to_numpy()
@@ -73,11 +74,6 @@ class Scaled:
             np.stack(numbers, axis=1) if numbers else np.empty((many, 0)),
             np.stack(codes, axis=1).astype(np.int32) if codes else np.empty((many, 0), np.int32),
         )
-
-
-def _floats(column: pa.ChunkedArray) -> Floats:
-    values: Floats = column.cast(pa.float64()).to_numpy().astype(np.float64)
-    return values
 
 
 def nearness(people: ScaledRows, table: ScaledRows) -> tuple[Floats, Floats]:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from discreet.attack.attacks import AttackSettings, Progress
 from discreet.attack.membership.clustered import LowRates, clustered_auc, low_rates
 from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
 from discreet.attack.membership.learners import Victim
-from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import AttackSettings, Progress
+from discreet.attack.outcome import Score, score_bars
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.report import Block, Figure, Grid
 
@@ -108,42 +108,27 @@ def played_out(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class GameStory:
-    """The sentences that differ between games; the first opponent is the release, `private` ours."""
+def game_figures(
+    chosen: AttackSettings, verdicts: Mapping[str, GameVerdict], private: str, words: str
+) -> dict[str, Any]:
+    """Return what an outcome says in numbers: the first opponent is the release, `private` ours.
 
-    title: str
-    knew: str
-    released: str
-    did: str
-    lesson: str
-    private: str
-    private_words: str
-
-
-def game_outcome(
-    chosen: AttackSettings, verdicts: Mapping[str, GameVerdict], story: GameStory
-) -> Outcome:
-    """Return the outcome of a game; the chosen adversary's areas are its scores."""
+    The chosen adversary's areas are its scores; `words` are about ours.
+    """
     method = chosen.text("method")
-    first, ours = next(iter(verdicts.values())), verdicts[story.private]
+    first, ours = next(iter(verdicts.values())), verdicts[private]
     rates = ours.rates[method]
     true, false = rates.true[0], rates.false[0]
-    return Outcome(
-        title=story.title,
-        knew=story.knew,
-        released=story.released,
-        did=story.did,
-        lesson=story.lesson,
-        score=first.areas[method],
-        private=ours.areas[method],
-        private_words=f"{story.private_words} No adversary can have more than "
+    return {
+        "score": first.areas[method],
+        "private": ours.areas[method],
+        "private_words": f"{words} No adversary can have more than "
         f"{auc_ceiling(*(ours.allowed or (math.inf, 1.0))):.3f}. At the threshold for few false claims "
         f"{true:.1%} of the members are claimed, and {false:.1%} of the others.",
-        details={name: verdict.to_json() for name, verdict in verdicts.items()}
+        "details": {name: verdict.to_json() for name, verdict in verdicts.items()}
         | {"shadows": chosen.whole("models"), "victims": chosen.whole("victims")},
-        blocks=_blocks(chosen, verdicts),
-    )
+        "blocks": _blocks(chosen, verdicts),
+    }
 
 
 def _blocks(chosen: AttackSettings, verdicts: Mapping[str, GameVerdict]) -> tuple[Block, ...]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import (
@@ -22,8 +23,7 @@ from discreet.attack.ratings.index import GRADES, Index, Ratings
 from discreet.attack.ratings.known import PUBLISHED, RatingKnowledge, Witness
 from discreet.attack.ratings.private import MOST_FILMS, noisy_counts, presence
 from discreet.attack.ratings.small_club import small_club
-from discreet.attack.ratings.story import outcome_of
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
+from discreet.attack.ratings.story import HERE, outcome_of
 from discreet.attack.town import staged
 from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
@@ -33,7 +33,6 @@ ATTACK = Attack(
     name="netflix",
     title="Whose ratings are these?",
     words="A handful of film ratings, some wrong, finds a person's whole record among thousands.",
-    module="discreet.attack.ratings.netflix",
     knobs=(
         Knob("known", 8, "ratings of the person that the adversary knows", 1, 50, 1),
         Knob("wrong", 2, "how many of them are wrong", 0, 25, 1),
@@ -68,28 +67,17 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     steps = 3 + len(PUBLISHED)
     progress(0, steps, "reading ratings")
     scene = scene_of(_ratings(chosen), targets=chosen.whole("targets"), seed=chosen.whole("seed"))
-    progress(1, steps, "looking for people")
     rate = chosen.number("false_claims")
-    ours, theirs = play(scene, known, rate=rate), claims(CLASSIC, ECCENTRICITY, scene, known)
     table = {}
-    for step, (name, published) in enumerate(PUBLISHED.items(), start=2):
-        progress(step, steps, name)
-        better = play(scene, published, rate=rate)
-        table[name] = (better, claims(CLASSIC, ECCENTRICITY, scene, published))
+    for step, (name, each) in enumerate({HERE: known, **PUBLISHED}.items(), start=1):
+        progress(step, steps, "looking for people" if name == HERE else name)
+        better = play(scene, each, rate=rate)
+        table[name] = (better, claims(CLASSIC, ECCENTRICITY, scene, each))
     curve = _curve(scene, known, rate)
     progress(steps - 1, steps, "asking a curator instead")
     private = _private(scene, known, epsilon=chosen.number("epsilon"))
     progress(steps, steps, "done")
-    return outcome_of(
-        chosen,
-        known,
-        scene.index,
-        ours=ours,
-        classic=theirs,
-        table=table,
-        curve=curve,
-        private=private,
-    )
+    return outcome_of(chosen, known, scene.index, table, curve=curve, private=private)
 
 
 def scene_of(ratings: Ratings, *, targets: int, seed: int) -> RatingsScene:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, Claims
 from discreet.attack.ratings.index import Index
 from discreet.attack.ratings.known import RatingKnowledge
-from discreet.attack.registry import AttackSettings
 from discreet.examples import parameters as p
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report import Figure, Grid, Words, lines
@@ -27,22 +27,23 @@ NOT_MOVIELENS = (
     "of one evening, and people join in crowds (both assumed, so that two ratings with dates to three days find about "
     "as many people as there)."
 )
+HERE = "here"
 Pair = tuple[Claims, Claims]
+"""What the two methods claimed."""
 
 
 def outcome_of(
     chosen: AttackSettings,
     known: RatingKnowledge,
     index: Index,
-    *,
-    ours: Claims,
-    classic: Claims,
     table: Mapping[str, Pair],
+    *,
     curve: Mapping[str, Sequence[tuple[float, float]]],
     private: Score,
 ) -> Outcome:
     """Return the outcome; the rate of false claims stands beside every success."""
     people, ratings = len(index.people), int(index.support.sum())
+    ours = table[HERE][0]
     false = ours.false / max(1, ours.absent)
     made_up = ""
     if not chosen.text("released"):
@@ -58,20 +59,17 @@ def outcome_of(
         private=private,
         private_words=f"Only how often each film was rated, asked of a curator at epsilon {chosen.number('epsilon'):g}. There is no record "
         "to find; what is left is whether the person is in the data at all, asked by an adversary who knows everyone else.",
-        details=_details(people, ratings, ours, classic, table, made_up=made_up),
-        blocks=_blocks(known, ours, classic, table, curve, made_up=made_up),
+        details=_details(people, ratings, table, made_up),
+        blocks=_blocks(known, table, curve, made_up),
     )
 
 
-def _details(
-    people: int,
-    ratings: int,
-    ours: Claims,
-    classic: Claims,
-    table: Mapping[str, Pair],
-    *,
-    made_up: str,
-) -> dict[str, Any]:
+def _details(people: int, ratings: int, table: Mapping[str, Pair], made_up: str) -> dict[str, Any]:
+    ours = table[HERE][0]
+    by_method = {
+        name: {LIKELIHOOD.name: asdict(pair[0]), CLASSIC.name: asdict(pair[1])}
+        for name, pair in table.items()
+    }
     right = ours.right + ours.absent - ours.false
     return {
         "people": people,
@@ -80,12 +78,8 @@ def _details(
         "wrong_claims_when_present": _share(ours.mistaken, ours.present),
         "presence_decided_right": right / max(1, ours.present + ours.absent),
         "milliseconds_a_target": round(ours.milliseconds, 3),
-        LIKELIHOOD.name: asdict(ours),
-        CLASSIC.name: asdict(classic),
-        "published_settings": {
-            name: {LIKELIHOOD.name: asdict(pair[0]), CLASSIC.name: asdict(pair[1])}
-            for name, pair in table.items()
-        },
+        **by_method.pop(HERE),
+        "published_settings": by_method,
         **({"generator": made_up} if made_up else {}),
     }
 
@@ -97,23 +91,20 @@ def _share(count: int, of: int) -> dict[str, float]:
 
 def _blocks(
     known: RatingKnowledge,
-    ours: Claims,
-    classic: Claims,
     table: Mapping[str, Pair],
     curve: Mapping[str, Sequence[tuple[float, float]]],
-    *,
     made_up: str,
 ) -> tuple[Figure | Grid | Words, ...]:
     rows = [
         (
-            name,
+            f"here: {known.words}" if name == HERE else name,
             method.name,
             each.right / max(1, each.present),
             each.mistaken / max(1, each.present),
             each.false / max(1, each.absent),
             round(each.milliseconds, 2),
         )
-        for name, pair in {f"here: {known.words}": (ours, classic), **table}.items()
+        for name, pair in table.items()
         for method, each in zip((LIKELIHOOD, CLASSIC), pair, strict=True)
     ]
     picture = Figure(

@@ -23,6 +23,8 @@ _MANY = 200
 """A number with more different values than this is matched within a window, not exactly."""
 _WINDOW = 0.005
 """Half the window, as a share of the column's range."""
+TOLERANCE = 0.025
+"""A guessed number is right within this share of the column's range, either way."""
 
 
 class ReleaseColumn(Protocol):
@@ -33,6 +35,9 @@ class ReleaseColumn(Protocol):
 
     def like(self, row: int) -> tuple[Bits, Bits]:
         """Return which rows of the release, and which people, fit the cell of a row."""
+
+    def told(self, near: Bits, person: int) -> bool:
+        """Return whether the commonest cell of these rows of the release is right for a person."""
 
 
 class Numbers:
@@ -61,6 +66,15 @@ class Numbers:
             np.abs(self.released - value) <= self._window,
             np.abs(self.people - value) <= self._window,
         )
+
+    def told(self, near: Bits, person: int) -> bool:
+        """Return whether the median of the rows that have a number is near the person's."""
+        rows = self.released[near]
+        rows = rows[~np.isnan(rows)]
+        truth = self.people[person]
+        if not rows.size or np.isnan(truth):
+            return False
+        return bool(abs(float(np.median(rows)) - truth) <= TOLERANCE * self.range)
 
 
 class CellLabels:
@@ -124,8 +138,9 @@ class CellLabels:
             return np.asarray(self._covered[label][self.people])
         return np.asarray(self.people == label)
 
-    def fits(self, label: int, person: int) -> bool:
-        """Return whether a label is a right guess of a person's value; "anything" is no guess."""
+    def told(self, near: Bits, person: int) -> bool:
+        """Return whether the commonest label is the person's value or covers it; "anything" does not."""
+        label = int(np.bincount(self.released[near], minlength=len(self.words)).argmax())
         if self.words[label] == TOP:
             return False
         covered = self._covered.get(label)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
-from discreet.attack.release_risk.cells import CellLabels, Numbers
 from discreet.attack.release_risk.controls import AddedRisk, difference
 from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played, targets
@@ -14,14 +13,11 @@ from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput, UnknownName
 
 KNOWN = "age,sex,region,education,married,household_size,height"
-TOLERANCE = 0.025
-"""A guessed number is right within this share of the column's range, either way."""
 
 ATTACK = Attack(
     name="inference",
     title="Inference",
     words="Guess a secret of people whose other columns are known, from the rows most like them.",
-    module="discreet.attack.release_risk.inference",
     knobs=(
         *COMMON,
         Knob("targets", 500, "people whose secret the attacker guesses", 20, 5_000, 20),
@@ -62,31 +58,6 @@ def _attack(parties: Parties, chosen: AttackSettings, rng: np.random.Generator) 
 def guessed(parties: Parties, known: tuple[str, ...], secret: str, people: Integers) -> int:
     """Return for how many people the commonest secret among their nearest rows is theirs."""
     column = parties.columns.get(secret)
-    if isinstance(column, Numbers):
-        return _numbers_right(parties, known, column, people)
-    if isinstance(column, CellLabels):
-        return _labels_right(parties, known, column, people)
-    raise UnknownName(f"There is no column '{secret}' to guess.")
-
-
-def _numbers_right(
-    parties: Parties, known: tuple[str, ...], column: Numbers, people: Integers
-) -> int:
-    right = 0
-    for person, near in parties.nearest(known, people):
-        rows = column.released[near]
-        rows = rows[~np.isnan(rows)]
-        truth = column.people[person]
-        if rows.size and not np.isnan(truth):
-            right += bool(abs(float(np.median(rows)) - truth) <= TOLERANCE * column.range)
-    return right
-
-
-def _labels_right(
-    parties: Parties, known: tuple[str, ...], column: CellLabels, people: Integers
-) -> int:
-    right = 0
-    for person, near in parties.nearest(known, people):
-        label = int(np.bincount(column.released[near], minlength=len(column.words)).argmax())
-        right += column.fits(label, person)
-    return right
+    if column is None:
+        raise UnknownName(f"There is no column '{secret}' to guess.")
+    return sum(column.told(near, person) for person, near in parties.nearest(known, people))

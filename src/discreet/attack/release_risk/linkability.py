@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.release_risk.controls import AddedRisk, difference
 from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played, targets
@@ -21,7 +21,6 @@ ATTACK = Attack(
     name="linkability",
     title="Linkability",
     words="Join two separate pieces about the same people through a release that holds both.",
-    module="discreet.attack.release_risk.linkability",
     knobs=(
         *COMMON,
         Knob("targets", 500, "people whose two pieces the attacker tries to join", 20, 5_000, 20),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.release_risk.controls import AddedRisk, split_of_hits
 from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played
@@ -15,7 +15,6 @@ ATTACK = Attack(
     name="singling-out",
     title="Singling out",
     words="Make up questions from a release that fit exactly one real person each.",
-    module="discreet.attack.release_risk.singling_out",
     knobs=(
         *COMMON,
         Knob("guesses", 500, "questions that the attacker makes up", 20, 5_000, 20),

@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import curator_of, part_of, people_exhibit
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.service.curators import (
     OTHER_TOKEN,
     TOKEN,
@@ -29,7 +29,6 @@ ATTACK = Attack(
     name="exhaustion",
     title="Exhaustion",
     words="Spend the budget that somebody else needs, so that their questions are refused.",
-    module="discreet.attack.service.exhaustion",
     knobs=(
         Knob("people", 400, "people in the table", 20, 20_000, 20),
         Knob("questions", 30, "questions that the other analyst planned", 2, 200, 1),

@@ -18,10 +18,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import curator_of, people_exhibit
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.service.curators import TOKEN, AnsweringService, running
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
@@ -31,7 +31,6 @@ ATTACK = Attack(
     name="timing",
     title="Timing",
     words="Read a person's secret off the time that an answer, a refusal or an error takes.",
-    module="discreet.attack.service.timing",
     knobs=(
         Knob("targets", 100, "people asked about: half to learn a limit, half to guess", 20, 400),
         Knob("times", 2, "times that each question is asked; the shortest counts", 1, 5, 1),
@@ -111,29 +110,14 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     count = chosen.whole("targets")
     people = secret_bits(chosen, people=20 * count, town="smoker")
     bits = balanced_bits(people, min(count, 2 * int(min(people.sum(), (~people).sum()))), rng)
-    found = {}
-    with _naive(bits) as desk:
-        slow = _SLOW.replace("{work}", str(chosen.whole("work")))
-        found[NAIVE] = _timed(
-            lambda place: desk.execute(slow.format(place=place)).fetchall(),
-            halved(bits, rng),
-            bits,
-            chosen,
-            progress=progress,
-            name=NAIVE,
-        )
     # Different people are asked about, so the ledger lets each cost the whole budget.
     whole = chosen.number("epsilon") * chosen.whole("times") * 1.01
-    with curator_of({"people": people_exhibit(bits, "place")}, epsilon=whole) as curator:
-        for name, question in _questions(curator, chosen).items():
-            found[name] = _timed(
-                question,
-                halved(bits, rng),
-                bits,
-                chosen,
-                progress=progress,
-                name=name,
-            )
+    tables = {"people": people_exhibit(bits, "place")}
+    with _naive(bits) as desk, curator_of(tables, epsilon=whole) as curator:
+        found = {
+            name: _timed(question, halved(bits, rng), bits, chosen, progress=progress, name=name)
+            for name, question in _questions(desk, curator, chosen).items()
+        }
     return _outcome(chosen, found)
 
 
@@ -145,11 +129,14 @@ def _naive(bits: Bits) -> duckdb.DuckDBPyConnection:
     return desk
 
 
-def _questions(curator: AnsweringService, chosen: AttackSettings) -> dict[str, Question]:
-    """Return the three ways in which a curator can take its time."""
+def _questions(
+    desk: duckdb.DuckDBPyConnection, curator: AnsweringService, chosen: AttackSettings
+) -> dict[str, Question]:
+    """Return how a naive desk takes its time, and the three ways in which a curator can."""
     epsilon = str(chosen.number("epsilon"))
     slow = _SLOW.replace("{work}", str(chosen.whole("work")))
     return {
+        NAIVE: lambda place: desk.execute(slow.format(place=place)).fetchall(),
         ANSWER: lambda place: _ask(curator, _TIMED.format(place=place), epsilon),
         REFUSAL: lambda place: _ask(curator, _TIMED.format(place=place), _TOO_MUCH),
         ERROR: lambda place: _ask(curator, slow.format(place=place), epsilon),

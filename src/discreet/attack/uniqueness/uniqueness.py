@@ -18,10 +18,10 @@ import pyarrow as pa
 from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import estimates
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.curator import Exhibit, synthetic_copy, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score, score_grid
-from discreet.attack.registry import Attack, AttackSettings, Knob, Progress
 from discreet.attack.town import staged
 from discreet.attack.uniqueness.copula import chances_of_uniqueness
 from discreet.core.arrays import Bits, Floats, Integers
@@ -33,7 +33,6 @@ ATTACK = Attack(
     name="uniqueness",
     title="Uniqueness from a sample",
     words="Say from a small sample who is the only one of their kind among everybody.",
-    module="discreet.attack.uniqueness.uniqueness",
     knobs=(
         Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
         Knob("share", 0.05, "part of the people who are in the sample", 0.005, 0.5, 0.005),
@@ -83,10 +82,10 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         )
     sample = crowd.codes[:, taken]
     progress(1, 4, "claiming rows of the sample")
-    raw = _claimed(sample, crowd.size, chosen.number("sure"), rng)
+    raw = chances_of_uniqueness(_dense(sample), crowd.size, rng)
     progress(2, 4, "a private copy of the sample, and its rows")
     copy = _private(crowd, sample, chosen.number("epsilon"))
-    private = _claimed(copy, crowd.size, chosen.number("sure"), rng)
+    private = chances_of_uniqueness(_dense(copy), crowd.size, rng)
     progress(3, 4, "checking the claims")
     return _outcome(chosen, crowd, taken, (sample, copy), (raw, private))
 
@@ -119,21 +118,6 @@ def _place(value: Any) -> tuple[int, float, str]:
         return (1, 0.0, str(value))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UniquenessClaims:
-    """The model's word on rows: the chance of each, and which are claimed."""
-
-    chances: Floats
-    made: Bits
-
-
-def _claimed(
-    rows: Integers, population: int, sure: float, rng: np.random.Generator
-) -> UniquenessClaims:
-    chances = chances_of_uniqueness(_dense(rows), population, rng)
-    return UniquenessClaims(chances, np.asarray(chances >= sure))
-
-
 def _dense(rows: Integers) -> Sequence[Integers]:
     """Return each column with its codes numbered from 0 without gaps, in the same order."""
     return [np.unique(column, return_inverse=True)[1].astype(np.int64) for column in rows]
@@ -150,9 +134,7 @@ def _private(crowd: Crowd, sample: Integers, epsilon: float) -> Integers:
     return np.stack([np.asarray(made[name].to_pylist(), dtype=np.int64) for name in names])
 
 
-def _right(
-    crowd: Crowd, taken: Integers, rows: Integers, claims: UniquenessClaims
-) -> tuple[int, int]:
+def _right(crowd: Crowd, taken: Integers, rows: Integers, claimed: Bits) -> tuple[int, int]:
     """Return how many claimed rows are like exactly one person, who was in the sample; and claims."""
     keys, asked = crowd.keys(rows)
     values, first, counts = np.unique(keys, return_index=True, return_counts=True)
@@ -160,7 +142,7 @@ def _right(
     only = (values[place] == asked) & (counts[place] == 1)
     inside = np.zeros(crowd.size, dtype=bool)
     inside[taken] = True
-    return int((claims.made & only & inside[first[place]]).sum()), int(claims.made.sum())
+    return int((claimed & only & inside[first[place]]).sum()), int(claimed.sum())
 
 
 def _outcome(
@@ -168,8 +150,9 @@ def _outcome(
     crowd: Crowd,
     taken: Integers,
     rows: tuple[Integers, Integers],
-    claims: tuple[UniquenessClaims, UniquenessClaims],
+    chances: tuple[Floats, Floats],
 ) -> Outcome:
+    claims = [np.asarray(each >= chosen.number("sure")) for each in chances]
     keys, _ = crowd.keys()
     _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
     unique = np.asarray(counts[inverse] == 1)
@@ -179,7 +162,7 @@ def _outcome(
         Score.of_guesses(*_right(crowd, taken, each, claim), baseline=baseline, measure=MEASURE)
         for each, claim in zip(rows, claims, strict=True)
     ]
-    found = {"copula (Rocher)": float(claims[0].chances.mean())} | {
+    found = {"copula (Rocher)": float(chances[0].mean())} | {
         each.name: each.share for each in estimates(sizes, crowd.size)
     }
     truth = float(unique[taken].mean())
@@ -188,7 +171,7 @@ def _outcome(
     return Outcome(
         knew=f"Of everybody: {named_columns}. Not who was sampled.",
         released=f"A sample of {len(taken):,} of {crowd.size:,} people, without names.",
-        did=f"Fitted a Gaussian copula to the sample and claimed the {int(claims[0].made.sum()):,} rows "
+        did=f"Fitted a Gaussian copula to the sample and claimed the {int(claims[0].sum()):,} rows "
         f"whose person is the only one like it with a chance of at least {chosen.number('sure'):g}.",
         lesson="A sample does not hide people whom a few columns make unique: who matches is the person.",
         score=scores[0],
@@ -200,7 +183,7 @@ def _outcome(
             "unique_in_sample": sizes.share_unique,
             "unique_in_population": truth,
             "estimates": found,
-            "claims": [int(claim.made.sum()) for claim in claims],
+            "claims": [int(claim.sum()) for claim in claims],
             "beyond_the_file": beyond,
         },
         blocks=_blocks(

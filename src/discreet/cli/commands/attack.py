@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.attack.attacks import MODULES, all_attacks, attack_named
-from discreet.attack.registry import Attack, Knob
+from discreet.attack.attacks import MODULES, Attack, Knob, all_attacks, attack_named
 from discreet.cli.options import Json, command_group
 from discreet.cli.request_options import keyword, signed
 from discreet.cli.terminal import say, tell

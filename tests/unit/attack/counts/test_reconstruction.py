@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.counts.reconstruction import (
     ATTACK,
     against_curator,
     balanced,
     half_have_it,
     noise_sweep,
+    private_sums,
 )
-from discreet.attack.counts.reconstruction_curator import private_sums
 from discreet.attack.counts.reconstruction_solve import subset_queries, sums
-from discreet.attack.registry import AttackSettings
 from discreet.noise.bars.binomial import lower_limit
 from discreet.report.svg import to_svg
 

@@ -51,11 +51,11 @@ def test_coarse_labels_fit_all_that_they_cover_and_a_star_is_no_guess():
     assert isinstance(column, CellLabels)
     assert column.like(0)[1].tolist() == [True, False]
     assert column.like(1)[1].tolist() == [True, True]
-    codes = column.released.tolist()
-    assert column.fits(codes[0], 0)
-    assert not column.fits(codes[0], 1)
-    assert not column.fits(codes[1], 0)
-    assert column.fits(codes[2], 1)
+    first, star, forty = np.eye(3, dtype=bool)
+    assert column.told(first, 0)
+    assert not column.told(first, 1)
+    assert not column.told(star, 0)
+    assert column.told(forty, 1)
 
 
 def test_a_column_with_too_many_coarse_cells_is_refused(monkeypatch):

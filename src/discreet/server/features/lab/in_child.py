@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from discreet.attack.attacks import attack_named
-from discreet.attack.registry import AttackSettings
+from discreet.attack.attacks import AttackSettings, attack_named
 from discreet.server.features.lab.outcomes import shown_of
 from discreet.server.jobs.child import Workbench
 

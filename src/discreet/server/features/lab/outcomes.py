@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
+from discreet.attack.attacks import Attack, AttackSettings
 from discreet.attack.outcome import Outcome
-from discreet.attack.registry import Attack, AttackSettings
 from discreet.attack.story import private_words, score_words
 from discreet.core.machine.whole_file import write_whole
 from discreet.errors import UnknownName

@@ -12,7 +12,7 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from discreet.attack.registry import Attack, Knob
+from discreet.attack.attacks import Attack, Knob
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from discreet.attack.attacks import all_attacks, attack_named
-from discreet.attack.registry import Knob
+from discreet.attack.attacks import Knob, all_attacks, attack_named
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
 from discreet.server.features.lab.outcomes import Shown, usual_id

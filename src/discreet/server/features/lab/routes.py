@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request
 from pydantic import BaseModel, ConfigDict
 
-from discreet.attack.attacks import all_attacks, attack_named
-from discreet.attack.registry import Attack
+from discreet.attack.attacks import Attack, all_attacks, attack_named
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.attack.registry import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context

@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.attack.registry import AttackSettings, Knob
+from discreet.attack.attacks import AttackSettings, Knob
 from discreet.errors import InvalidInput
 
 KNOBS = (

@@ -1,7 +1,9 @@
 import pytest
 
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.read_groups import read_groups
+from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.run import groups_of
+from discreet.anonymize.source import narrowed
 from discreet.engine.base import open_exact
 from discreet.engine.connect import connect
 from discreet.errors import InvalidInput
@@ -18,9 +20,14 @@ def engine(tmp_path_factory):
     found.close()
 
 
+def _groups(engine, quasi, *, sensitive=None, where=None):
+    wish = AnonymizeRequest.of(k=1, quasi=quasi, sensitive=sensitive)
+    return groups_of(narrowed(engine, "rows", "rows", where=where), wish)
+
+
 def test_the_engine_counts_what_arrays_count(engine):
     """Also where a column is called like our count."""
-    found = read_groups(engine, "rows", ["zip", "n", "age"], sensitive="ill")
+    found = _groups(engine, ["zip", "n", "age"], sensitive="ill")
     rows = open_exact(engine.run(f"SELECT * FROM {engine.relation('rows')}"))
     direct = group_table(rows, ["zip", "n", "age"], sensitive="ill")
     assert found.values == direct.values == (("02139", None), (1, 2), (30, None))
@@ -30,7 +37,7 @@ def test_the_engine_counts_what_arrays_count(engine):
 
 
 def test_a_condition_leaves_rows_out(engine):
-    assert read_groups(engine, "rows", ["zip"], condition="n = 1").total == 2
+    assert _groups(engine, ["zip"], where="n = 1").total == 2
 
 
 @pytest.mark.parametrize(
@@ -38,16 +45,16 @@ def test_a_condition_leaves_rows_out(engine):
     [
         (["street"], None, "no column 'street'"),
         (["zip"], "salary", "no column 'salary'"),
-        ([], None, "No quasi-identifier"),
+        ([], None, "which columns others may know"),
         (["zip"], "zip", "both a quasi-identifier"),
         (["zip", "zip"], None, "twice"),
     ],
 )
 def test_columns_that_make_no_sense(engine, quasi, sensitive, said):
     with pytest.raises(InvalidInput, match=said):
-        read_groups(engine, "rows", quasi, sensitive=sensitive)
+        _groups(engine, quasi, sensitive=sensitive)
 
 
 def test_no_rows(engine):
     with pytest.raises(InvalidInput, match="no rows"):
-        read_groups(engine, "rows", ["zip"], condition="n > 7")
+        _groups(engine, ["zip"], where="n > 7")
