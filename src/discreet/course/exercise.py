@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
 
@@ -58,6 +59,21 @@ def close_to(truth: float, given: float, *, within: float = 0.005) -> bool:
 def judged(right: bool, yes: str, no: str) -> GradedAnswer:
     """Return the verdict with the words that fit."""
     return GradedAnswer(right, yes if right else no)
+
+
+def near(
+    truth: Callable[[], float | Fraction], yes: str, no: str, *, within: float = 0.005
+) -> Callable[[float], GradedAnswer]:
+    """Return the check of a number against the one that is worked out, up to a share of its size.
+
+    `yes` shows what was worked out where it says so, as in `str.format`: "Yes: {:.3f}."
+    """
+
+    def check(given: float) -> GradedAnswer:
+        found = float(truth())
+        return judged(close_to(found, given, within=within), yes.format(found), no)
+
+    return check
 
 
 def judged_letters(
