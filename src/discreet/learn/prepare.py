@@ -31,7 +31,7 @@ from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of,
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.outline import Bins, Outline, outline_of, scan_of
 from discreet.synth.measure import learned_domains as domains
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import Unit
 from discreet.synth.measure.sealing import SealedCodes, SealedSource, seal_codes, seal_words
 from discreet.synth.prepare import preview_of
 
@@ -63,8 +63,8 @@ class Training:
         target = self.outline.items[-1]
         classes = target.values if isinstance(target, Coded) else 2
         counting = COUNTING if self.steps is None else NETWORK_COUNTING
-        share = self.funds.fitting.amount * counting / max(len(self.outline.items) - 1, 1)
-        noise = noise_of(MarginalBudget(share, self.funds.purse.concentrated), self.unit)
+        share = counting / max(len(self.outline.items) - 1, 1)
+        noise = noise_of(self.funds.fitting.part(share), self.unit)
         return math.ceil(10 * SEEN * noise * math.sqrt(classes))
 
 

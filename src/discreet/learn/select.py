@@ -34,7 +34,7 @@ from discreet.plan.ir import Scan
 from discreet.release.assembled import spent_of, spent_so_far
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
-from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals
+from discreet.synth.measure.private_marginals import Counter, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 
@@ -240,8 +240,7 @@ def reach(kind: str, column: Coded) -> int:
 def _chosen(plan: ChoicePlan, receipt: Receipt, rng: Rng) -> bytes:
     look, codes, kind = plan.look, plan.look.sealed, plan.request.kind
     counter = store_codes(look.held, codes, permit=receipt)
-    purse = MarginalBudget(look.funds.purse.amount, concentrated=False)
-    door = PrivateMarginals(counter, codes.shape, purse, codes.unit, rng)
+    door = PrivateMarginals(counter, codes.shape, look.funds.purse, codes.unit, rng)
 
     def scores(exact: Counter) -> Integers:
         return scores_of(kind, plan.column, exact.marginals([(0,)])[0])

@@ -43,12 +43,12 @@ class SynthBudget:
     @property
     def learning(self) -> MarginalBudget:
         """Return the part that learns domains."""
-        return MarginalBudget(self.purse.amount * self.learn_share, self.purse.concentrated)
+        return self.purse.part(self.learn_share)
 
     @property
     def fitting(self) -> MarginalBudget:
         """Return the part that the method uses."""
-        return MarginalBudget(self.purse.amount * (1 - self.learn_share), self.purse.concentrated)
+        return self.purse.part(1 - self.learn_share)
 
 
 def funds_of(

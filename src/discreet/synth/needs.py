@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from statistics import median_high
 
 from discreet.synth.budget import noise_of
 from discreet.synth.encoding.columns import Coded, MadeUp
-from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.prepare import PreparedSynthesis
 
 WRONG = 0.1
@@ -30,8 +30,7 @@ def rows_needed(ready: PreparedSynthesis) -> int:
     sizes = [item.values if isinstance(item, Coded) else LEARNED for item in read]
     if not sizes:
         return 0
-    fitting = ready.funds.fitting
-    each = MarginalBudget(fitting.amount / len(sizes), fitting.concentrated)
+    each = ready.funds.fitting.part(Fraction(1, len(sizes)))
     absolute = noise_of(each, ready.unit) * math.sqrt(2 / math.pi)
     return round_up(median_high(sizes) * absolute / 2 / WRONG)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from discreet.release.assembled import spent_of
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.encoding.outline import Bins, Outline, outline_of
-from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
 ROUNDS = 6
@@ -140,8 +140,7 @@ def _rounds(
     found, purse = fetch(look.held, look.sealed, permit=receipt), look.funds.purse
     points = np.stack([_places(c)[found[:, i]] for i, c in enumerate(columns)], axis=1)
     centres = first_centres(clusters, len(columns))
-    each = MarginalBudget(purse.amount / ROUNDS, purse.concentrated)
-    sums = ClusterSums(points, each, look.sealed.unit, rng)
+    sums = ClusterSums(points, purse.part(Fraction(1, ROUNDS)), look.sealed.unit, rng)
     sizes = np.zeros(clusters)
     for _ in range(ROUNDS):
         centres, sizes = sums.moved(centres)

@@ -154,7 +154,7 @@ def _learned(ready: PreparedLinked, paid: _Paid, progress: Progress) -> dict[str
     words = sum(len(each.words) for each in ready.outlines.values())
     found = {}
     for name, outline in ready.outlines.items():
-        purse = MarginalBudget(funds.learning.amount / max(many, 1), funds.purse.concentrated)
+        purse = funds.learning.part(Fraction(1, max(many, 1)))
         risk = funds.threshold_delta * len(outline.words) / max(words, 1)
         means = Means(
             paid.desk.engine, paid.held, paid.receipt, purse, risk, ready.source, paid.desk.rng
@@ -199,9 +199,7 @@ def _door(place: _Place, codes: SealedCodes, purse: MarginalBudget) -> PrivateMa
 
 
 def _purse(place: _Place, node: LinkedTable, part: Fraction = Fraction(1)) -> MarginalBudget:
-    funds = place.ready.funds
-    amount = funds.fitting.amount * place.ready.shares[node.name] * part
-    return MarginalBudget(amount, funds.purse.concentrated)
+    return place.ready.funds.fitting.part(place.ready.shares[node.name] * part)
 
 
 FIRST = Fraction(2, 5)

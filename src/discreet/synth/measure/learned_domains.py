@@ -85,18 +85,16 @@ def learn(outline: Outline, means: Means, step: Step, *, stems: bool = False) ->
     events: list[PrivacyEvent] = []
     if ranges:
         step("learning where numbers and days lie")
-        each = means.purse.amount * part * len(ranges) / 2
-        purse = MarginalBudget(each, means.purse.concentrated)
+        purse = means.purse.part(part * len(ranges) / 2)
         found |= _learn_ranges(outline.scan, ranges, means, purse, events)
     for item in words:
         step(f"learning the common values of {item.name}")
-        whole = means.purse.amount * part
-        purse = MarginalBudget(whole * (1 - learned_stems.SHARE * stems), means.purse.concentrated)
+        whole = means.purse.part(part)
+        purse = whole.part(1 - learned_stems.SHARE * stems)
         risk = means.threshold_delta / len(words)
         column = _learn_words(outline.scan, item, means, (purse, risk), events)
         if stems:
-            part_of = whole * learned_stems.SHARE / learned_stems.LENGTHS
-            stem_purse = MarginalBudget(part_of, means.purse.concentrated)
+            stem_purse = whole.part(learned_stems.SHARE / learned_stems.LENGTHS)
             column = _learn_stems(outline.scan, (item.name, column), means, stem_purse, events)
         found[item.name] = column
     lost = tuple(

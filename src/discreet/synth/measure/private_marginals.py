@@ -64,6 +64,16 @@ class MarginalBudget:
         """Return the event that is priced and charged before the door opens."""
         return Concentrated(self.amount) if self.concentrated else Pure(self.amount)
 
+    def part(self, share: Fraction) -> MarginalBudget:
+        """Return a share of this budget, in the same currency."""
+        return MarginalBudget(self.amount * share, self.concentrated)
+
+    def law(self, *, l1: int, l2_squared: int) -> Law:
+        """Return the noise that all of it buys for numbers that a unit moves so far; reads nothing."""
+        if self.concentrated:
+            return GaussianLaw(Fraction(l2_squared) / (2 * self.amount))
+        return LaplaceLaw(Fraction(l1) / self.amount)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
@@ -120,10 +130,7 @@ class PrivateMarginals:
 
     def law(self, share: Fraction) -> Law:
         """Return the noise that a marginal gets for a share; reads nothing."""
-        amount = share * self.purse.amount
-        if self.purse.concentrated:
-            return GaussianLaw(Fraction(self.unit.l2_squared) / (2 * amount))
-        return LaplaceLaw(Fraction(self.unit.l1) / amount)
+        return self.purse.part(share).law(l1=self.unit.l1, l2_squared=self.unit.l2_squared)
 
     def measure(
         self, wanted: Sequence[Columns], *, share: Fraction, merged: Merges | None = None
