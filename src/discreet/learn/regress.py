@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
@@ -25,36 +23,22 @@ from discreet.learn.prepare import find_private
 from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.release.assembled import limit_of, spent_of, spent_so_far
+from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.measure.learned_bounds import is_unbounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Regressed:
+class Regressed(Charged):
     """A regression, its price, and how well it does."""
 
     model: Regressor
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
     request_id: str
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts that `discreet learn regress --json` prints."""
-        kept = {
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
-            "free": self.free,
-            "request_id": self.request_id,
-        }
+        kept = {**self.bill_json(), "free": self.free, "request_id": self.request_id}
         facts = {
             k: self.model.facts[k] for k in ("target", "rmse", "baseline", "r2", "measured_on")
         }
@@ -92,14 +76,9 @@ def regress(request: LearnRequest, desk: Desk) -> Regressed:
     weights = solve(found.sums, found.deviation)
     facts = _facts(request, table.name, found, variables[-1])
     model = Regressor(tuple(variables[:-1]), variables[-1], weights, facts)
-    receipt = found.receipt
     return Regressed(
         model=model,
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=spent_so_far(receipt.before),
-        after=spent_so_far(receipt.after),
-        limit=limit_of(receipt.after),
-        free=receipt.repeated,
+        **charge_bill(found.receipt),
         request_id=request.request_id,
         seconds=time.monotonic() - started,
     )

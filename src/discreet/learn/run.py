@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
 from discreet.engine.base import Engine, Held
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.any_classifier import AnyClassifier
@@ -29,7 +27,7 @@ from discreet.learn.sgd.model import NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
-from discreet.release.assembled import limit_of, spent_of, spent_so_far
+from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.columns import Encoding
@@ -42,15 +40,10 @@ LARGEST_MODEL = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained:
+class Trained(Charged):
     """A trained classifier, its price, and what the reader should know."""
 
     model: AnyClassifier
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
     request_id: str
     notices: tuple[str, ...]
     seconds: float
@@ -69,12 +62,7 @@ class Trained:
             "classes": [str(value) for value in self.model.classes],
             "accuracy": facts["accuracy"],
             "baseline": facts["baseline"],
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
+            **self.bill_json(),
             "free": self.free,
             "seconds": round(self.seconds, 3),
             "subgroups": {},
@@ -223,11 +211,7 @@ def _finished(plan: Training, model: AnyClassifier, receipt: Receipt, started: f
         notices.append(ACCEPTED)
     return Trained(
         model=model,
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=spent_so_far(receipt.before),
-        after=spent_so_far(receipt.after),
-        limit=limit_of(receipt.after),
-        free=receipt.repeated,
+        **charge_bill(receipt),
         request_id=plan.request.request_id,
         notices=tuple(notices),
         seconds=time.monotonic() - started,
