@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
+
+from discreet.account.pure import PureAccountant
+from discreet.core.event import Composed, Pure
 
 
 class AnswerKind(StrEnum):
@@ -92,3 +95,12 @@ def judged_letters(
     if beyond:
         return GradedAnswer(False, f"There is no statement {beyond[0]}.")
     return GradedAnswer(True, "Right, every one of them.")
+
+
+def total_epsilon(amounts: Iterable[Fraction]) -> Fraction:
+    """Return the epsilon of releases one after the other, about the same people.
+
+    >>> total_epsilon([Fraction(1, 2), Fraction(1, 4)])
+    Fraction(3, 4)
+    """
+    return PureAccountant().cost(Composed(tuple(Pure(amount) for amount in amounts))).epsilon

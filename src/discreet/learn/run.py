@@ -11,7 +11,6 @@ import numpy as np
 
 from discreet.engine.base import Engine, Held
 from discreet.errors import InternalError, InvalidInput
-from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.kept.model_text import from_text, to_text
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.measure.residual_sums import LearningDoor
@@ -23,7 +22,7 @@ from discreet.learn.prepare import Training, planned_training
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.fit import checked_network, fit_network
-from discreet.learn.sgd.model import NetworkClassifier
+from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng

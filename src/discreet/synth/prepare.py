@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from statistics import median_high
 from typing import Any
 
 from discreet.catalog.catalog import Catalog, engine_name
@@ -21,7 +23,7 @@ from discreet.ledger.text import exposure_note
 from discreet.noise.rng import SystemRng
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of, noise_of
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
 from discreet.synth.encoding.copy_style import source_style
 from discreet.synth.encoding.outline import Outline, RangeToLearn, outline_of, scan_of
@@ -33,6 +35,12 @@ from discreet.synth.methods.registry import Method, find_method, refuse_missing
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import allowed_codes, read_condition, read_rules
 from discreet.synth.workload import find_workload
+
+WRONG = 0.1
+"""What share of a column's rows may stand in the wrong cell, on account of noise."""
+
+LEARNED = 20
+"""Cells that are reckoned for a column whose values are yet to be learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,31 @@ class PreparedSynthesis:
     def free(self) -> bool:
         """Return whether no method reads any data."""
         return not any(method.uses_data for _, method in self.methods)
+
+    def rows_needed(self) -> int:
+        """Return from about how many rows on the middle column is right but for a tenth; 0 if none are read.
+
+        From public facts alone: each column gets an equal part of the budget, the cells of a column share
+        no noise, and half of the absolute noise of all cells together is what stands in the wrong place.
+        Pairs of columns need more.
+        """
+        if self.free:
+            return 0
+        read = [item for item in self.outline.items if not isinstance(item, MadeUp)]
+        sizes = [item.values if isinstance(item, Coded) else LEARNED for item in read]
+        if not sizes:
+            return 0
+        each = self.funds.fitting.part(Fraction(1, len(sizes)))
+        absolute = noise_of(each, self.unit) * math.sqrt(2 / math.pi)
+        return round_up(median_high(sizes) * absolute / 2 / WRONG)
+
+
+def round_up(rows: float) -> int:
+    """Return a number of two figures that is no smaller: more would pretend to know."""
+    if rows <= 10:
+        return math.ceil(rows)
+    unit = int(10 ** (math.floor(math.log10(rows)) - 1))
+    return math.ceil(rows / unit) * unit
 
 
 @contextmanager

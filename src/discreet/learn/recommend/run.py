@@ -29,8 +29,7 @@ from discreet.learn.recommend.model import (
     recommender_from,
     strongest,
 )
-from discreet.learn.recommend.read import fetch_ratings
-from discreet.learn.recommend.sums import Payment, item_means, leaning_products
+from discreet.learn.recommend.sums import Payment, fetch_ratings, item_means, leaning_products
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan

@@ -16,11 +16,11 @@ from discreet.core.schema import Table
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
-from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
+from discreet.learn.sgd.model import AnyClassifier
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.learn.measure.rows import FINE, Integers, Reals
-from discreet.learn.model import CodedModel
+from discreet.learn.model import Classifier, CodedModel
 from discreet.learn.sgd.inputs import CodeInputs, code_inputs_from
 from discreet.learn.sgd.layers import LARGEST_WEIGHT, WIDEST, Layers, scores
 from discreet.synth.encoding.columns import Encoding
@@ -64,6 +64,10 @@ class NetworkClassifier(CodedModel):
             "hidden": self.layers.hidden.astype(int).tolist(),
             "out": self.layers.out.astype(int).tolist(),
         }
+
+
+AnyClassifier: TypeAlias = Classifier | NetworkClassifier
+"""Every kind of trained classifier: sums of tables, and networks."""
 
 
 def network_from(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> NetworkClassifier:

@@ -6,8 +6,14 @@ import math
 from fractions import Fraction
 
 from discreet.account.explain import belief, factor
-from discreet.course.composed import total_epsilon
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
+from discreet.course.exercise import (
+    GradedAnswer,
+    LessonQuestion,
+    close_to,
+    judged,
+    near,
+    total_epsilon,
+)
 
 STUDIES = (Fraction(1), Fraction(1, 2), Fraction(1, 4))
 

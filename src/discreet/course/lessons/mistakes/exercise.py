@@ -7,13 +7,13 @@ import statistics
 from fractions import Fraction
 
 from discreet.account.calibrate import gaussian_epsilon
-from discreet.course.composed import total_epsilon
 from discreet.course.exercise import (
     AnswerKind,
     GradedAnswer,
     LessonQuestion,
     judged_letters,
     near,
+    total_epsilon,
 )
 
 FOUR = tuple(Fraction(text) for text in ("0.5", "0.2", "0.25", "0.25"))

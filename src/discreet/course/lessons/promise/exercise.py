@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 from discreet.account.explain import belief, factor
-from discreet.course.composed import total_epsilon
 from discreet.course.exercise import (
     AnswerKind,
     GradedAnswer,
@@ -15,6 +14,7 @@ from discreet.course.exercise import (
     judged,
     judged_letters,
     near,
+    total_epsilon,
 )
 
 
