@@ -52,7 +52,12 @@ class SynthBudget:
 
 
 def funds_of(
-    epsilon: Epsilon, delta: Delta, *, region: Region, learn_share: Fraction, words: int
+    epsilon: Epsilon,
+    delta: Delta,
+    *,
+    region: Region,
+    learn_share: Fraction = Fraction(0),
+    words: int = 0,
 ) -> SynthBudget:
     """Return what (epsilon, delta) buys: rho of zCDP where there is a delta, else pure epsilon.
 

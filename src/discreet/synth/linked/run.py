@@ -9,7 +9,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.numbers import Epsilon, Number
 from discreet.engine.base import Held
 from discreet.ledger.entry import Receipt
 from discreet.release.assembled import charge_bill
@@ -55,35 +54,6 @@ from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
 from discreet.synth.synthetic import codes_of
 from discreet.synth.trusted_fit import TrustedFit, fit_trusted
-
-
-def linked_copy(
-    desk: Desk,
-    dataset: str,
-    *,
-    epsilon: Number | Epsilon,
-    delta: Number | None = None,
-    rows: int | None = None,
-    bins: str = "auto",
-    analyst: str | None = None,
-    request_id: str | None = None,
-    progress: Progress = silent,
-) -> LinkedSynthetic:
-    """Return a copy of all linked tables of a dataset; `rows` is the number of people."""
-    request = SynthRequest.of(
-        dataset,
-        epsilon=epsilon,
-        delta=delta,
-        rows=rows,
-        bins=bins,
-        analyst=analyst,
-        request_id=request_id,
-    )
-    return synthesize_linked(
-        request,
-        desk,
-        progress=progress,
-    )
 
 
 def synthesize_linked(

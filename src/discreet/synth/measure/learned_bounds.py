@@ -60,7 +60,7 @@ def learn_bounds(
     sealed = [seal_codes(scan, desk.engine, [_wide(item)]) for item in items]
     if any(codes.source.dataset != dataset for codes in sealed):
         raise Unfit("a read of other people than are charged")
-    funds = funds_of(epsilon, Delta(Fraction(0)), region=EVERYONE, learn_share=Fraction(0), words=0)
+    funds = funds_of(epsilon, Delta(Fraction(0)), region=EVERYONE)
     asked = f"{epsilon} {', '.join(item.name for item in items)}"
     words = LookWords("ranges", asked, asked, f"ranges of the numbers of {name}")
     share = Fraction(1, max(len(items), 1))

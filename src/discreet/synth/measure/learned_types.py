@@ -104,7 +104,7 @@ def learn_types(table: str, desk: Desk, *, epsilon: Epsilon, delta: Delta) -> di
     dataset, _, name = table.rpartition(".")
     found = desk.catalog.table(name, dataset)
     names = [c.name for c in found.columns if isinstance(c.domain, TextDomain) and not c.hidden]
-    funds = funds_of(epsilon, delta, region=EVERYONE, learn_share=Fraction(0), words=0)
+    funds = funds_of(epsilon, delta, region=EVERYONE)
     words = LookWords(
         "types", f"{epsilon}", f"{epsilon} {delta}", f"types of the columns of {name}"
     )
