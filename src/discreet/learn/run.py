@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +31,7 @@ from discreet.release.outcome import once
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
+from discreet.synth.model_file import packed, unpacked
 from discreet.synth.progress import Progress, silent
 
 ACCEPTED = "The domains were read from the data and declared public by --accept."
@@ -101,7 +101,9 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
         stored = once(
             desk.ledger,
             receipt,
-            lambda: pack(_learned(plan, receipt, (desk.engine, held), desk.rng, progress)),
+            lambda: packed(
+                to_text(_learned(plan, receipt, (desk.engine, held), desk.rng, progress))
+            ),
         )
     return _finished(plan, unpack(stored), receipt, started)
 
@@ -217,18 +219,9 @@ def _finished(plan: Training, model: AnyClassifier, receipt: Receipt, started: f
     )
 
 
-def pack(model: AnyClassifier) -> bytes:
-    """Return a model as the ledger keeps it."""
-    return zlib.compress(to_text(model).encode(), 6)
-
-
 def unpack(payload: bytes) -> AnyClassifier:
-    """Return the model that `pack` wrote."""
-    opened = zlib.decompressobj()
-    text = opened.decompress(payload, LARGEST_MODEL)
-    if not opened.eof:
-        raise InvalidInput("The stored model is too large to be read.")
-    found = from_text(text.decode(), name="the stored model")
+    """Return the model that was stored."""
+    found = from_text(unpacked(payload, LARGEST_MODEL), name="the stored model")
     if not isinstance(found, AnyClassifier):
         raise InternalError("a classifier was stored, and something else was read")
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -111,6 +112,20 @@ def from_text(text: str, *, name: str = "the model") -> Saved:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise _bad(name, "something in it is missing or of the wrong kind") from None
     return Saved(encoding, model, measured, rules, facts)
+
+
+def packed(text: str) -> bytes:
+    """Return the text of a model as the ledger keeps it."""
+    return zlib.compress(text.encode(), 6)
+
+
+def unpacked(payload: bytes, most: int = LARGEST) -> str:
+    """Return the text that `packed` wrote, of at most so many bytes."""
+    opened = zlib.decompressobj()
+    text = opened.decompress(payload, most)
+    if not opened.eof:
+        raise InvalidInput("The stored model is too large to be read.")
+    return text.decode()
 
 
 def with_facts(saved: Saved, **facts: Any) -> Saved:

@@ -36,6 +36,7 @@ from discreet.plan.ir import Scan
 from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
+from discreet.synth.model_file import packed
 
 FOR_MEANS = Fraction(3, 10)
 MOST_ITEMS = 20_000
@@ -179,4 +180,4 @@ def _learned(plan: RecommenderPlan, receipt: Receipt, rng: Rng) -> bytes:
         covariance=cleaned(products, both, noise),
         facts={"item": item.name, "epsilon": float(price), "unit": sealed.rows},
     )
-    return zlib.compress(json.dumps(model.to_json()).encode(), 6)
+    return packed(json.dumps(model.to_json()))
