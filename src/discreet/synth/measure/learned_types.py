@@ -39,7 +39,7 @@ from discreet.synth.encoding.outline import scan_of
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.singles import agreed_total
-from discreet.synth.measure.sql_counter import SqlCounter
+from discreet.synth.measure.sql_counter import straight
 
 MOSTLY = 0.4
 """The part of all cells that must read as a kind: the rest may be gaps."""
@@ -151,7 +151,7 @@ def _counted(
             raise EngineFailed("The file has changed since its types were paid for.")
         for name in names:
             codes = seal_codes(scan, desk.engine, [Coded(name, domain, (0,), missing=True)])
-            counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)
+            counter = straight(held, codes, permit=receipt)
             door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, desk.rng)
             found[name] = door.measure([(0,)], share=share)[0]
     return found

@@ -54,6 +54,11 @@ def store_codes(held: Held, codes: SealedCodes, *, permit: Permit) -> SqlCounter
     return SqlCounter(held, held.keep(codes.sql), codes.shape, permit)
 
 
+def straight(held: Held, codes: SealedCodes, *, permit: Permit) -> SqlCounter:
+    """Return the counter of codes that are read where they are: for a single look. After paying."""
+    return SqlCounter(held, f"({codes.sql}) AS z", codes.shape, permit)
+
+
 class SqlCounter:
     """Counts marginals of stored codes; see `discreet.synth.measure.private_marginals.Counter`.
 
