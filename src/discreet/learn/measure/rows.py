@@ -14,13 +14,12 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from discreet.engine.base import Held, open_exact
 from discreet.ledger.entry import Receipt
 from discreet.synth.encoding.shape import Codes, Columns, Counts, Shape
 from discreet.synth.measure.sealing import SealedCodes
-from discreet.synth.measure.sql_counter import PATIENCE
+from discreet.synth.measure.sql_counter import PATIENCE, integers
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 Reals: TypeAlias = npt.NDArray[np.float64]
@@ -82,9 +81,7 @@ def fetch(held: Held, codes: SealedCodes, *, permit: Receipt) -> Codes:
     table = open_exact(held.run(codes.sql, seconds=PATIENCE))
     found = np.empty((table.num_rows, codes.shape.width), dtype=np.int32, order="F")
     for i in range(codes.shape.width):
-        whole = table.column(f"c{i}").cast(pa.int32()).combine_chunks()
-        if len(whole):
-            found[:, i] = np.from_dlpack(whole)
+        found[:, i] = integers(table.column(f"c{i}"))
     return found
 
 
