@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals
+from discreet.learn.measure.rows import Grouping, Integers, Reals, best_class, steps_of
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.shape import Codes
 
@@ -83,13 +83,10 @@ class Classifier(CodedModel):
 
     def guesses(self, codes: Codes) -> Integers:
         """Return the predicted class of each row: a sum of whole numbers, the same everywhere."""
-        found = np.tile(np.rint(self.intercept * FINE).astype(np.int64), (len(codes), 1))
+        found = np.tile(steps_of(self.intercept), (len(codes), 1))
         for term in self.terms:
-            steps = np.rint(term.weights * FINE).astype(np.int64)
-            found += steps[term.grouping.places(codes)]
-        if found.shape[1] == 1:
-            return np.asarray((found[:, 0] > 0).astype(np.int64))
-        return np.asarray(found.argmax(axis=1))
+            found += steps_of(term.weights)[term.grouping.places(codes)]
+        return best_class(found)
 
     def chances(self, codes: Codes) -> Reals:
         """Return the predicted probability of each class."""
