@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.learn.measure.rows import Grouping, Integers, Reals, best_class, steps_of
+from discreet.learn.measure.rows import Grouping, Integers, Reals, Term, best_class, steps_of
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.shape import Codes
 
@@ -17,14 +17,6 @@ LARGEST_TABLE = 1_000_000
 
 LARGEST_WEIGHT = 1e12
 """In log-odds: a sum of a thousand such weights, in whole steps, still fits into a word."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Term:
-    """A table of weights over the groups of some columns; a row of it for each cell."""
-
-    grouping: Grouping
-    weights: Reals
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,7 +20,8 @@ from discreet.learn.model import Classifier
 from discreet.learn.prepare import Training, planned_training
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.score import noisy_share
-from discreet.learn.sgd.fit import checked_network, fit_network
+from discreet.learn.sgd.budget import COUNTING_SHARE
+from discreet.learn.sgd.fit import fit_network
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Receipt
@@ -158,7 +159,8 @@ def _network(
     found, shares = fit_network(
         door, (codes, unit), encoding, steps=plan.steps, rng=rng, progress=progress
     )
-    checked = checked_network(door, found, codes)
+    right = found.guesses(codes) == codes[:, -1]
+    checked = door.counted_right(right, share=1 - COUNTING_SHARE)  # what is left of the purse
     return replace(found, facts=_facts(plan, shares, checked, notices, rng))
 
 

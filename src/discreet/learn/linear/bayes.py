@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import LearningDoor
-from discreet.learn.measure.rows import Grouping, Reals, steps_of
-from discreet.learn.model import FittedModel, Term
+from discreet.learn.measure.rows import Grouping, Reals, Term, steps_of
+from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, strength
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -60,18 +60,12 @@ class Grouping:
         return place
 
 
-class Scores(Protocol):
-    """A table of weights over the cells of a grouping."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """A table of weights over the groups of some columns; a row of it for each cell."""
 
-    @property
-    def grouping(self) -> Grouping:
-        """Return the cells."""
-        ...
-
-    @property
-    def weights(self) -> Reals:
-        """Return a row of weights for each cell."""
-        ...
+    grouping: Grouping
+    weights: Reals
 
 
 def fetch(held: Held, codes: SealedCodes, *, permit: Receipt) -> Codes:
@@ -139,7 +133,7 @@ class PaidRows:
         self._scores[:] = 0
         self._left = None
 
-    def show(self, intercept: Reals, terms: Sequence[Scores]) -> None:
+    def show(self, intercept: Reals, terms: Sequence[Term]) -> None:
         """Give every row the scores of a whole model."""
         self.clear()
         self.add(Grouping((), ()), steps_of(intercept))

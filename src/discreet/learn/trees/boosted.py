@@ -17,8 +17,8 @@ import numpy as np
 from discreet.learn.linear import logistic
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import LearningDoor, NoisySums
-from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals, steps_of
-from discreet.learn.model import FittedModel, Term
+from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals, Term, steps_of
+from discreet.learn.model import FittedModel
 from discreet.learn.prior import scored
 from discreet.synth.progress import Progress
 

@@ -152,7 +152,7 @@ class PrivateMarginals:
             noisy = exact + self._draw(law, exact.shape)
             found.append(Measured(columns, noisy, law, groups))
             self.events.append(self._event(law))
-        self.measured += found
+        self._keep(found)
         return found
 
     def choose(self, scores: Scores, *, sensitivity: int, share: Fraction) -> int:
@@ -185,6 +185,9 @@ class PrivateMarginals:
         if share <= 0 or self._spent + share > 1:
             raise InternalError("a method asked for more than was charged")
         self._spent += share
+
+    def _keep(self, found: Sequence[Measured]) -> None:
+        self.measured += found
 
     def _draw(self, law: Law, shape: tuple[int, ...]) -> Counts:
         return law.draw(shape, self._rng)
