@@ -129,7 +129,8 @@ def regressed_columns(request: LearnRequest, catalog: Catalog) -> tuple[str, ...
 
 
 def _variables(table: Table, target: str, features: Sequence[str]) -> list[Variable]:
-    columns = {column.name.lower(): column for column in table.columns if _usable(column)}
+    shown = [column for column in table.columns if column.reviewed and not column.hidden]
+    columns = {column.name.lower(): column for column in shown}
     if target.lower() not in columns:
         raise UnknownName(
             f"Column '{target[:60]}' of table '{table.name}' is not declared.",
@@ -179,7 +180,3 @@ def _no_range(column: Column) -> InvalidInput:
         hint="Declare lower and upper in discreet.toml (discreet init FILE proposes them). The regression "
         "was not charged.",
     )
-
-
-def _usable(column: Column) -> bool:
-    return column.reviewed and not column.hidden

@@ -28,8 +28,7 @@ from discreet.core.schema import (
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.laws.registry import LAWS, law_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
-from discreet.synth.encoding.merging import Groups
-from discreet.synth.encoding.shape import Shape
+from discreet.synth.encoding.shape import Groups, Shape
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.methods.registry import read_model
 from discreet.synth.models.model import Model

@@ -22,7 +22,6 @@ from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarg
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import automatic
-from discreet.synth.methods.registry import Method
 from discreet.synth.model_file import Saved, from_text, packed, to_text, unpacked
 from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.progress import Progress, silent
@@ -119,23 +118,14 @@ class Fitted:
 
 def _fit(ready: PreparedSynthesis, door: PrivateMarginals, progress: Progress) -> Fitted:
     options = _options(ready, door.shape)
-    if len(ready.methods) == 1:
-        return _fit_one(*ready.methods[0], door, options, progress)
-    candidates = [
-        Candidate(name, lambda d, p, method=method: method.fit(d, progress=p, **options))  # type: ignore[misc]
-        for name, method in ready.methods
-    ]
-    chosen = choose_method(door, candidates, progress=progress)
-    return Fitted(chosen.fit, chosen.name, (chosen.words(),), chosen.each)
-
-
-def _fit_one(
-    name: str,
-    method: Method,
-    door: PrivateMarginals,
-    options: dict[str, Any],
-    progress: Progress,
-) -> Fitted:
+    if len(ready.methods) > 1:
+        candidates = [
+            Candidate(name, lambda d, p, method=method: method.fit(d, progress=p, **options))  # type: ignore[misc]
+            for name, method in ready.methods
+        ]
+        chosen = choose_method(door, candidates, progress=progress)
+        return Fitted(chosen.fit, chosen.name, (chosen.words(),), chosen.each)
+    ((name, method),) = ready.methods
     if method.fit is not automatic.fit:
         return Fitted(
             fit_trusted(door, name, lambda: method.fit(door, progress=progress, **options)), name

@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from discreet.synth.encoding.merging import Merges, merge_counts
-from discreet.synth.encoding.shape import Columns, Counts
+from discreet.synth.encoding.shape import Columns, Counts, Merges, merge_counts
 from discreet.synth.measure.private_marginals import Counter
 from discreet.synth.measure.singles import Singles
 

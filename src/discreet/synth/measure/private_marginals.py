@@ -17,8 +17,7 @@ from discreet.noise.exact.wide_multiply import below
 from discreet.noise.laws import GaussianLaw, LaplaceLaw, NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
-from discreet.synth.encoding.merging import Merges, merge_counts
-from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.encoding.shape import Columns, Counts, Merges, Shape, merge_counts
 
 Law: TypeAlias = NoiseLaw
 
