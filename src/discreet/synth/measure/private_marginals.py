@@ -151,7 +151,7 @@ class PrivateMarginals:
             noisy = exact + self._draw(law, exact.shape)
             found.append(Measured(columns, noisy, law, groups))
             self.events.append(self._event(law))
-        self._keep(found)
+        self.measured += found
         return found
 
     def choose(self, scores: Scores, *, sensitivity: int, share: Fraction) -> int:
@@ -184,9 +184,6 @@ class PrivateMarginals:
         if share <= 0 or self._spent + share > 1:
             raise InternalError("a method asked for more than was charged")
         self._spent += share
-
-    def _keep(self, found: Sequence[Measured]) -> None:
-        self.measured += found
 
     def _draw(self, law: Law, shape: tuple[int, ...]) -> Counts:
         return law.draw(shape, self._rng)
