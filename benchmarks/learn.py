@@ -45,8 +45,7 @@ from discreet.learn.recommend.model import (
     squared_error,
     strongest,
 )
-from discreet.learn.recommend.read import PersonRatings
-from discreet.learn.recommend.sums import Payment, item_means, leaning_products
+from discreet.learn.recommend.sums import Payment, PersonRatings, item_means, leaning_products
 from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.learn.scored.score import auc
 from discreet.learn.sgd.budget import NetworkShape, network_budget

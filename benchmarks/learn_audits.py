@@ -34,8 +34,7 @@ from discreet.learn.measure.rows import FARTHEST, Grouping, PaidRows
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
 from discreet.learn.products import STEP, products_law
-from discreet.learn.recommend.read import PersonRatings
-from discreet.learn.recommend.sums import Payment, item_means
+from discreet.learn.recommend.sums import Payment, PersonRatings, item_means
 from discreet.learn.sgd import clipped, train
 from discreet.learn.sgd.layers import LARGEST_INPUT, Layers
 from discreet.learn.unsupervised.cluster_sums import STEP as CORNER

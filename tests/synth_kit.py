@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.synth.encoding.merging import merge_counts
-from discreet.synth.encoding.shape import Shape
+from discreet.synth.encoding.shape import Shape, merge_counts
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     MarginalBudget,

@@ -124,7 +124,7 @@ def test_no_clipping_is_caught(monkeypatch):
     assert steps_bound() > CLAIM
 
 
-def spending(purse, twin=None):
+def spending(purse):
     spent = []
 
     class Spy(LearningDoor):
@@ -133,21 +133,24 @@ def spending(purse, twin=None):
             spent.append(share * self.purse.amount)
 
     paid = PaidRows(ROWS, PLACE.shape, 1)
-    real, part = tuning.LearningDoor, tuning.MarginalBudget
+    real = tuning.LearningDoor
     tuning.LearningDoor = Spy
-    tuning.MarginalBudget = twin or part
     try:
         given = tuning.Paid(paid, purse, Unit(), SeededRng(1))
         tuning.tuned(given, ["bayes", "logistic"], PLACE, silent)
     finally:
-        tuning.LearningDoor, tuning.MarginalBudget = real, part
+        tuning.LearningDoor = real
     return sum(spent)
+
+
+class Undivided(MarginalBudget):
+    """The twin: every candidate has all of the purse, and the choice too."""
+
+    def part(self, share):
+        return self
 
 
 def test_tuning_for_nothing_is_caught():
     purse = MarginalBudget(RHO, concentrated=True)
     assert spending(purse) <= RHO
-    # The twin gives every candidate all of the purse, and the choice too.
-    assert (
-        spending(purse, twin=lambda _amount, concentrated: MarginalBudget(RHO, concentrated)) > RHO
-    )
+    assert spending(Undivided(RHO, concentrated=True)) > RHO

@@ -160,10 +160,13 @@ class Curator(Publishing, Learning):
         return synthesize(request, self, progress=progress)
 
     def synthesize_linked(self, dataset: str, **asked: Any) -> LinkedSynthetic:
-        """Return a copy of all linked tables of a dataset, whose keys join (`linked.run.linked_copy`)."""
-        from discreet.synth.linked.run import linked_copy
+        """Return a copy of all linked tables of a dataset, whose keys join; `rows` is the number of people."""
+        from discreet.synth.linked.run import synthesize_linked
+        from discreet.synth.request import SynthRequest
 
-        return linked_copy(self, dataset, analyst=self._payer(asked.pop("analyst", None)), **asked)
+        progress, analyst = asked.pop("progress", silent), self._payer(asked.pop("analyst", None))
+        request = SynthRequest.of(dataset, analyst=analyst, **asked)
+        return synthesize_linked(request, self, progress=progress)
 
     def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
         """Return what a synthetic copy supports: may be published with it, costs nothing."""

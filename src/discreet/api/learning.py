@@ -8,11 +8,11 @@ from discreet.api.opened import OpenedCatalog
 from discreet.synth.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from discreet.learn.any_classifier import AnyClassifier
     from discreet.learn.recommend.run import Recommending
     from discreet.learn.regress import Regressed
     from discreet.learn.run import Trained
     from discreet.learn.select import Selected
+    from discreet.learn.sgd.model import AnyClassifier
 
 
 class Learning(OpenedCatalog):

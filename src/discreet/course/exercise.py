@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
+
+from discreet.account.pure import PureAccountant
+from discreet.core.event import Composed, Pure
 
 
 class AnswerKind(StrEnum):
@@ -60,6 +64,21 @@ def judged(right: bool, yes: str, no: str) -> GradedAnswer:
     return GradedAnswer(right, yes if right else no)
 
 
+def near(
+    truth: Callable[[], float | Fraction], yes: str, no: str, *, within: float = 0.005
+) -> Callable[[float], GradedAnswer]:
+    """Return the check of a number against the one that is worked out, up to a share of its size.
+
+    `yes` shows what was worked out where it says so, as in `str.format`: "Yes: {:.3f}."
+    """
+
+    def check(given: float) -> GradedAnswer:
+        found = float(truth())
+        return judged(close_to(found, given, within=within), yes.format(found), no)
+
+    return check
+
+
 def judged_letters(
     truths: Sequence[bool], given: frozenset[str], why: Sequence[str]
 ) -> GradedAnswer:
@@ -76,3 +95,12 @@ def judged_letters(
     if beyond:
         return GradedAnswer(False, f"There is no statement {beyond[0]}.")
     return GradedAnswer(True, "Right, every one of them.")
+
+
+def total_epsilon(amounts: Iterable[Fraction]) -> Fraction:
+    """Return the epsilon of releases one after the other, about the same people.
+
+    >>> total_epsilon([Fraction(1, 2), Fraction(1, 4)])
+    Fraction(3, 4)
+    """
+    return PureAccountant().cost(Composed(tuple(Pure(amount) for amount in amounts))).epsilon

@@ -97,13 +97,7 @@ def read_lesson(path: Path) -> Lesson:
         raise InternalError(f"the lesson {path.parent.name} has no front matter between +++")
     facts = tomllib.loads(match["facts"])
     return Lesson(
-        number=facts["number"],
-        name=facts["name"],
-        title=facts["title"],
-        summary=facts["summary"],
-        minutes=facts["minutes"],
-        topics=tuple(facts["topics"]),
-        rows=tuple(facts["rows"]),
+        **facts | {"topics": tuple(facts["topics"]), "rows": tuple(facts["rows"])},
         text=match["text"].strip() + "\n",
         folder=path.parent,
     )

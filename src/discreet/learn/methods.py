@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Protocol
+from typing import TypeAlias
 
 from discreet.learn.linear import bayes, logistic
 from discreet.learn.measure.binning import BinnedFeature, feature_of
@@ -23,21 +23,8 @@ CHECKING = Fraction(1, 50)
 """The share that counts how many of the training rows are predicted rightly."""
 
 
-class LearnerFit(Protocol):
-    """Fits a model after the counting, for exactly `share`."""
-
-    def __call__(
-        self,
-        door: LearningDoor,
-        features: Sequence[BinnedFeature],
-        *,
-        variance: float,
-        share: Fraction,
-        progress: Progress,
-    ) -> FittedModel:
-        """Return what was learned."""
-        ...
-
+LearnerFit: TypeAlias = Callable[..., FittedModel]
+"""fit(door, features, *, variance, share, progress): a model after the counting, for exactly `share`."""
 
 CLASSIFIERS: dict[str, tuple[LearnerFit | None, Fraction]] = {
     "logistic": (logistic.fit, COUNTING),

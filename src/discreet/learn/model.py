@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals
+from discreet.learn.measure.rows import Grouping, Integers, Reals, Term, best_class, steps_of
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.shape import Codes
 
@@ -17,14 +17,6 @@ LARGEST_TABLE = 1_000_000
 
 LARGEST_WEIGHT = 1e12
 """In log-odds: a sum of a thousand such weights, in whole steps, still fits into a word."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Term:
-    """A table of weights over the groups of some columns; a row of it for each cell."""
-
-    grouping: Grouping
-    weights: Reals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,13 +75,10 @@ class Classifier(CodedModel):
 
     def guesses(self, codes: Codes) -> Integers:
         """Return the predicted class of each row: a sum of whole numbers, the same everywhere."""
-        found = np.tile(np.rint(self.intercept * FINE).astype(np.int64), (len(codes), 1))
+        found = np.tile(steps_of(self.intercept), (len(codes), 1))
         for term in self.terms:
-            steps = np.rint(term.weights * FINE).astype(np.int64)
-            found += steps[term.grouping.places(codes)]
-        if found.shape[1] == 1:
-            return np.asarray((found[:, 0] > 0).astype(np.int64))
-        return np.asarray(found.argmax(axis=1))
+            found += steps_of(term.weights)[term.grouping.places(codes)]
+        return best_class(found)
 
     def chances(self, codes: Codes) -> Reals:
         """Return the predicted probability of each class."""

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 from discreet.catalog.catalog import Catalog
@@ -116,7 +115,7 @@ def planned_look(
         if delta is None:
             delta = Delta(desk.catalog.budget_of(at.dataset).delta.value * DELTA_PART)
         region = sealed.source.region
-        funds = funds_of(request.epsilon, delta, region=region, learn_share=Fraction(0), words=0)
+        funds = funds_of(request.epsilon, delta, region=region)
         if isinstance(sealed, SealedCodes):
             check_hope(funds, sealed.unit, request.epsilon)
         payer = Payer(request.analyst, at.dataset.name, at.dataset.budget)

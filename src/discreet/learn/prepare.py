@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from discreet.account.noisy_steps import NoisySteps
 from discreet.catalog.catalog import Catalog, engine_name
@@ -15,10 +14,9 @@ from discreet.core.numbers import Delta
 from discreet.core.schema import Dataset, Table, TextDomain
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
-from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.binning import SEEN
 from discreet.learn.measure.columns import check_target, chosen_items, encoding_of
-from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
+from discreet.learn.measure.unit_rows import seal_unit_codes
 from discreet.learn.methods import COUNTING
 from discreet.learn.request import LearnRequest
 from discreet.learn.sgd.budget import COUNTING_SHARE as NETWORK_COUNTING
@@ -27,13 +25,12 @@ from discreet.ledger.entry import Payer
 from discreet.ledger.text import exposure_note
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of, noise_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.outline import Bins, Outline, outline_of, scan_of
-from discreet.synth.measure import learned_domains as domains
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
-from discreet.synth.measure.sealing import SealedCodes, SealedSource, seal_codes, seal_words
-from discreet.synth.prepare import preview_of
+from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.sealing import SealedCodes, SealedSource
+from discreet.synth.prepare import copy_funds, preview_of, sealed_reads
 
 MOST_ROWS = 10**8
 """Rows that no table of people is believed to have: an epsilon that needs more is a mistake."""
@@ -63,8 +60,8 @@ class Training:
         target = self.outline.items[-1]
         classes = target.values if isinstance(target, Coded) else 2
         counting = COUNTING if self.steps is None else NETWORK_COUNTING
-        share = self.funds.fitting.amount * counting / max(len(self.outline.items) - 1, 1)
-        noise = noise_of(MarginalBudget(share, self.funds.purse.concentrated), self.unit)
+        share = counting / max(len(self.outline.items) - 1, 1)
+        noise = noise_of(self.funds.fitting.part(share), self.unit)
         return math.ceil(10 * SEEN * noise * math.sqrt(classes))
 
 
@@ -107,21 +104,15 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
     snapshots = snapshots_of(outline.scan, held, desk.ledger)
-    codes = _sealed(outline, desk.engine)
-    learns = bool(outline.ranges or outline.words)
+    preview = _preview(outline)
+    codes = sealed_reads(outline, desk.engine, preview)
     steps = None
     if request.model == "network":
         funds, steps = _network(request, delta, outline, codes)
         if outline.scan.unit is not None:
-            codes.source.check(_with_units(outline, desk.engine).source)
+            codes.source.check(seal_unit_codes(outline.scan, desk.engine, preview).source)
     else:
-        funds = funds_of(
-            request.epsilon,
-            delta,
-            region=codes.source.region,
-            learn_share=domains.SHARE if learns else Fraction(0),
-            words=len(outline.words),
-        )
+        funds = copy_funds(request.epsilon, delta, [outline], codes.source.region)
     plan = Training(
         request=request,
         outline=outline,
@@ -170,10 +161,10 @@ def _network(
     )
 
 
-def _with_units(outline: Outline, engine: Engine) -> SealedUnitCodes:
+def _preview(outline: Outline) -> tuple[Coded, ...]:
+    """Return features and target as far as they are public."""
     coded = preview_of(outline).coded
-    preview = encoding_of(outline.table.name, coded[:-1], coded[-1])
-    return seal_unit_codes(outline.scan, engine, preview.coded)
+    return encoding_of(outline.table.name, coded[:-1], coded[-1]).coded
 
 
 def _outline(
@@ -212,15 +203,3 @@ def _check_words(table: Table, names: tuple[str, ...]) -> None:
                 "learning its values needs delta.",
                 hint="Use --delta 1e-9, or declare its values in discreet.toml. Nothing was charged.",
             )
-
-
-def _sealed(outline: Outline, engine: Engine) -> SealedCodes:
-    """Return the codes as far as they are public, judged with the other reads: before the charge."""
-    coded = preview_of(outline).coded
-    preview = encoding_of(outline.table.name, coded[:-1], coded[-1])
-    found = seal_codes(outline.scan, engine, preview.coded)
-    for item in outline.words:
-        found.source.check(seal_words(outline.scan, engine, item.name).source)
-    if found.source.dataset != outline.dataset.name:
-        raise Unfit("a read of other people than are charged")
-    return found

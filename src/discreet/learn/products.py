@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -20,12 +19,11 @@ from discreet.learn.linear.variables import STEP, Variable, coded_column, number
 from discreet.learn.measure.rows import Integers, Reals, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.shape import Codes
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import Law, MarginalBudget, Unit
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
 MARK = b"products "
@@ -143,9 +141,7 @@ def exact_products(
     return total
 
 
-def products_law(size: int, purse: MarginalBudget, unit: Unit) -> GaussianLaw | LaplaceLaw:
+def products_law(size: int, purse: MarginalBudget, unit: Unit) -> Law:
     """Return the noise of each sum: for what a unit can do to all of them together."""
-    moves, sums = unit.rows * (2 if unit.replaced else 1), size * (size + 1) // 2
-    if purse.concentrated:
-        return GaussianLaw(Fraction(moves**2 * STEP**4 * sums) / (2 * purse.amount))
-    return LaplaceLaw(Fraction(moves * STEP**2 * sums) / purse.amount)
+    moves, sums = unit.l1, size * (size + 1) // 2
+    return purse.law(l1=moves * STEP**2 * sums, l2_squared=moves**2 * STEP**4 * sums)

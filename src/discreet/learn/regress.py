@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
@@ -25,36 +23,22 @@ from discreet.learn.prepare import find_private
 from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.release.assembled import limit_of, spent_of, spent_so_far
+from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.measure.learned_bounds import is_unbounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Regressed:
+class Regressed(Charged):
     """A regression, its price, and how well it does."""
 
     model: Regressor
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
     request_id: str
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts that `discreet learn regress --json` prints."""
-        kept = {
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
-            "free": self.free,
-            "request_id": self.request_id,
-        }
+        kept = {**self.bill_json(), "free": self.free, "request_id": self.request_id}
         facts = {
             k: self.model.facts[k] for k in ("target", "rmse", "baseline", "r2", "measured_on")
         }
@@ -92,14 +76,9 @@ def regress(request: LearnRequest, desk: Desk) -> Regressed:
     weights = solve(found.sums, found.deviation)
     facts = _facts(request, table.name, found, variables[-1])
     model = Regressor(tuple(variables[:-1]), variables[-1], weights, facts)
-    receipt = found.receipt
     return Regressed(
         model=model,
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=spent_so_far(receipt.before),
-        after=spent_so_far(receipt.after),
-        limit=limit_of(receipt.after),
-        free=receipt.repeated,
+        **charge_bill(found.receipt),
         request_id=request.request_id,
         seconds=time.monotonic() - started,
     )
@@ -150,7 +129,8 @@ def regressed_columns(request: LearnRequest, catalog: Catalog) -> tuple[str, ...
 
 
 def _variables(table: Table, target: str, features: Sequence[str]) -> list[Variable]:
-    columns = {column.name.lower(): column for column in table.columns if _usable(column)}
+    shown = [column for column in table.columns if column.reviewed and not column.hidden]
+    columns = {column.name.lower(): column for column in shown}
     if target.lower() not in columns:
         raise UnknownName(
             f"Column '{target[:60]}' of table '{table.name}' is not declared.",
@@ -200,7 +180,3 @@ def _no_range(column: Column) -> InvalidInput:
         hint="Declare lower and upper in discreet.toml (discreet init FILE proposes them). The regression "
         "was not charged.",
     )
-
-
-def _usable(column: Column) -> bool:
-    return column.reviewed and not column.hidden

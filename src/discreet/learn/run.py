@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
-from discreet.engine.base import Engine, Held
+from discreet.account.noisy_steps import NoisySteps
+from discreet.engine.base import Held
 from discreet.errors import InternalError, InvalidInput
-from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.kept.model_text import from_text, to_text
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.measure.residual_sums import LearningDoor
@@ -24,17 +21,18 @@ from discreet.learn.model import Classifier
 from discreet.learn.prepare import Training, planned_training
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.score import noisy_share
-from discreet.learn.sgd.fit import checked_network, fit_network
-from discreet.learn.sgd.model import NetworkClassifier
+from discreet.learn.sgd.budget import COUNTING_SHARE
+from discreet.learn.sgd.fit import fit_network
+from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Receipt
-from discreet.noise.rng import Rng
-from discreet.release.assembled import limit_of, spent_of, spent_so_far
+from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
+from discreet.synth.model_file import packed, unpacked
 from discreet.synth.progress import Progress, silent
 
 ACCEPTED = "The domains were read from the data and declared public by --accept."
@@ -42,15 +40,10 @@ LARGEST_MODEL = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained:
+class Trained(Charged):
     """A trained classifier, its price, and what the reader should know."""
 
     model: AnyClassifier
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
     request_id: str
     notices: tuple[str, ...]
     seconds: float
@@ -69,12 +62,7 @@ class Trained:
             "classes": [str(value) for value in self.model.classes],
             "accuracy": facts["accuracy"],
             "baseline": facts["baseline"],
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
+            **self.bill_json(),
             "free": self.free,
             "seconds": round(self.seconds, 3),
             "subgroups": {},
@@ -111,66 +99,101 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
             note=f"{chosen(request.model, plan.funds.purse)} model of {request.target} in {plan.outline.table.name}",
             snapshot=plan.snapshot,
         )
-        stored = once(
-            desk.ledger,
-            receipt,
-            lambda: pack(_learned(plan, receipt, (desk.engine, held), desk.rng, progress)),
-        )
-    return _finished(plan, unpack(stored), receipt, started)
-
-
-def _learned(
-    plan: Training, receipt: Receipt, rows: tuple[Engine, Held], rng: Rng, progress: Progress
-) -> AnyClassifier:
-    funds, outline, (engine, held) = plan.funds, plan.outline, rows
-    progress(0, 1, "reading the table")
-    means = Means(engine, held, receipt, funds.learning, funds.threshold_delta, plan.source, rng)
-    found = learn(outline, means, lambda what: progress(0, 1, what))
-    encoding = _encoding(plan, found.encoding)
-    codes = seal_codes(outline.scan, engine, encoding.coded)
-    plan.source.check(codes.source)
-    if plan.steps is not None:
-        notices = (*outline.notices, *found.notices)
-        return _network(plan, (encoding, codes, notices), (rows, receipt), rng, progress)
-    target = len(encoding.coded) - 1
-    paid = PaidRows(fetch(held, codes, permit=receipt), codes.shape, target)
-    door = LearningDoor(paid, funds.fitting, codes.unit, rng)
-    if plan.request.choose:
-        paid_for = Paid(paid, funds.fitting, codes.unit, rng)
-        kind, fitted = tuned(paid_for, plan.request.choose, encoding, progress)
-        door = LearningDoor(paid, funds.fitting, codes.unit, rng)
-    else:
-        kind = chosen(plan.request.model, funds.purse)
-        fitted = fit_classifier(kind, door, encoding, progress)
-    checked = door.checked(share=CHECKING)
-    facts = _facts(plan, fitted.shares, checked, (*outline.notices, *found.notices), rng)
-    return Classifier(kind, encoding, fitted.intercept, fitted.terms, facts)
-
-
-def _network(
-    plan: Training,
-    what: tuple[Encoding, SealedCodes, tuple[str, ...]],
-    place: tuple[tuple[Engine, Held], Receipt],
-    rng: Rng,
-    progress: Progress,
-) -> NetworkClassifier:
-    """Return a network; its rows are read with their units, so that a person is sampled as a whole."""
-    (encoding, sealed, notices), ((engine, held), receipt) = what, place
-    assert plan.steps is not None, "planned with its steps"
-    if plan.outline.scan.unit is None:
-        codes = fetch(held, sealed, permit=receipt)
-        unit = np.arange(len(codes), dtype=np.int64)
-    else:
-        whole = seal_unit_codes(plan.outline.scan, engine, encoding.coded)
-        plan.source.check(whole.source)
-        codes, unit = fetch_unit_codes(held, whole, permit=receipt)
-    paid = PaidRows(codes, sealed.shape, len(encoding.coded) - 1)
-    door = LearningDoor(paid, plan.funds.fitting, sealed.unit, rng)
-    found, shares = fit_network(
-        door, (codes, unit), encoding, steps=plan.steps, rng=rng, progress=progress
+        learning = _Learning(plan, desk, held, receipt, progress)
+        stored = once(desk.ledger, receipt, lambda: packed(to_text(learning.model())))
+    model = unpack(stored)
+    notices = [*model.facts["notices"], *([ACCEPTED] if plan.outline.dataset.accepted else [])]
+    return Trained(
+        model=model,
+        **charge_bill(receipt),
+        request_id=request.request_id,
+        notices=tuple(notices),
+        seconds=time.monotonic() - started,
     )
-    checked = checked_network(door, found, codes)
-    return replace(found, facts=_facts(plan, shares, checked, notices, rng))
+
+
+@dataclass(frozen=True, slots=True)
+class _Learning:
+    """What learning works with, after the charge."""
+
+    plan: Training
+    desk: Desk
+    held: Held
+    receipt: Receipt
+    progress: Progress
+
+    def model(self) -> AnyClassifier:
+        """Return what was learned: domains first, then a model, checked on the rows."""
+        plan, funds, outline = self.plan, self.plan.funds, self.plan.outline
+        engine, rng, progress = self.desk.engine, self.desk.rng, self.progress
+        progress(0, 1, "reading the table")
+        risk, source = funds.threshold_delta, plan.source
+        means = Means(engine, self.held, self.receipt, funds.learning, risk, source, rng)
+        found = learn(outline, means, lambda what: progress(0, 1, what))
+        notices = (*outline.notices, *found.notices)
+        encoding = _encoding(plan, found.encoding)
+        codes = seal_codes(outline.scan, engine, encoding.coded)
+        source.check(codes.source)
+        if plan.steps is not None:
+            return self._network(encoding, codes, plan.steps, notices)
+        target = len(encoding.coded) - 1
+        paid = PaidRows(fetch(self.held, codes, permit=self.receipt), codes.shape, target)
+        door = LearningDoor(paid, funds.fitting, codes.unit, rng)
+        if plan.request.choose:
+            paid_for = Paid(paid, funds.fitting, codes.unit, rng)
+            kind, fitted = tuned(paid_for, plan.request.choose, encoding, progress)
+        else:
+            kind = chosen(plan.request.model, funds.purse)
+            fitted = fit_classifier(kind, door, encoding, progress)
+        facts = self._facts(fitted.shares, door.checked(share=CHECKING), notices)
+        return Classifier(kind, encoding, fitted.intercept, fitted.terms, facts)
+
+    def _network(
+        self, encoding: Encoding, sealed: SealedCodes, steps: NoisySteps, notices: tuple[str, ...]
+    ) -> NetworkClassifier:
+        """Return a network; its rows are read with their units, so that a person is sampled as a whole."""
+        plan, rng = self.plan, self.desk.rng
+        if plan.outline.scan.unit is None:
+            codes = fetch(self.held, sealed, permit=self.receipt)
+            unit = np.arange(len(codes), dtype=np.int64)
+        else:
+            whole = seal_unit_codes(plan.outline.scan, self.desk.engine, encoding.coded)
+            plan.source.check(whole.source)
+            codes, unit = fetch_unit_codes(self.held, whole, permit=self.receipt)
+        paid = PaidRows(codes, sealed.shape, len(encoding.coded) - 1)
+        door = LearningDoor(paid, plan.funds.fitting, sealed.unit, rng)
+        found, shares = fit_network(
+            door, (codes, unit), encoding, steps=steps, rng=rng, progress=self.progress
+        )
+        right = found.guesses(codes) == codes[:, -1]
+        checked = door.counted_right(right, share=1 - COUNTING_SHARE)  # what is left of the purse
+        return replace(found, facts=self._facts(shares, checked, notices))
+
+    def _facts(
+        self, shares: Reals, checked: tuple[int, int, float], notices: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Return what a model says about where it comes from: public, or paid for."""
+        plan = self.plan
+        right, wrong, error = checked
+        if right + wrong < plan.rows_needed():
+            few = f"There are about {max(right + wrong, 0):,} rows; at this epsilon it takes about "
+            notices += (f"{few}{plan.rows_needed():,} until a model sees much more than noise.",)
+        return {
+            "dataset": plan.payer.dataset,
+            "table": plan.outline.table.name,
+            "cost": {
+                "epsilon": str(plan.request.epsilon.value),
+                "delta": str(plan.funds.delta.value),
+            },
+            "unit": {"rows": plan.unit.rows, "replaced": plan.unit.replaced},
+            "rows": max(right + wrong, 0),
+            "rows_needed": plan.rows_needed(),
+            "accuracy": noisy_share(right, wrong, error) | {"on": "the training rows"},
+            "baseline": round(float(shares.max()), 4),
+            "accepted": plan.outline.dataset.accepted,
+            "notices": list(notices),
+            "private": bool(getattr(self.desk.rng, "private", True)),
+        }
 
 
 def _encoding(plan: Training, learned: Encoding) -> Encoding:
@@ -187,65 +210,9 @@ def _encoding(plan: Training, learned: Encoding) -> Encoding:
     return encoding_of(learned.table, features, coded[target])
 
 
-def _facts(
-    plan: Training,
-    shares: Reals,
-    checked: tuple[int, int, float],
-    notices: tuple[str, ...],
-    rng: Rng,
-) -> dict[str, Any]:
-    """Return what a model says about where it comes from: public, or paid for."""
-    right, wrong, error = checked
-    if right + wrong < plan.rows_needed():
-        few = f"There are about {max(right + wrong, 0):,} rows; at this epsilon it takes about "
-        notices += (f"{few}{plan.rows_needed():,} until a model sees much more than noise.",)
-    return {
-        "dataset": plan.payer.dataset,
-        "table": plan.outline.table.name,
-        "cost": {
-            "epsilon": str(plan.request.epsilon.value),
-            "delta": str(plan.funds.delta.value),
-        },
-        "unit": {"rows": plan.unit.rows, "replaced": plan.unit.replaced},
-        "rows": max(right + wrong, 0),
-        "rows_needed": plan.rows_needed(),
-        "accuracy": noisy_share(right, wrong, error) | {"on": "the training rows"},
-        "baseline": round(float(shares.max()), 4),
-        "accepted": plan.outline.dataset.accepted,
-        "notices": list(notices),
-        "private": bool(getattr(rng, "private", True)),
-    }
-
-
-def _finished(plan: Training, model: AnyClassifier, receipt: Receipt, started: float) -> Trained:
-    notices = [*model.facts["notices"]]
-    if plan.outline.dataset.accepted:
-        notices.append(ACCEPTED)
-    return Trained(
-        model=model,
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        before=spent_so_far(receipt.before),
-        after=spent_so_far(receipt.after),
-        limit=limit_of(receipt.after),
-        free=receipt.repeated,
-        request_id=plan.request.request_id,
-        notices=tuple(notices),
-        seconds=time.monotonic() - started,
-    )
-
-
-def pack(model: AnyClassifier) -> bytes:
-    """Return a model as the ledger keeps it."""
-    return zlib.compress(to_text(model).encode(), 6)
-
-
 def unpack(payload: bytes) -> AnyClassifier:
-    """Return the model that `pack` wrote."""
-    opened = zlib.decompressobj()
-    text = opened.decompress(payload, LARGEST_MODEL)
-    if not opened.eof:
-        raise InvalidInput("The stored model is too large to be read.")
-    found = from_text(text.decode(), name="the stored model")
+    """Return the model that was stored."""
+    found = from_text(unpacked(payload, LARGEST_MODEL), name="the stored model")
     if not isinstance(found, AnyClassifier):
         raise InternalError("a classifier was stored, and something else was read")
     return found

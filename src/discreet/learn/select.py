@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import SelectAsked
@@ -31,10 +29,10 @@ from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import spent_of, spent_so_far
+from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
-from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals
+from discreet.synth.measure.private_marginals import Counter, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 
@@ -88,7 +86,7 @@ class SelectRequest(SelectAsked):
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(Charged):
     """A choice, how much worse than the best it may be, and its price.
 
     With probability 95% the score of the choice is at most `loss95` below the best score; prices
@@ -99,9 +97,6 @@ class Selected:
     kind: str
     candidates: int
     loss95: float
-    cost: Spent
-    after: Spent
-    free: bool
     request_id: str
 
     def to_json(self) -> dict[str, Any]:
@@ -240,8 +235,7 @@ def reach(kind: str, column: Coded) -> int:
 def _chosen(plan: ChoicePlan, receipt: Receipt, rng: Rng) -> bytes:
     look, codes, kind = plan.look, plan.look.sealed, plan.request.kind
     counter = store_codes(look.held, codes, permit=receipt)
-    purse = MarginalBudget(look.funds.purse.amount, concentrated=False)
-    door = PrivateMarginals(counter, codes.shape, purse, codes.unit, rng)
+    door = PrivateMarginals(counter, codes.shape, look.funds.purse, codes.unit, rng)
 
     def scores(exact: Counter) -> Integers:
         return scores_of(kind, plan.column, exact.marginals([(0,)])[0])
@@ -260,8 +254,6 @@ def _finished(plan: ChoicePlan, receipt: Receipt, index: int) -> Selected:
         kind=plan.request.kind,
         candidates=plan.column.values,
         loss95=plan.loss95,
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        after=spent_so_far(receipt.after),
-        free=receipt.repeated,
+        **charge_bill(receipt),
         request_id=plan.request.request_id,
     )

@@ -63,11 +63,9 @@ def tuned(
     for name in names:
         paid.rows.clear()
         # A method leaves CHECKING of its door unused; nothing else would use it here.
-        part = MarginalBudget(paid.purse.amount * each, paid.purse.concentrated)
-        door = LearningDoor(paid.rows, part, paid.unit, paid.rng)
+        door = LearningDoor(paid.rows, paid.purse.part(each), paid.unit, paid.rng)
         fitted.append(fit_classifier(name, door, encoding, progress))
-    choice = MarginalBudget(paid.purse.amount * FOR_CHOICE, paid.purse.concentrated)
-    door = LearningDoor(paid.rows, choice, paid.unit, paid.rng)
+    door = LearningDoor(paid.rows, paid.purse.part(FOR_CHOICE), paid.unit, paid.rng)
 
     def right(_: Counter) -> Integers:
         return np.array([_right(paid.rows, each) for each in fitted], dtype=np.int64)

@@ -43,16 +43,21 @@ class SynthBudget:
     @property
     def learning(self) -> MarginalBudget:
         """Return the part that learns domains."""
-        return MarginalBudget(self.purse.amount * self.learn_share, self.purse.concentrated)
+        return self.purse.part(self.learn_share)
 
     @property
     def fitting(self) -> MarginalBudget:
         """Return the part that the method uses."""
-        return MarginalBudget(self.purse.amount * (1 - self.learn_share), self.purse.concentrated)
+        return self.purse.part(1 - self.learn_share)
 
 
 def funds_of(
-    epsilon: Epsilon, delta: Delta, *, region: Region, learn_share: Fraction, words: int
+    epsilon: Epsilon,
+    delta: Delta,
+    *,
+    region: Region,
+    learn_share: Fraction = Fraction(0),
+    words: int = 0,
 ) -> SynthBudget:
     """Return what (epsilon, delta) buys: rho of zCDP where there is a delta, else pure epsilon.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,8 +28,7 @@ from discreet.core.schema import (
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.laws.registry import LAWS, law_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
-from discreet.synth.encoding.merging import Groups
-from discreet.synth.encoding.shape import Shape
+from discreet.synth.encoding.shape import Groups, Shape
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.methods.registry import read_model
 from discreet.synth.models.model import Model
@@ -111,6 +111,20 @@ def from_text(text: str, *, name: str = "the model") -> Saved:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise _bad(name, "something in it is missing or of the wrong kind") from None
     return Saved(encoding, model, measured, rules, facts)
+
+
+def packed(text: str) -> bytes:
+    """Return the text of a model as the ledger keeps it."""
+    return zlib.compress(text.encode(), 6)
+
+
+def unpacked(payload: bytes, most: int = LARGEST) -> str:
+    """Return the text that `packed` wrote, of at most so many bytes."""
+    opened = zlib.decompressobj()
+    text = opened.decompress(payload, most)
+    if not opened.eof:
+        raise InvalidInput("The stored model is too large to be read.")
+    return text.decode()
 
 
 def with_facts(saved: Saved, **facts: Any) -> Saved:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from statistics import median_high
 from typing import Any
 
-from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.catalog import engine_name
 from discreet.catalog.read.check import check_table
-from discreet.core.numbers import Delta
-from discreet.core.region import EVERYONE
-from discreet.core.schema import CategoryDomain, Dataset, Table
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.region import EVERYONE, Region
+from discreet.core.schema import CategoryDomain
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.entry import Payer
 from discreet.ledger.text import exposure_note
 from discreet.noise.rng import SystemRng
+from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of, noise_of
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
 from discreet.synth.encoding.copy_style import source_style
 from discreet.synth.encoding.outline import Outline, RangeToLearn, outline_of, scan_of
@@ -33,6 +36,12 @@ from discreet.synth.methods.registry import Method, find_method, refuse_missing
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import allowed_codes, read_condition, read_rules
 from discreet.synth.workload import find_workload
+
+WRONG = 0.1
+"""What share of a column's rows may stand in the wrong cell, on account of noise."""
+
+LEARNED = 20
+"""Cells that are reckoned for a column whose values are yet to be learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +69,50 @@ class PreparedSynthesis:
         """Return whether no method reads any data."""
         return not any(method.uses_data for _, method in self.methods)
 
+    def rows_needed(self) -> int:
+        """Return from about how many rows on the middle column is right but for a tenth; 0 if none are read.
+
+        From public facts alone: each column gets an equal part of the budget, the cells of a column share
+        no noise, and half of the absolute noise of all cells together is what stands in the wrong place.
+        Pairs of columns need more.
+        """
+        if self.free:
+            return 0
+        read = [item for item in self.outline.items if not isinstance(item, MadeUp)]
+        sizes = [item.values if isinstance(item, Coded) else LEARNED for item in read]
+        if not sizes:
+            return 0
+        each = self.funds.fitting.part(Fraction(1, len(sizes)))
+        absolute = noise_of(each, self.unit) * math.sqrt(2 / math.pi)
+        return round_up(median_high(sizes) * absolute / 2 / WRONG)
+
+
+def round_up(rows: float) -> int:
+    """Return a number of two figures that is no smaller: more would pretend to know."""
+    if rows <= 10:
+        return math.ceil(rows)
+    unit = int(10 ** (math.floor(math.log10(rows)) - 1))
+    return math.ceil(rows / unit) * unit
+
 
 @contextmanager
 def prepared(request: SynthRequest, desk: Desk) -> Iterator[tuple[PreparedSynthesis, Held]]:
     """Lend the plan and the price of a synthesis, and the state of the table that it is about."""
-    check_early(request)
-    dataset, table = _find(desk.catalog, request.table)
-    with hold(scan_of(desk.catalog, f"{dataset.name}.{table.name}"), desk) as held:
-        yield prepare(request, desk, held=held), held
-
-
-def prepare(request: SynthRequest, desk: Desk, *, held: Held) -> PreparedSynthesis:
-    """Return the plan and the price of a synthesis. Depends on public facts only."""
     methods = check_early(request)
-    dataset, table = _find(desk.catalog, request.table)
+    scan = scan_of(desk.catalog, request.table)
+    with hold(scan, desk) as held:
+        yield _prepare(request, methods, scan, desk, held), held
+
+
+def _prepare(
+    request: SynthRequest,
+    methods: tuple[tuple[str, Method], ...],
+    scan: Scan,
+    desk: Desk,
+    held: Held,
+) -> PreparedSynthesis:
+    """Return the plan and the price of a synthesis. Depends on public facts only."""
+    dataset, table = desk.catalog.dataset_of(scan.table), scan.table
     budget = desk.catalog.budget_of(dataset)
     delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
     check_table(dataset, table, desk.engine)
@@ -90,17 +129,10 @@ def prepare(request: SynthRequest, desk: Desk, *, held: Held) -> PreparedSynthes
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
     snapshots = snapshots_of(outline.scan, held, desk.ledger)
-    codes = _sealed(outline, desk.engine)
+    codes = sealed_reads(outline, desk.engine, preview_of(outline).coded)
     rules = (*table.rules, *request.rules)
     _check_words(request, outline, rules)
-    learns = bool(outline.ranges or outline.words)
-    funds = funds_of(
-        request.epsilon,
-        delta,
-        region=codes.source.region,
-        learn_share=learning.SHARE if learns else Fraction(0),
-        words=len(outline.words),
-    )
+    funds = copy_funds(request.epsilon, delta, [outline], codes.source.region)
     check_hope(funds, codes.unit, request.epsilon)
     if request.options:
         for name, method in methods:
@@ -126,9 +158,19 @@ def prepare(request: SynthRequest, desk: Desk, *, held: Held) -> PreparedSynthes
     return found
 
 
-def _sealed(outline: Outline, engine: Engine) -> SealedCodes:
+def copy_funds(
+    epsilon: Epsilon, delta: Delta, outlines: Sequence[Outline], region: Region
+) -> SynthBudget:
+    """Return what pays for reading tables so; a part of it learns domains where some are not declared."""
+    words = sum(len(outline.words) for outline in outlines)
+    learns = words or any(outline.ranges for outline in outlines)
+    share = learning.SHARE if learns else Fraction(0)
+    return funds_of(epsilon, delta, region=region, learn_share=share, words=words)
+
+
+def sealed_reads(outline: Outline, engine: Engine, columns: Sequence[Coded]) -> SealedCodes:
     """Return the codes as far as they are public, judged with the other reads: before the charge."""
-    found = seal_codes(outline.scan, engine, preview_of(outline).coded)
+    found = seal_codes(outline.scan, engine, columns)
     for item in outline.words:
         found.source.check(seal_words(outline.scan, engine, item.name).source)
     if found.source.dataset != outline.dataset.name:
@@ -142,13 +184,7 @@ def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
     for _, method in methods:
         refuse_missing(method)
     _check_options(request, methods)
-    funds = funds_of(
-        request.epsilon,
-        request.delta or Delta(Fraction(0)),
-        region=EVERYONE,
-        learn_share=Fraction(0),
-        words=0,
-    )
+    funds = funds_of(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
     check_hope(funds, Unit(), request.epsilon)
     return methods
 
@@ -188,12 +224,6 @@ def try_settings(name: str, method: Method, options: Mapping[str, Any], shape: S
             f"The method '{name}' cannot use these settings: {shown}.",
             hint="Look at docs/synth.md for what each of them takes.",
         ) from None
-
-
-def _find(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
-    dataset, dot, name = written.rpartition(".")
-    table = catalog.table(name, dataset if dot else None)
-    return catalog.dataset_of(table), table
 
 
 def _check_words(request: SynthRequest, outline: Outline, rules: tuple[str, ...]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,8 +22,7 @@ from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarg
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import automatic
-from discreet.synth.methods.registry import Method
-from discreet.synth.model_file import Saved, from_text, to_text
+from discreet.synth.model_file import Saved, from_text, packed, to_text, unpacked
 from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
@@ -37,7 +35,6 @@ LEFT_OUT = (
     "left out."
 )
 ACCEPTED = "The domains were read from the data and declared public by --accept."
-LARGEST_MODEL = 1 << 30
 
 
 def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent) -> Synthetic:
@@ -65,9 +62,12 @@ def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent
             snapshot=ready.snapshot,
         )
         stored = once(
-            desk.ledger, receipt, lambda: pack(_fitted(ready, desk, held, receipt, progress))
+            desk.ledger,
+            receipt,
+            lambda: packed(to_text(_fitted(ready, desk, held, receipt, progress))),
         )
-        saved = replace(unpack(stored), rules=ready.rules)
+        saved = from_text(unpacked(stored), name="the stored model")
+        saved = replace(saved, rules=ready.rules)
         try:
             return _finished(ready, saved, charge_bill(receipt), started)
         except InvalidInput as error:
@@ -118,23 +118,14 @@ class Fitted:
 
 def _fit(ready: PreparedSynthesis, door: PrivateMarginals, progress: Progress) -> Fitted:
     options = _options(ready, door.shape)
-    if len(ready.methods) == 1:
-        return _fit_one(*ready.methods[0], door, options, progress)
-    candidates = [
-        Candidate(name, lambda d, p, method=method: method.fit(d, progress=p, **options))  # type: ignore[misc]
-        for name, method in ready.methods
-    ]
-    chosen = choose_method(door, candidates, progress=progress)
-    return Fitted(chosen.fit, chosen.name, (chosen.words(),), chosen.each)
-
-
-def _fit_one(
-    name: str,
-    method: Method,
-    door: PrivateMarginals,
-    options: dict[str, Any],
-    progress: Progress,
-) -> Fitted:
+    if len(ready.methods) > 1:
+        candidates = [
+            Candidate(name, lambda d, p, method=method: method.fit(d, progress=p, **options))  # type: ignore[misc]
+            for name, method in ready.methods
+        ]
+        chosen = choose_method(door, candidates, progress=progress)
+        return Fitted(chosen.fit, chosen.name, (chosen.words(),), chosen.each)
+    ((name, method),) = ready.methods
     if method.fit is not automatic.fit:
         return Fitted(
             fit_trusted(door, name, lambda: method.fit(door, progress=progress, **options)), name
@@ -227,17 +218,3 @@ def _finished(
         notices=(*notices, *rows.notices),
         seconds=time.monotonic() - started,
     )
-
-
-def pack(saved: Saved) -> bytes:
-    """Return a model as the ledger keeps it."""
-    return zlib.compress(to_text(saved).encode(), 6)
-
-
-def unpack(payload: bytes) -> Saved:
-    """Return the model that `pack` wrote."""
-    opened = zlib.decompressobj()
-    text = opened.decompress(payload, LARGEST_MODEL)
-    if not opened.eof:
-        raise InvalidInput("The stored model is too large to be read.")
-    return from_text(text.decode(), name="the stored model")

@@ -18,8 +18,14 @@ from discreet.learn.kept.model_zip import read_model, write_model
 from discreet.learn.measure.unit_rows import seal_unit_codes
 from discreet.learn.recommend import sums
 from discreet.learn.recommend.model import squared_error
-from discreet.learn.recommend.read import PersonRatings, fetch_ratings
-from discreet.learn.recommend.sums import FINE, Payment, item_means, leaning_products
+from discreet.learn.recommend.sums import (
+    FINE,
+    Payment,
+    PersonRatings,
+    fetch_ratings,
+    item_means,
+    leaning_products,
+)
 from discreet.ledger.ledger import Ledger
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.outline import scan_of

@@ -16,7 +16,7 @@ from discreet.errors import (
     RequestConflict,
 )
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.run import pack, unpack
+from discreet.synth.model_file import from_text, packed, to_text, unpacked
 from discreet.testing import SeededRng
 
 
@@ -243,11 +243,13 @@ def test_the_price_does_not_depend_on_the_rows(tmp_path):
 
 def test_what_is_stored_is_compressed_and_checked(tmp_path):
     found = curator(tmp_path).synthesize("people", epsilon=1)
-    payload = pack(found.saved)
-    assert unpack(payload).encoding == found.encoding
+    payload = packed(to_text(found.saved))
+    assert from_text(unpacked(payload)).encoding == found.encoding
     assert not payload.startswith(b"{")
     with pytest.raises(DiscreetError):
-        unpack(zlib.compress(b"{}"))
+        from_text(unpacked(zlib.compress(b"{}")))
+    with pytest.raises(DiscreetError, match="too large"):
+        unpacked(payload, 10)
 
 
 def test_events_of_the_method_are_of_its_currency(tmp_path):

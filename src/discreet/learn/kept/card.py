@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
+from discreet.learn.sgd.model import AnyClassifier
 from discreet.report import Document, Figure, Grid, Section, Words, bars
 
 MOST_FEATURES = 20

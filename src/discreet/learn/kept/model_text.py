@@ -6,11 +6,10 @@ import json
 from typing import Any, TypeAlias
 
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.model import classifier_from
 from discreet.learn.recommend.model import Recommender, recommender_from
 from discreet.learn.regressor import Regressor, regressor_from
-from discreet.learn.sgd.model import network_from
+from discreet.learn.sgd.model import AnyClassifier, network_from
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.model_file import column_from_json, column_to_json
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import LearningDoor
-from discreet.learn.measure.rows import FINE, Grouping, Reals
-from discreet.learn.model import FittedModel, Term
+from discreet.learn.measure.rows import Grouping, Reals, Term, steps_of
+from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, strength
 
 
@@ -18,14 +18,14 @@ def fit(door: LearningDoor, features: Sequence[BinnedFeature], variance: float) 
     shares = class_shares(list(features))
     intercept = np.log(np.maximum(shares, 1e-9))
     found = scored(intercept) - (intercept[0] if len(shares) == 2 else 0.0)
-    door.add(Grouping((), ()), np.rint(found * FINE).astype(np.int64))
+    door.add(Grouping((), ()), steps_of(found))
     terms = []
     for feature in features:
         if strength(feature, shares, variance).excess <= 0:
             continue
         weights = log_ratios(feature, shares, variance)
         grouping = Grouping((feature.column,), (feature.groups,))
-        door.add(grouping, np.rint(weights * FINE).astype(np.int64))
+        door.add(grouping, steps_of(weights))
         terms.append(Term(grouping, weights))
     return FittedModel(found, tuple(terms), shares)
 

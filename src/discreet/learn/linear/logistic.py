@@ -16,8 +16,8 @@ import numpy as np
 
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import LearningDoor
-from discreet.learn.measure.rows import FINE, Grouping, Reals
-from discreet.learn.model import FittedModel, Term
+from discreet.learn.measure.rows import FINE, Grouping, Reals, Term, steps_of
+from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, shrinkage, strength
 from discreet.synth.progress import Progress
 
@@ -67,7 +67,7 @@ def fit(
     intercept = scored(np.log(np.maximum(shares, 1e-9)))
     if len(shares) == 2:
         intercept = intercept - np.log(max(shares[0], 1e-9))
-    door.add(NO_FEATURE, _steps(intercept))
+    door.add(NO_FEATURE, steps_of(intercept))
     rounds = ROUNDS if door.purse.concentrated else PURE_ROUNDS
     parts = _parts(door, features, (shares, variance), share / rounds, rounds)
     weights = [np.zeros_like(part.curve) for part in parts]
@@ -91,8 +91,8 @@ def fit(
     found = [m / total for m in mean]
     # The rows are left with the scores of the averaged weights: others may go on from there.
     for part, old, new in zip(parts, weights, found, strict=True):
-        door.add(part.grouping, _steps(new) - _steps(old))
-    door.add(NO_FEATURE, _steps(mean_level / total) - _steps(level))
+        door.add(part.grouping, steps_of(new) - steps_of(old))
+    door.add(NO_FEATURE, steps_of(mean_level / total) - steps_of(level))
     intercept = intercept + mean_level / total
     terms = [Term(part.grouping, w) for part, w in zip(parts, found, strict=True)]
     return FittedModel(intercept, tuple(terms), shares)
@@ -108,9 +108,9 @@ def _followed(
     )
     # Rounded to the steps of the scores: what is kept is what the rows were told.
     after: Reals = np.rint((weights + STEP * (believed - weights)) * FINE) / FINE
-    door.add(part.grouping, _steps(after) - _steps(weights))
+    door.add(part.grouping, steps_of(after) - steps_of(weights))
     level: Reals = np.rint(STEP / 2 * left.sum(axis=0) / part.curve.sum(axis=0) * FINE) / FINE
-    door.add(NO_FEATURE, _steps(level))
+    door.add(NO_FEATURE, steps_of(level))
     return after, level
 
 
@@ -151,7 +151,3 @@ def _factor(number: int, rounds: int) -> Fraction:
     raw = [1 - GROWTH + 2 * GROWTH * Fraction(k, STAGES - 1) for k in range(STAGES)]
     total = sum(raw[min(STAGES - 1, n * STAGES // rounds)] for n in range(rounds))
     return raw[stage] * rounds / total
-
-
-def _steps(weights: Reals) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    return np.rint(weights * FINE).astype(np.int64)

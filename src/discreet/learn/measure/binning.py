@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.learn.measure.rows import Integers, Reals
+from discreet.synth.encoding.shape import merge_counts
 
 SEEN = 2.5
 """Standard deviations of noise that a group's count must exceed."""
@@ -59,11 +60,12 @@ def feature_of(
             groups = np.append(groups, places)
     else:
         groups, places = _common(counts.sum(axis=1), bar), 0
-    size = int(groups.max()) + 1
-    together = np.zeros((size, counts.shape[1]))
-    np.add.at(together, groups, counts)
-    joined = np.bincount(groups, minlength=size).astype(np.float64)
-    return BinnedFeature(column, groups, together, joined, places)
+    joined = np.bincount(groups).astype(np.float64)
+    return BinnedFeature(column, groups, _together(counts, groups), joined, places)
+
+
+def _together(counts: Reals, groups: Integers) -> Reals:
+    return merge_counts(counts, (0,), {0: groups})
 
 
 def _common(totals: Reals, bar: float) -> Integers:
@@ -78,12 +80,10 @@ def _common(totals: Reals, bar: float) -> Integers:
 def _ordered_groups(counts: Reals, deviation: float, bar: float) -> Integers:
     groups = _standing_out(counts.sum(axis=1), bar)
     while groups[-1]:
-        size = int(groups[-1]) + 1
-        together = np.zeros((size, counts.shape[1]))
-        np.add.at(together, groups, counts)
-        apart = _difference(together, np.bincount(groups).astype(np.float64), deviation)
+        joined = np.bincount(groups).astype(np.float64)
+        apart = _difference(_together(counts, groups), joined, deviation)
         least = int(np.argmin(apart))
-        if apart[least] > DIFFERENT and size <= MOST_GROUPS:
+        if apart[least] > DIFFERENT and len(joined) <= MOST_GROUPS:
             break
         groups = groups - (groups > least)
     return groups

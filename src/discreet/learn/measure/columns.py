@@ -123,11 +123,6 @@ def _distances(far: int) -> list[int]:
     return [distance for distance in found if distance <= far]
 
 
-def as_feature(column: Coded) -> Coded:
-    """Return a column whose domain was learned as a feature."""
-    return replace(column, missing=True)
-
-
 def check_target(item: Item) -> None:
     """Refuse, before anything is paid, a target whose classes cannot be told."""
     if not isinstance(item, Coded):
@@ -158,4 +153,5 @@ def _numbers(name: str) -> InvalidInput:
 
 def encoding_of(table: str, features: Sequence[Coded], target: Coded) -> Encoding:
     """Return the features, and last the target: rows without a target are left out."""
-    return Encoding(table, (*map(as_feature, features), replace(target, missing=False)))
+    coded = [replace(feature, missing=True) for feature in features]
+    return Encoding(table, (*coded, replace(target, missing=False)))

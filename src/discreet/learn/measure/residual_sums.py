@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.learn.measure.rows import WHOLE, Grouping, Integers, PaidRows, Reals
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.synth.measure.private_marginals import Law, MarginalBudget, PrivateMarginals, Unit
 
@@ -43,10 +42,7 @@ class LearningDoor(PrivateMarginals):
 
     def residual_law(self, share: Fraction) -> Law:
         """Return the noise that one sum of residuals gets for a share, in steps; reads nothing."""
-        amount = share * self.purse.amount
-        if self.purse.concentrated:
-            return GaussianLaw(Fraction(self._reach_squared()) / (2 * amount))
-        return LaplaceLaw(Fraction(self._reach()) / amount)
+        return self.purse.part(share).law(l1=self._reach(), l2_squared=self._reach_squared())
 
     def residual_variance(self, share: Fraction) -> float:
         """Return the variance of that noise where a residual of one counts one."""
@@ -83,11 +79,8 @@ class LearningDoor(PrivateMarginals):
         """Add public numbers, in steps of 1 / FINE, to the scores of all rows: costs nothing."""
         self._rows.add(grouping, steps)
 
-    def _moves(self) -> int:
-        return self.unit.rows * (2 if self.unit.replaced else 1)
-
     def _reach(self) -> int:
-        return self._moves() * WHOLE * (1 if self.outputs == 1 else 2)
+        return self.unit.l1 * WHOLE * (1 if self.outputs == 1 else 2)
 
     def _reach_squared(self) -> int:
-        return self._moves() ** 2 * WHOLE**2 * (1 if self.outputs == 1 else 2)
+        return self.unit.l1**2 * WHOLE**2 * (1 if self.outputs == 1 else 2)

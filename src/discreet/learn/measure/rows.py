@@ -10,17 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from discreet.engine.base import Held, open_exact
 from discreet.ledger.entry import Receipt
-from discreet.synth.encoding.shape import Codes, Columns, Counts, Shape
+from discreet.synth.encoding.shape import Codes, Columns, Counts, Shape, joint_codes
 from discreet.synth.measure.sealing import SealedCodes
-from discreet.synth.measure.sql_counter import PATIENCE
+from discreet.synth.measure.sql_counter import PATIENCE, integers
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 Reals: TypeAlias = npt.NDArray[np.float64]
@@ -61,18 +60,12 @@ class Grouping:
         return place
 
 
-class Scores(Protocol):
-    """A table of weights over the cells of a grouping."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """A table of weights over the groups of some columns; a row of it for each cell."""
 
-    @property
-    def grouping(self) -> Grouping:
-        """Return the cells."""
-        ...
-
-    @property
-    def weights(self) -> Reals:
-        """Return a row of weights for each cell."""
-        ...
+    grouping: Grouping
+    weights: Reals
 
 
 def fetch(held: Held, codes: SealedCodes, *, permit: Receipt) -> Codes:
@@ -82,10 +75,20 @@ def fetch(held: Held, codes: SealedCodes, *, permit: Receipt) -> Codes:
     table = open_exact(held.run(codes.sql, seconds=PATIENCE))
     found = np.empty((table.num_rows, codes.shape.width), dtype=np.int32, order="F")
     for i in range(codes.shape.width):
-        whole = table.column(f"c{i}").cast(pa.int32()).combine_chunks()
-        if len(whole):
-            found[:, i] = np.from_dlpack(whole)
+        found[:, i] = integers(table.column(f"c{i}"))
     return found
+
+
+def steps_of(weights: Reals) -> Integers:
+    """Return numbers of log-odds in whole steps of scores."""
+    return np.rint(weights * FINE).astype(np.int64)
+
+
+def best_class(scores: Integers) -> Integers:
+    """Return the class with the greatest score; of two classes only the second has one."""
+    if scores.shape[1] == 1:
+        return (scores[:, 0] > 0).astype(np.int64)
+    return np.asarray(scores.argmax(axis=1))
 
 
 class PaidRows:
@@ -113,10 +116,9 @@ class PaidRows:
         return [self._marginal(columns) for columns in wanted]
 
     def _marginal(self, columns: Columns) -> Counts:
-        plain = tuple(np.arange(size) for size in self.shape.of(columns))
-        grouping = Grouping(columns, plain)
-        place = grouping.places(self._codes)
-        return np.bincount(place, minlength=grouping.cells).reshape(self.shape.of(columns))
+        place = joint_codes(self._codes, columns, self.shape.sizes)
+        counts = np.bincount(place, minlength=self.shape.cells(columns))
+        return counts.reshape(self.shape.of(columns))
 
     def add(self, grouping: Grouping, steps: Integers) -> None:
         """Add public whole numbers, one for each cell and score, to the scores of all rows."""
@@ -131,32 +133,28 @@ class PaidRows:
         self._scores[:] = 0
         self._left = None
 
-    def show(self, intercept: Reals, terms: Sequence[Scores]) -> None:
+    def show(self, intercept: Reals, terms: Sequence[Term]) -> None:
         """Give every row the scores of a whole model."""
         self.clear()
-        self.add(Grouping((), ()), np.rint(intercept * FINE).astype(np.int64))
+        self.add(Grouping((), ()), steps_of(intercept))
         for term in terms:
-            self.add(term.grouping, np.rint(term.weights * FINE).astype(np.int64))
+            self.add(term.grouping, steps_of(term.weights))
 
     def residual_sums(self, grouping: Grouping) -> Integers:
         """Return the exact sums of residuals in each cell, in steps of 1 / WHOLE."""
         if self._left is None:
-            self._left = self._residuals()
-        place, residuals = self._cell(grouping), self._left
+            self._left = residuals(self._scores, self._truth)
+        place, left = self._cell(grouping), self._left
         # Whole numbers below 2^53 add up exactly in doubles.
         sums = [
-            np.bincount(place, weights=residuals[:, output], minlength=grouping.cells)
+            np.bincount(place, weights=left[:, output], minlength=grouping.cells)
             for output in range(self.outputs)
         ]
         return np.rint(np.stack(sums, axis=1)).astype(np.int64)
 
     def right(self) -> npt.NDArray[np.bool_]:
         """Return which rows the present scores predict rightly."""
-        if self.outputs == 1:
-            guess = (self._scores[:, 0] > 0).astype(np.int64)
-        else:
-            guess = self._scores.argmax(axis=1)
-        return np.asarray(guess == self._truth)
+        return np.asarray(best_class(self._scores) == self._truth)
 
     def _cell(self, grouping: Grouping) -> Integers:
         # A feature is visited in every round: its cells are worked out once.
@@ -165,9 +163,6 @@ class PaidRows:
             known = (grouping, grouping.places(self._codes))
             self._places[grouping.columns] = known
         return known[1]
-
-    def _residuals(self) -> Integers:
-        return residuals(self._scores, self._truth)
 
 
 def residuals(scores: Integers, truth: Integers) -> Integers:

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import RecommendAsked
@@ -31,14 +29,14 @@ from discreet.learn.recommend.model import (
     recommender_from,
     strongest,
 )
-from discreet.learn.recommend.read import fetch_ratings
-from discreet.learn.recommend.sums import Payment, item_means, leaning_products
+from discreet.learn.recommend.sums import Payment, fetch_ratings, item_means, leaning_products
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import spent_of, spent_so_far
+from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
+from discreet.synth.model_file import packed
 
 FOR_MEANS = Fraction(3, 10)
 MOST_ITEMS = 20_000
@@ -75,13 +73,10 @@ class RecommendRequest(RecommendAsked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recommending:
+class Recommending(Charged):
     """A recommender, its price, and how long it took."""
 
     model: Recommender
-    cost: Spent
-    after: Spent
-    free: bool
     request_id: str
     seconds: float
 
@@ -147,9 +142,7 @@ def recommend(request: RecommendRequest, desk: Desk) -> Recommending:
         )
     return Recommending(
         model=recommender_from(json.loads(zlib.decompress(stored))),
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        after=spent_so_far(receipt.after),
-        free=receipt.repeated,
+        **charge_bill(receipt),
         request_id=request.request_id,
         seconds=time.monotonic() - started,
     )
@@ -187,4 +180,4 @@ def _learned(plan: RecommenderPlan, receipt: Receipt, rng: Rng) -> bytes:
         covariance=cleaned(products, both, noise),
         facts={"item": item.name, "epsilon": float(price), "unit": sealed.rows},
     )
-    return zlib.compress(json.dumps(model.to_json()).encode(), 6)
+    return packed(json.dumps(model.to_json()))

@@ -16,18 +16,18 @@ from discreet.core.schema import Table
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
-from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
+from discreet.learn.sgd.model import AnyClassifier
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
+from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
 OVERALL = Fraction(1, 2)
@@ -138,8 +138,7 @@ def _scored(
     right = model.guesses(rows) == rows[:, -1]
     shape = Shape((*codes.shape.names, "right"), (*codes.shape.sizes, 2))
     counter = PaidRows(np.column_stack([rows, right.astype(np.int32)]), shape)
-    purse = MarginalBudget(look.funds.purse.amount, concentrated=False)
-    door = PrivateMarginals(counter, shape, purse, codes.unit, rng)
+    door = PrivateMarginals(counter, shape, look.funds.purse, codes.unit, rng)
     last = shape.width - 1
     groups = [
         i

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.errors import InvalidInput
-from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
 from discreet.learn.scored.read_file import codes_of_table, read_table
+from discreet.learn.sgd.model import AnyClassifier
 
 
 def predicted(model: AnyClassifier | Regressor | Recommender, path: Path) -> pa.Table:

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
-from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.scored.read_file import codes_of_table, read_table
+from discreet.learn.sgd.model import AnyClassifier
 from discreet.synth.encoding.shape import Codes
 
 MOST_SUBGROUPS = 12

@@ -1,8 +1,6 @@
-"""From paid rows to a network: counts, inputs, noisy steps, and a paid check on the rows."""
+"""From paid rows to a network: counts, inputs and noisy steps."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 
@@ -44,11 +42,3 @@ def fit_network(
     if layers.size > steps.coordinates:
         raise InternalError("a network with more weights than were priced")
     return NetworkClassifier(encoding, inputs, layers), shares
-
-
-def checked_network(
-    door: LearningDoor, network: NetworkClassifier, codes: Codes
-) -> tuple[int, int, float]:
-    """Return noisy numbers of rows that the network predicts rightly and wrongly, for what is left."""
-    right = network.guesses(codes) == codes[:, -1]
-    return door.counted_right(right, share=Fraction(1) - COUNTING_SHARE)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.learn.measure.rows import FINE, Integers, Reals
-from discreet.learn.model import CodedModel
+from discreet.learn.measure.rows import FINE, Integers, Reals, best_class
+from discreet.learn.model import Classifier, CodedModel
 from discreet.learn.sgd.inputs import CodeInputs, code_inputs_from
 from discreet.learn.sgd.layers import LARGEST_WEIGHT, WIDEST, Layers, scores
 from discreet.synth.encoding.columns import Encoding
@@ -33,10 +33,7 @@ class NetworkClassifier(CodedModel):
 
     def guesses(self, codes: Codes) -> Integers:
         """Return the predicted class of each row: whole numbers, the same everywhere."""
-        found = scores(self.layers, self.inputs.of(codes))[0]
-        if found.shape[1] == 1:
-            return np.asarray((found[:, 0] > 0).astype(np.int64))
-        return np.asarray(found.argmax(axis=1))
+        return best_class(scores(self.layers, self.inputs.of(codes))[0])
 
     def chances(self, codes: Codes) -> Reals:
         """Return the predicted probability of each class."""
@@ -64,6 +61,10 @@ class NetworkClassifier(CodedModel):
             "hidden": self.layers.hidden.astype(int).tolist(),
             "out": self.layers.out.astype(int).tolist(),
         }
+
+
+AnyClassifier: TypeAlias = Classifier | NetworkClassifier
+"""Every kind of trained classifier: sums of tables, and networks."""
 
 
 def network_from(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> NetworkClassifier:

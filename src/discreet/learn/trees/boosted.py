@@ -17,8 +17,8 @@ import numpy as np
 from discreet.learn.linear import logistic
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import LearningDoor, NoisySums
-from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals
-from discreet.learn.model import FittedModel, Term
+from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals, Term, steps_of
+from discreet.learn.model import FittedModel
 from discreet.learn.prior import scored
 from discreet.synth.progress import Progress
 
@@ -91,7 +91,7 @@ def _tree(door: LearningDoor, pair: FeaturePair, odds: Reals, share: Fraction) -
     curve = pair.sizes[:, None] * odds
     believed = NARROW**2 / (NARROW**2 + (curve + sums.variance) / curve**2)
     weights: Reals = np.rint(sums.values / curve * believed * FINE) / FINE
-    door.add(pair.grouping, np.rint(weights * FINE).astype(np.int64))
+    door.add(pair.grouping, steps_of(weights))
     return Term(pair.grouping, weights)
 
 

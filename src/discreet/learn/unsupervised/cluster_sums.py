@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 from discreet.learn.measure.rows import Integers, Reals
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 
@@ -27,13 +24,8 @@ class ClusterSums:
     def __init__(self, points: Integers, each: MarginalBudget, unit: Unit, rng: Rng) -> None:
         self._points = points
         self._rng = rng
-        moves = unit.rows * (2 if unit.replaced else 1)
-        width = 1 + points.shape[1]
-        self.law: GaussianLaw | LaplaceLaw = (
-            GaussianLaw(Fraction(moves**2 * STEP**2 * width) / (2 * each.amount))
-            if each.concentrated
-            else LaplaceLaw(Fraction(moves * STEP * width) / each.amount)
-        )
+        moves, width = unit.l1, 1 + points.shape[1]
+        self.law = each.law(l1=moves * STEP * width, l2_squared=moves**2 * STEP**2 * width)
 
     def __repr__(self) -> str:
         return "ClusterSums(hidden)"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from discreet.core.answer import Spent
-from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
@@ -19,11 +18,10 @@ from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.unsupervised.cluster_sums import STEP, ClusterSums, first_centres
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
-from discreet.release.assembled import spent_of
+from discreet.release.assembled import Charged, charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.encoding.outline import Bins, Outline, outline_of
-from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
 ROUNDS = 6
@@ -53,14 +51,12 @@ class ClusterRequest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clustered:
+class Clustered(Charged):
     """Centres in the units of their columns, about how many rows are near each, and the price."""
 
     columns: tuple[str, ...]
     centres: Reals
     sizes: Reals
-    cost: Spent
-    free: bool
 
 
 def cluster(request: ClusterRequest, desk: Desk) -> Clustered:
@@ -93,8 +89,7 @@ def cluster(request: ClusterRequest, desk: Desk) -> Clustered:
         columns=tuple(column.name for column in columns),
         centres=np.array(found["centres"], dtype=np.float64),
         sizes=np.array(found["sizes"], dtype=np.float64),
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        free=receipt.repeated,
+        **charge_bill(receipt),
     )
 
 
@@ -140,8 +135,7 @@ def _rounds(
     found, purse = fetch(look.held, look.sealed, permit=receipt), look.funds.purse
     points = np.stack([_places(c)[found[:, i]] for i, c in enumerate(columns)], axis=1)
     centres = first_centres(clusters, len(columns))
-    each = MarginalBudget(purse.amount / ROUNDS, purse.concentrated)
-    sums = ClusterSums(points, each, look.sealed.unit, rng)
+    sums = ClusterSums(points, purse.part(Fraction(1, ROUNDS)), look.sealed.unit, rng)
     sizes = np.zeros(clusters)
     for _ in range(ROUNDS):
         centres, sizes = sums.moved(centres)

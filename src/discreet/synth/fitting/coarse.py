@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.synth.encoding.merging import Groups
+from discreet.synth.encoding.shape import Groups
 from discreet.synth.measure.learned_ranges import bars_of, seen_range
 from discreet.synth.measure.simplex import Floats, onto_simplex
 from discreet.synth.measure.singles import Singles

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import prod
+from typing import Any
 
 from discreet.synth.encoding.shape import Columns
 
@@ -149,19 +150,24 @@ def widened(tree: JunctionTree, wanted: Iterable[Columns], new: Columns) -> Junc
 def _cliques(sizes: tuple[int, ...], wanted: Iterable[Columns]) -> list[Columns]:
     """Return the cliques met when columns are eliminated one by one, cheapest table first."""
     near = _neighbours(sizes, wanted)
-    cost = {column: _cost(column, near, sizes) for column in near}
-    cliques = []
-    while near:
-        column = min(cost, key=lambda c: (cost[c], c))
+    gone = _eliminated(near, list(near), lambda column: _cost(column, near, sizes))
+    return [tuple(sorted(around | {column})) for column, around in gone]
+
+
+def _eliminated(
+    near: Neighbours, columns: Sequence[int], cost: Callable[[int], Any]
+) -> Iterator[tuple[int, set[int]]]:
+    """Yield columns, the cheapest first, each with those beside it, which then stand together."""
+    costs = {column: cost(column) for column in columns}
+    while costs:
+        column = min(costs, key=lambda c: (costs[c], c))
+        del costs[column]
         around = near.pop(column)
-        del cost[column]
-        cliques.append(tuple(sorted(around | {column})))
         for other in around:
             near[other] |= around
             near[other] -= {column, other}
-        for other in around:
-            cost[other] = _cost(other, near, sizes)
-    return cliques
+        costs |= {other: cost(other) for other in around if other in costs}
+        yield column, around
 
 
 def _neighbours(sizes: tuple[int, ...], wanted: Iterable[Columns]) -> Neighbours:
@@ -224,15 +230,5 @@ def drawing_order(sizes: tuple[int, ...], sets: Iterable[Columns], given: Column
     """
     near = _neighbours(sizes, sets)
     open_ones = [column for column in near if column not in given]
-    found: list[Columns] = []
-    while open_ones:
-        column = min(
-            open_ones, key=lambda c: (sizes[c] * prod(sizes[other] for other in near[c]), c)
-        )
-        open_ones.remove(column)
-        around = near.pop(column)
-        found.append((*sorted(around), column))
-        for other in around:
-            near[other] |= around
-            near[other] -= {other, column}
-    return found[::-1]
+    gone = _eliminated(near, open_ones, lambda c: sizes[c] * prod(sizes[o] for o in near[c]))
+    return [(*sorted(around), column) for column, around in gone][::-1]

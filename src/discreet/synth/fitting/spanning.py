@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 
-from discreet.synth.encoding.merging import Merges
-from discreet.synth.encoding.shape import Columns, Shape
+from discreet.synth.encoding.shape import Columns, Merges, Shape
 from discreet.synth.measure.dependence import FamilyScores
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.measure.singles import Singles

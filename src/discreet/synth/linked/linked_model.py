@@ -23,7 +23,7 @@ from discreet.synth.linked.event_drawing import (
     draw_kept,
     moments_in_order,
 )
-from discreet.synth.model_file import Saved, from_text, to_text
+from discreet.synth.model_file import Saved, from_text, packed, to_text
 from discreet.synth.models.drawing import draw
 from discreet.synth.models.model import Dice
 from discreet.synth.rules import read_rules
@@ -169,19 +169,17 @@ def _identifier(
     return made_up_values(np.arange(1, len(mine.people) + 1), column, len(mine.people))
 
 
+_PLAIN = ("name", "parent", "unit", "key", "children", "own", "above")
+"""Fields of a part that are kept as they are."""
+
+
 def pack_linked(model: LinkedModel) -> bytes:
     """Return the models as the ledger keeps them."""
     data = {
         "facts": dict(model.facts),
         "parts": [
-            {
-                "name": part.name,
-                "parent": part.parent,
-                "unit": part.unit,
-                "key": part.key,
-                "children": list(part.children),
-                "own": part.own,
-                "above": part.above,
+            {name: getattr(part, name) for name in _PLAIN}
+            | {
                 "identifiers": _identifiers(part.columns),
                 "saved": to_text(part.saved),
                 "events": None if part.events is None else part.events.place,
@@ -190,7 +188,7 @@ def pack_linked(model: LinkedModel) -> bytes:
             for part in model.parts
         ],
     }
-    return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 6)
+    return packed(json.dumps(data, separators=(",", ":")))
 
 
 def _identifiers(encoding: Encoding) -> list[list[Any]]:
@@ -210,19 +208,16 @@ def unpack_linked(payload: bytes) -> LinkedModel:
 
 def _part(item: Mapping[str, Any]) -> LinkedPart:
     saved = from_text(item["saved"], name=item["name"])
+    events = None
+    if item.get("later") is not None:
+        later = from_text(item["later"], name=item["name"])
+        events = EventModel(item["events"], item["own"], later)
+    columns = _columns(saved.encoding.coded[: item["own"]], item["identifiers"])
     return LinkedPart(
-        item["name"],
-        item["parent"],
-        item["unit"],
-        item["key"],
-        tuple(item["children"]),
-        item["own"],
-        item["above"],
-        Encoding(item["name"], _columns(saved.encoding.coded[: item["own"]], item["identifiers"])),
-        saved,
-        None
-        if item.get("later") is None
-        else EventModel(item["events"], item["own"], from_text(item["later"], name=item["name"])),
+        **{name: item[name] for name in _PLAIN} | {"children": tuple(item["children"])},
+        columns=Encoding(item["name"], columns),
+        saved=saved,
+        events=events,
     )
 
 

@@ -17,15 +17,14 @@ from discreet.ledger.entry import Payer
 from discreet.ledger.text import exposure_note
 from discreet.release.desk import Desk
 from discreet.release.snapshots import label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.outline import Outline, outline_of
 from discreet.synth.linked.event_rows import event_columns, seal_first, seal_later
 from discreet.synth.linked.joined_rows import columns_of, seal_linked
 from discreet.synth.linked.table_tree import LinkedTable, TableTree
-from discreet.synth.measure import learned_domains as learning
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
-from discreet.synth.prepare import preview_of
+from discreet.synth.prepare import copy_funds, preview_of
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import read_rules
 
@@ -93,15 +92,8 @@ def prepare_linked(
                 sealed[0].source.check(found.source)
     for each in sealed:
         sealed[0].source.check(each.source)
-    words = sum(len(outline.words) for outline in outlines.values())
-    learns = bool(words) or any(outline.ranges for outline in outlines.values())
-    funds = funds_of(
-        request.epsilon,
-        delta,
-        region=sealed[0].source.region,
-        learn_share=learning.SHARE if learns else Fraction(0),
-        words=words,
-    )
+    region = sealed[0].source.region
+    funds = copy_funds(request.epsilon, delta, [*outlines.values()], region)
     worst = max((each.unit for each in sealed), key=lambda unit: unit.l1)
     check_hope(funds, worst, request.epsilon)
     said = exposure_note(desk.ledger, dataset.name)

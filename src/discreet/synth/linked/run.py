@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.numbers import Epsilon, Number
 from discreet.engine.base import Held
 from discreet.ledger.entry import Receipt
 from discreet.release.assembled import charge_bill
@@ -43,7 +41,7 @@ from discreet.synth.linked.prepare import (
     prepare_linked,
 )
 from discreet.synth.linked.table_tree import LinkedTable, tree_of
-from discreet.synth.measure.learned_domains import Learned, Means, learn
+from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import store_codes
@@ -56,34 +54,11 @@ from discreet.synth.request import SynthRequest
 from discreet.synth.synthetic import codes_of
 from discreet.synth.trusted_fit import TrustedFit, fit_trusted
 
+FIRST = Fraction(2, 5)
+"""The part of an event table's budget that goes to the first rows of parents; the rest to later ones."""
 
-def linked_copy(
-    desk: Desk,
-    dataset: str,
-    *,
-    epsilon: Number | Epsilon,
-    delta: Number | None = None,
-    rows: int | None = None,
-    bins: str = "auto",
-    analyst: str | None = None,
-    request_id: str | None = None,
-    progress: Progress = silent,
-) -> LinkedSynthetic:
-    """Return a copy of all linked tables of a dataset; `rows` is the number of people."""
-    request = SynthRequest.of(
-        dataset,
-        epsilon=epsilon,
-        delta=delta,
-        rows=rows,
-        bins=bins,
-        analyst=analyst,
-        request_id=request_id,
-    )
-    return synthesize_linked(
-        request,
-        desk,
-        progress=progress,
-    )
+_DICE = 0
+"""Seed of the made-up rows that children are fitted to: no guarantee hangs on it."""
 
 
 def synthesize_linked(
@@ -110,143 +85,161 @@ def synthesize_linked(
             note=f"synthetic copy of {len(tree.tables)} linked tables of {tree.dataset.name}",
             snapshot=ready.snapshot,
         )
-        means = _Paid(desk, held, receipt)
-        stored = once(desk.ledger, receipt, lambda: pack_linked(_fitted(ready, means, progress)))
-    return _finished(ready, unpack_linked(stored), receipt, started)
+        fitting = _Fitting(ready, desk, held, receipt)
+        stored = once(desk.ledger, receipt, lambda: pack_linked(fitting.model(progress)))
+    model = unpack_linked(stored)
+    return LinkedSynthetic(
+        model=model,
+        tables=linked_tables(model, request.rows),
+        **charge_bill(receipt),
+        request_id=request.request_id,
+        notices=tuple(model.facts["notices"]),
+        seconds=time.monotonic() - started,
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Paid:
-    """What fitting works with, after the charge."""
+class _Fitting:
+    """What fitting works with after the charge; encodings of all tables, models and rows of those done."""
 
+    ready: PreparedLinked
     desk: Desk
     held: Held
     receipt: Receipt
+    encodings: dict[str, Encoding] = field(default_factory=dict)
+    parts: dict[str, LinkedPart] = field(default_factory=dict)
+    drawn: dict[str, DrawnRows] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
 
+    def model(self, progress: Progress) -> LinkedModel:
+        """Return the models of all tables, parents first."""
+        tree, steps = self.ready.tree, len(self.ready.tree.tables) + 1
+        progress(0, steps, "reading the tables")
+        self.notices.extend(self.ready.notices)
+        self._learn(progress)
+        for step, node in enumerate(tree.tables):
+            progress(step, steps, f"table {node.name}")
+            columns = columns_of(node, tree, self.encodings)
+            words = (self._root if node.parent is None else self._below)(node, columns)
+            self.notices.extend(f"{node.name}: {each}" for each in words)
+        progress(steps, steps, "done")
+        private = bool(getattr(self.desk.rng, "private", True))
+        styles = {node.name: source_style(self.desk.catalog, node.table) for node in tree.tables}
+        facts = {"notices": self.notices, "private": private, "csv": styles}
+        return LinkedModel(tuple(self.parts.values()), facts)
 
-def _fitted(ready: PreparedLinked, paid: _Paid, progress: Progress) -> LinkedModel:
-    tree, steps = ready.tree, len(ready.tree.tables) + 1
-    progress(0, steps, "reading the tables")
-    learned = _learned(ready, paid, progress)
-    encodings = {name: each.encoding for name, each in learned.items()}
-    notices = [*ready.notices]
-    for name, outline in ready.outlines.items():
-        said = (*outline.notices, *learned[name].notices)
-        notices += [f"{name}: {each}" for each in said]
-    parts: list[LinkedPart] = []
-    drawn: dict[str, DrawnRows] = {}
-    for step, node in enumerate(tree.tables):
-        progress(step, steps, f"table {node.name}")
-        fitted = _fit_table(_Place(ready, paid, encodings, drawn, tuple(parts)), node)
-        parts.append(fitted.part)
-        drawn[node.name] = fitted.rows
-        notices += [f"{node.name}: {each}" for each in fitted.words]
-    progress(steps, steps, "done")
-    private = bool(getattr(paid.desk.rng, "private", True))
-    styles = {node.name: source_style(paid.desk.catalog, node.table) for node in tree.tables}
-    return LinkedModel(tuple(parts), {"notices": notices, "private": private, "csv": styles})
+    def _learn(self, progress: Progress) -> None:
+        """Learn every table's encoding; tables with something to learn share that part evenly."""
+        funds, outlines = self.ready.funds, self.ready.outlines
+        many = sum(bool(each.ranges or each.words) for each in outlines.values())
+        words = sum(len(each.words) for each in outlines.values())
+        purse = funds.learning.part(Fraction(1, max(many, 1)))
+        for name, outline in outlines.items():
+            risk = funds.threshold_delta * len(outline.words) / max(words, 1)
+            engine, rng = self.desk.engine, self.desk.rng
+            means = Means(engine, self.held, self.receipt, purse, risk, self.ready.source, rng)
+            found = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
+            self.encodings[name] = found.encoding
+            self.notices.extend(f"{name}: {each}" for each in (*outline.notices, *found.notices))
 
+    def _door(self, codes: SealedCodes, purse: MarginalBudget) -> PrivateMarginals:
+        """Return the door to sealed codes of one table, with its part of the budget."""
+        self.ready.source.check(codes.source)
+        counter = store_codes(self.held, codes, permit=self.receipt)
+        return PrivateMarginals(counter, codes.shape, purse, codes.unit, self.desk.rng)
 
-def _learned(ready: PreparedLinked, paid: _Paid, progress: Progress) -> dict[str, Learned]:
-    """Return every table's encoding; tables with something to learn share that part evenly."""
-    funds = ready.funds
-    many = sum(bool(each.ranges or each.words) for each in ready.outlines.values())
-    words = sum(len(each.words) for each in ready.outlines.values())
-    found = {}
-    for name, outline in ready.outlines.items():
-        purse = MarginalBudget(funds.learning.amount / max(many, 1), funds.purse.concentrated)
-        risk = funds.threshold_delta * len(outline.words) / max(words, 1)
-        means = Means(
-            paid.desk.engine, paid.held, paid.receipt, purse, risk, ready.source, paid.desk.rng
+    def _purse(self, node: LinkedTable, part: Fraction = Fraction(1)) -> MarginalBudget:
+        return self.ready.funds.fitting.part(self.ready.shares[node.name] * part)
+
+    def _root(self, node: LinkedTable, columns: LinkedColumns) -> tuple[str, ...]:
+        """Fit the table of people, and draw some for their children to hang on; return notices."""
+        codes = seal_linked(node, self.ready.tree, columns, 1, self.desk)
+        door = self._door(codes, self._purse(node))
+        trusted = fit_trusted(door, "auto", lambda: automatic.fit(door))
+        part = self.parts[node.name] = self._part(node, columns, trusted)
+        dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
+        rows = max(1, round(trusted.model.total))
+        found = draw(trusted.model, part.saved.encoding, rows, dice=dice)
+        own = codes_of(found.places, part.saved.encoding)
+        self.drawn[node.name] = DrawnRows(own, found.places, np.arange(rows), np.arange(rows))
+        return trusted.words
+
+    def _below(self, node: LinkedTable, columns: LinkedColumns) -> tuple[str, ...]:
+        """Fit a table to the rows that its parents have, and draw those; return notices."""
+        above = self.parts[str(node.parent)]
+        parents = self.drawn[above.name]
+        which = expanded(node.name, above, parents)
+        known = known_codes(above, parents, which)
+        people = parents.people[which]
+        dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
+        if node.table.events is None:
+            purse = self._purse(node)
+            most = _worth_counting(people, node, purse)
+            door = self._door(seal_linked(node, self.ready.tree, columns, most, self.desk), purse)
+            trusted = _fit_to(door, known[at_most(people, most, dice)])
+            part, words = self._part(node, columns, trusted), trusted.words
+        else:
+            part, words = self._events(node, columns, known, which, people)
+        self.parts[node.name] = part
+        # Without rules, which are the copy's: one that nothing satisfies must not break a fit.
+        free = replace(part, saved=replace(part.saved, rules=()))
+        rows = draw_rows(free, known, which, dice=dice)
+        self.drawn[node.name] = DrawnRows(*rows, which, people)
+        return words
+
+    def _events(
+        self,
+        node: LinkedTable,
+        columns: LinkedColumns,
+        known: Codes,
+        which: np.ndarray,
+        people: np.ndarray,
+    ) -> tuple[LinkedPart, tuple[str, ...]]:
+        """Return the models of first and of later rows, each for its part of the table's budget."""
+        split = event_columns(node, columns)
+        dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
+        starts = np.r_[True, which[1:] != which[:-1]][: which.size]
+        found: list[TrustedFit] = []
+        for seal, share, mine in (
+            (seal_first, FIRST, starts),
+            (seal_later, 1 - FIRST, ~starts),
+        ):
+            purse = self._purse(node, share)
+            most = _worth_counting(people[mine], node, purse)
+            door = self._door(seal(node, self.ready.tree, split, most, self.desk), purse)
+            counted = known[mine][at_most(people[mine], most, dice)]
+            found.append(_fit_to(door, counted, len(split.first.own) if found else 0))
+        first, later = found
+        chance = min(each.agreement.chance for each in found)
+        saved = _saved(Encoding(node.name, split.later.every), later, (), chance)
+        part = self._part(node, columns, first)
+        part = replace(
+            part,
+            saved=with_facts(part.saved, agreement=chance),
+            events=EventModel(split.place, len(split.first.own), saved),
         )
-        found[name] = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
-    return found
+        return part, (*first.words, *later.words)
 
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a table's turn finds the others: encodings of all, models and rows of those above."""
-
-    ready: PreparedLinked
-    paid: _Paid
-    encodings: Mapping[str, Encoding]
-    drawn: Mapping[str, DrawnRows]
-    parts: tuple[LinkedPart, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _FittedTable:
-    """The model of one table, made-up rows for its children to hang on, and notices."""
-
-    part: LinkedPart
-    rows: DrawnRows
-    words: tuple[str, ...]
-
-
-def _fit_table(place: _Place, node: LinkedTable) -> _FittedTable:
-    columns = columns_of(node, place.ready.tree, place.encodings)
-    if node.parent is None:
-        return _fit_root(place, node, columns)
-    return _fit_below(place, node, columns)
-
-
-def _door(place: _Place, codes: SealedCodes, purse: MarginalBudget) -> PrivateMarginals:
-    """Return the door to sealed codes of one table, with its part of the budget."""
-    ready, paid = place.ready, place.paid
-    ready.source.check(codes.source)
-    counter = store_codes(paid.held, codes, permit=paid.receipt)
-    return PrivateMarginals(counter, codes.shape, purse, codes.unit, paid.desk.rng)
-
-
-def _purse(place: _Place, node: LinkedTable, part: Fraction = Fraction(1)) -> MarginalBudget:
-    funds = place.ready.funds
-    amount = funds.fitting.amount * place.ready.shares[node.name] * part
-    return MarginalBudget(amount, funds.purse.concentrated)
-
-
-FIRST = Fraction(2, 5)
-"""The part of an event table's budget that goes to the first rows of parents; the rest to later ones."""
-
-_DICE = 0
-"""Seed of the made-up rows that children are fitted to: no guarantee hangs on it."""
-
-
-def _fit_root(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _FittedTable:
-    door = _door(
-        place, seal_linked(node, place.ready.tree, columns, 1, place.paid.desk), _purse(place, node)
-    )
-    trusted = fit_trusted(door, "auto", lambda: automatic.fit(door))
-    part = _part(place, node, columns, trusted)
-    dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
-    rows = max(1, round(trusted.model.total))
-    found = draw(trusted.model, part.saved.encoding, rows, dice=dice)
-    own = codes_of(found.places, part.saved.encoding)
-    return _FittedTable(
-        part, DrawnRows(own, found.places, np.arange(rows), np.arange(rows)), trusted.words
-    )
-
-
-def _fit_below(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _FittedTable:
-    above = next(each for each in place.parts if each.name == node.parent)
-    parents = place.drawn[above.name]
-    which = expanded(node.name, above, parents)
-    known = known_codes(above, parents, which)
-    people = parents.people[which]
-    dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
-    if node.table.events is None:
-        purse = _purse(place, node)
-        most = _worth_counting(people, node, purse)
-        door = _door(
-            place, seal_linked(node, place.ready.tree, columns, most, place.paid.desk), purse
+    def _part(self, node: LinkedTable, columns: LinkedColumns, trusted: TrustedFit) -> LinkedPart:
+        encoding, chance = Encoding(node.name, columns.every), trusted.agreement.chance
+        return LinkedPart(
+            node.name,
+            node.parent,
+            node.unit,
+            node.key,
+            node.children,
+            len(columns.own),
+            len(columns.above),
+            self.encodings[node.name],
+            _saved(encoding, trusted, node.table.rules, chance),
         )
-        trusted = _fit_to(door, known[at_most(people, most, dice)])
-        part, words = _part(place, node, columns, trusted), trusted.words
-    else:
-        part, words = _fit_events(place, node, columns, (known, which, people))
-    # Without rules, which are the copy's: one that nothing satisfies must not break a fit.
-    free = replace(part, saved=replace(part.saved, rules=()))
-    drawn = DrawnRows(*draw_rows(free, known, which, dice=dice), which, people)
-    return _FittedTable(part, drawn, words)
+
+
+def _saved(
+    encoding: Encoding, trusted: TrustedFit, rules: tuple[str, ...], agreement: float
+) -> Saved:
+    facts = {"method": "auto", "notices": [], "agreement": agreement}
+    return Saved(encoding, trusted.model, trusted.measured, rules, facts)
 
 
 def _worth_counting(people: np.ndarray, node: LinkedTable, purse: MarginalBudget) -> int:
@@ -259,69 +252,3 @@ def _fit_to(door: PrivateMarginals, known: Codes, before: int = 0) -> TrustedFit
     given = GivenRows(tuple(range(first, door.shape.width)), known, door.shape)
     others = tuple(range(first - before, first))
     return fit_trusted(door, "adaptive", lambda: adaptive.fit_given(door, given, before=others))
-
-
-def _fit_events(
-    place: _Place,
-    node: LinkedTable,
-    columns: LinkedColumns,
-    rows: tuple[Codes, np.ndarray, np.ndarray],
-) -> tuple[LinkedPart, tuple[str, ...]]:
-    """Return the models of first and of later rows, each for its part of the table's budget."""
-    known, which, people = rows
-    split = event_columns(node, columns)
-    dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
-    starts = np.r_[True, which[1:] != which[:-1]][: which.size]
-    found: list[TrustedFit] = []
-    for seal, share, mine in (
-        (seal_first, FIRST, starts),
-        (seal_later, 1 - FIRST, ~starts),
-    ):
-        purse = _purse(place, node, share)
-        most = _worth_counting(people[mine], node, purse)
-        codes = seal(node, place.ready.tree, split, most, place.paid.desk)
-        door = _door(place, codes, purse)
-        counted = known[mine][at_most(people[mine], most, dice)]
-        found.append(_fit_to(door, counted, len(split.first.own) if found else 0))
-    first, later = found
-    chance = min(each.agreement.chance for each in found)
-    encoding = Encoding(node.name, split.later.every)
-    facts = {"method": "auto", "notices": [], "agreement": chance}
-    saved = Saved(encoding, later.model, later.measured, (), facts)
-    events = EventModel(split.place, len(split.first.own), saved)
-    part = _part(place, node, columns, first)
-    part = replace(part, saved=with_facts(part.saved, agreement=chance), events=events)
-    return part, (*first.words, *later.words)
-
-
-def _part(
-    place: _Place, node: LinkedTable, columns: LinkedColumns, trusted: TrustedFit
-) -> LinkedPart:
-    facts = {"method": "auto", "notices": [], "agreement": trusted.agreement.chance}
-    rules = node.table.rules
-    encoding = Encoding(node.name, columns.every)
-    return LinkedPart(
-        node.name,
-        node.parent,
-        node.unit,
-        node.key,
-        node.children,
-        len(columns.own),
-        len(columns.above),
-        place.encodings[node.name],
-        Saved(encoding, trusted.model, trusted.measured, rules, facts),
-    )
-
-
-def _finished(
-    ready: PreparedLinked, model: LinkedModel, receipt: Receipt, started: float
-) -> LinkedSynthetic:
-    tables = linked_tables(model, ready.request.rows)
-    return LinkedSynthetic(
-        model=model,
-        tables=tables,
-        **charge_bill(receipt),
-        request_id=ready.request.request_id,
-        notices=tuple(model.facts["notices"]),
-        seconds=time.monotonic() - started,
-    )

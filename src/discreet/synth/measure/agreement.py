@@ -13,8 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.encoding.merging import merge_counts
-from discreet.synth.encoding.shape import Columns
+from discreet.synth.encoding.shape import Columns, merge_counts
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.simplex import Floats
 

@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from discreet.synth.encoding.merging import Groups, Merges, merge_counts
-from discreet.synth.encoding.shape import Columns, Counts
+from discreet.synth.encoding.shape import Columns, Counts, Merges, merge_counts
 from discreet.synth.measure.private_marginals import Counter
 from discreet.synth.measure.singles import Singles
 
@@ -83,9 +82,4 @@ def weights_of(singles: Singles, column: int, merges: Merges) -> Counts:
     weights = np.maximum(np.rint(shares).astype(np.int64), 0)
     if not weights.any():  # only where rounding left nothing
         weights += 1
-    groups: Groups | None = merges.get(column)
-    if groups is None:
-        return weights
-    merged = np.zeros(int(groups.max()) + 1, dtype=np.int64)
-    np.add.at(merged, groups, weights)
-    return merged
+    return merge_counts(weights, (column,), merges)

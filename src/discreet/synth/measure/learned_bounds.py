@@ -24,7 +24,7 @@ from discreet.synth.measure.learned_ranges import first_cells, narrowed
 from discreet.synth.measure.learned_types import LookWords, paid_look
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
-from discreet.synth.measure.sql_counter import SqlCounter
+from discreet.synth.measure.sql_counter import straight
 
 WIDEST = 2 * 10**12
 """A range as wide as this is that of a type, and nobody's declaration."""
@@ -60,7 +60,7 @@ def learn_bounds(
     sealed = [seal_codes(scan, desk.engine, [_wide(item)]) for item in items]
     if any(codes.source.dataset != dataset for codes in sealed):
         raise Unfit("a read of other people than are charged")
-    funds = funds_of(epsilon, Delta(Fraction(0)), region=EVERYONE, learn_share=Fraction(0), words=0)
+    funds = funds_of(epsilon, Delta(Fraction(0)), region=EVERYONE)
     asked = f"{epsilon} {', '.join(item.name for item in items)}"
     words = LookWords("ranges", asked, asked, f"ranges of the numbers of {name}")
     share = Fraction(1, max(len(items), 1))
@@ -68,7 +68,7 @@ def learn_bounds(
     def look(held: Held, receipt: Receipt) -> dict[str, list[str]]:
         seen = {}
         for item, codes in zip(items, sealed, strict=True):
-            counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)
+            counter = straight(held, codes, permit=receipt)
             door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, desk.rng)
             seen[item.name] = _seen(item, door.measure([(0,)], share=share)[0])
         return {name: ends for name, ends in seen.items() if ends}

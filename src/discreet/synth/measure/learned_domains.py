@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,9 +18,9 @@ from discreet.noise.laws import GaussianLaw
 from discreet.noise.rng import Rng
 from discreet.noise.threshold import keep_groups, threshold_for
 from discreet.plan.ir import Scan
-from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
+from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp, shape_of
 from discreet.synth.encoding.outline import Outline, RangeToLearn, WordsToLearn
-from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.measure import learned_stems
 from discreet.synth.measure.learned_ranges import first_cells, merged, narrowed
 from discreet.synth.measure.private_marginals import (
@@ -36,7 +36,7 @@ from discreet.synth.measure.sealing import (
     seal_codes,
     seal_words,
 )
-from discreet.synth.measure.sql_counter import PATIENCE, SqlCounter
+from discreet.synth.measure.sql_counter import PATIENCE, straight
 
 SHARE = Fraction(1, 5)
 """The part of the budget that learning takes where there is something to learn."""
@@ -78,33 +78,26 @@ def learn(outline: Outline, means: Means, step: Step, *, stems: bool = False) ->
         stems (docs/notes/0062). Everything else is public or arithmetic on noisy values.
     """
     ranges, words = outline.ranges, outline.words
-    if not ranges and not words:
-        return Learned(_encoding(outline, {}), (), ())
-    part = Fraction(1, len(ranges) + len(words))
+    part = means.purse.part(Fraction(1, max(len(ranges) + len(words), 1)))
     found: dict[str, Coded | None] = {}
-    events: list[PrivacyEvent] = []
+    learner = _Learner(outline.scan, means)
     if ranges:
         step("learning where numbers and days lie")
-        each = means.purse.amount * part * len(ranges) / 2
-        purse = MarginalBudget(each, means.purse.concentrated)
-        found |= _learn_ranges(outline.scan, ranges, means, purse, events)
+        found |= learner.ranges(ranges, part.part(Fraction(len(ranges), 2)))
     for item in words:
         step(f"learning the common values of {item.name}")
-        whole = means.purse.amount * part
-        purse = MarginalBudget(whole * (1 - learned_stems.SHARE * stems), means.purse.concentrated)
-        risk = means.threshold_delta / len(words)
-        column = _learn_words(outline.scan, item, means, (purse, risk), events)
+        purse = part.part(1 - learned_stems.SHARE * stems)
+        column = learner.words(item, purse, means.threshold_delta / len(words))
         if stems:
-            part_of = whole * learned_stems.SHARE / learned_stems.LENGTHS
-            stem_purse = MarginalBudget(part_of, means.purse.concentrated)
-            column = _learn_stems(outline.scan, (item.name, column), means, stem_purse, events)
+            purse = part.part(learned_stems.SHARE / learned_stems.LENGTHS)
+            column = learner.stems(item, column, purse)
         found[item.name] = column
     lost = tuple(
         f"Column '{name}' was left out: the budget is too small to learn its values."
         for name, column in found.items()
         if column is None
     )
-    return Learned(_encoding(outline, found), lost, tuple(events))
+    return Learned(_encoding(outline, found), lost, tuple(learner.events))
 
 
 def _encoding(outline: Outline, found: dict[str, Coded | None]) -> Encoding:
@@ -118,43 +111,88 @@ def _encoding(outline: Outline, found: dict[str, Coded | None]) -> Encoding:
     return Encoding(outline.table.name, tuple(columns))
 
 
-def _learn_ranges(
-    scan: Scan,
-    items: Sequence[RangeToLearn],
-    means: Means,
-    purse: MarginalBudget,
-    events: list[PrivacyEvent],
-) -> dict[str, Coded | None]:
-    """Return each column with its bins; `purse` is spent twice, once for each histogram."""
-    edges = {item.name: first_cells(item.domain) for item in items}
-    wide = [Coded(i.name, i.domain, edges[i.name], missing=True, open_ends=True) for i in items]
-    first = _histograms(scan, wide, means, purse, events)
-    found: dict[str, Coded | None] = {}
-    for item in items:
-        found[item.name] = narrowed(item, edges[item.name], first[item.name])
-    close = [c for c in found.values() if c is not None and c.edges is not None]
-    if close:
-        # A column without gaps still counts them here: rows are dropped by nobody's other column.
-        counted = [Coded(c.name, c.domain, c.edges, missing=True, open_ends=True) for c in close]
-        second = _histograms(scan, counted, means, purse, events)
-        found |= {column.name: merged(column, second[column.name]) for column in close}
-    return found
+@dataclass(frozen=True, slots=True)
+class _Learner:
+    """The columns of one table, learned one after the other; `events` is what that has cost so far."""
 
+    scan: Scan
+    means: Means
+    events: list[PrivacyEvent] = field(default_factory=list)
 
-def _histograms(
-    scan: Scan,
-    columns: Sequence[Coded],
-    means: Means,
-    purse: MarginalBudget,
-    events: list[PrivacyEvent],
-) -> dict[str, Measured]:
-    shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
-    counter = _EachColumn([seal_codes(scan, means.engine, [column]) for column in columns], means)
-    door = PrivateMarginals(counter, shape, purse, counter.unit, means.rng)
-    wanted = [(i,) for i in range(len(columns))]
-    measured = door.measure(wanted, share=Fraction(1))
-    events += door.events
-    return {column.name: item for column, item in zip(columns, measured, strict=True)}
+    def ranges(
+        self, items: Sequence[RangeToLearn], purse: MarginalBudget
+    ) -> dict[str, Coded | None]:
+        """Return each column with its bins; `purse` is spent twice, once for each histogram."""
+        edges = {item.name: first_cells(item.domain) for item in items}
+        wide = [Coded(i.name, i.domain, edges[i.name], missing=True, open_ends=True) for i in items]
+        first = self._histograms(wide, purse)
+        found = {item.name: narrowed(item, edges[item.name], first[item.name]) for item in items}
+        close = [c for c in found.values() if c is not None and c.edges is not None]
+        if close:
+            # A column without gaps still counts them here: rows are dropped by nobody's other column.
+            counted = [replace(column, missing=True) for column in close]
+            second = self._histograms(counted, purse)
+            found |= {column.name: merged(column, second[column.name]) for column in close}
+        return found
+
+    def _histograms(self, columns: Sequence[Coded], purse: MarginalBudget) -> dict[str, Measured]:
+        engine = self.means.engine
+        counter = _EachColumn(
+            [seal_codes(self.scan, engine, [each]) for each in columns], self.means
+        )
+        door = PrivateMarginals(counter, shape_of(columns), purse, counter.unit, self.means.rng)
+        wanted = [(i,) for i in range(len(columns))]
+        measured = door.measure(wanted, share=Fraction(1))
+        self.events.extend(door.events)
+        return {column.name: item for column, item in zip(columns, measured, strict=True)}
+
+    def words(self, item: WordsToLearn, purse: MarginalBudget, risk: Fraction) -> Coded | None:
+        """Return the column with the values that enough units have, None where there are none.
+
+        Guarantee: `Failing(Gaussian, risk)`: a unit moves the numbers of distinct units of at most
+            `groups` texts by one each, as the kernel read off the SQL, and a text that only one unit
+            has appears with probability at most `risk`, over all of them. Which texts there are at
+            all is seen by nobody.
+        """
+        if not purse.concentrated:
+            raise InternalError("words are learned with delta only")
+        read = seal_words(self.scan, self.means.engine, item.name)
+        self.means.source.check(read.source)
+        moved = Fraction(read.groups)  # groups that move by one: the squared L2 distance as well
+        sigma_squared = moved / (2 * purse.amount)
+        noise = GaussianLaw.of(sigma_squared)
+        threshold = threshold_for(noise, risk, max_groups=read.groups)
+        values, units = _words(read, self.means)
+        shown = keep_groups(units, noise, threshold, rng=self.means.rng)
+        self.events.append(Failing(Gaussian(sigma_squared, moved), risk))
+        noisy = shown.noisy[shown.keep]
+        kept = [word for word, keep in zip(values, shown.keep.tolist(), strict=True) if keep]
+        best = np.argsort(-noisy, kind="stable")[: MOST_CODES - 1]
+        words = sorted(kept[i] for i in best.tolist())
+        return Coded(item.name, CategoryDomain(tuple(words)), missing=True) if words else None
+
+    def stems(
+        self, item: WordsToLearn, column: Coded | None, purse: MarginalBudget
+    ) -> Coded | None:
+        """Return the column with stems beside its whole values, where it holds codes.
+
+        Guarantee: three noisy histograms of whole values and stems at most, `purse` each; a text
+            counts in one cell. The stems of the first are public, those of the others follow from
+            its noise.
+        """
+        words: tuple[str, ...] = ()
+        if column is not None and isinstance(column.domain, CategoryDomain):
+            words = column.domain.values
+        levels: list[learned_stems.StemLevel] = []
+        for _ in range(learned_stems.LENGTHS):
+            wanted = learned_stems.next_stems(words, levels)
+            if not wanted:
+                break
+            counted = learned_stems.with_stems(item.name, words, wanted)
+            measured = self._histograms([counted], purse)[item.name]
+            levels.append(learned_stems.seen_level(wanted, counted, measured))
+        kept = learned_stems.stems_of_codes(levels)
+        return learned_stems.with_stems(item.name, words, kept) if kept else column
 
 
 class _EachColumn:
@@ -173,75 +211,9 @@ class _EachColumn:
 
     def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:
         """Return the exact counts of single columns."""
-        return [self._count(self._columns[column]) for (column,) in wanted]
-
-    def _count(self, codes: SealedCodes) -> Counts:
         held, receipt = self._means.held, self._means.receipt
-        counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)
-        return counter.marginals([(0,)])[0]
-
-
-def _learn_words(
-    scan: Scan,
-    item: WordsToLearn,
-    means: Means,
-    price: tuple[MarginalBudget, Fraction],
-    events: list[PrivacyEvent],
-) -> Coded | None:
-    """Return the column with the values that enough units have, None where there are none.
-
-    Guarantee: `Failing(Gaussian, risk)`: a unit moves the numbers of distinct units of at most
-        `groups` texts by one each, as the kernel read off the SQL, and a text that only one unit
-        has appears with probability at most `risk`, over all of them. Which texts there are at all
-        is seen by nobody.
-    """
-    purse, risk = price
-    if not purse.concentrated:
-        raise InternalError("words are learned with delta only")
-    read = seal_words(scan, means.engine, item.name)
-    means.source.check(read.source)
-    moved = Fraction(read.groups)  # groups that move by one: the squared L2 distance as well
-    sigma_squared = moved / (2 * purse.amount)
-    noise = GaussianLaw.of(sigma_squared)
-    threshold = threshold_for(noise, risk, max_groups=read.groups)
-    values, units = _words(read, means)
-    shown = keep_groups(units, noise, threshold, rng=means.rng)
-    events.append(Failing(Gaussian(sigma_squared, moved), risk))
-    noisy = shown.noisy[shown.keep]
-    kept = [word for word, keep in zip(values, shown.keep.tolist(), strict=True) if keep]
-    best = np.argsort(-noisy, kind="stable")[: MOST_CODES - 1]
-    words = sorted(kept[i] for i in best.tolist())
-    if not words:
-        return None
-    return Coded(item.name, CategoryDomain(tuple(words)), None, missing=True)
-
-
-def _learn_stems(
-    scan: Scan,
-    found: tuple[str, Coded | None],
-    means: Means,
-    purse: MarginalBudget,
-    events: list[PrivacyEvent],
-) -> Coded | None:
-    """Return the column with stems beside its whole values, where it holds codes.
-
-    Guarantee: three noisy histograms of whole values and stems at most, `purse` each; a text counts
-        in one cell. The stems of the first are public, those of the others follow from its noise.
-    """
-    name, column = found
-    words: tuple[str, ...] = ()
-    if column is not None and isinstance(column.domain, CategoryDomain):
-        words = column.domain.values
-    levels: list[learned_stems.StemLevel] = []
-    for _ in range(learned_stems.LENGTHS):
-        wanted = learned_stems.next_stems(words, levels)
-        if not wanted:
-            break
-        counted = learned_stems.with_stems(name, words, wanted)
-        measured = _histograms(scan, [counted], means, purse, events)[name]
-        levels.append(learned_stems.seen_level(wanted, counted, measured))
-    kept = learned_stems.stems_of_codes(levels)
-    return learned_stems.with_stems(name, words, kept) if kept else column
+        codes = [self._columns[column] for (column,) in wanted]
+        return [straight(held, each, permit=receipt).marginals([(0,)])[0] for each in codes]
 
 
 def _words(read: SealedWords, means: Means) -> tuple[list[str], list[int]]:

@@ -33,13 +33,13 @@ from discreet.ledger.entry import Payer, Receipt
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import SynthBudget, funds_of
+from discreet.synth.budget import funds_of
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.outline import scan_of
-from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
+from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.singles import agreed_total
-from discreet.synth.measure.sql_counter import SqlCounter
+from discreet.synth.measure.sql_counter import straight
 
 MOSTLY = 0.4
 """The part of all cells that must read as a kind: the rest may be gaps."""
@@ -104,31 +104,26 @@ def learn_types(table: str, desk: Desk, *, epsilon: Epsilon, delta: Delta) -> di
     dataset, _, name = table.rpartition(".")
     found = desk.catalog.table(name, dataset)
     names = [c.name for c in found.columns if isinstance(c.domain, TextDomain) and not c.hidden]
-    funds = funds_of(epsilon, delta, region=EVERYONE, learn_share=Fraction(0), words=0)
+    funds = funds_of(epsilon, delta, region=EVERYONE)
     words = LookWords(
         "types", f"{epsilon}", f"{epsilon} {delta}", f"types of the columns of {name}"
     )
 
     def look(held: Held, receipt: Receipt) -> dict[str, str]:
-        return _learned(table, names, desk, (funds, receipt, held))
+        purse = funds.purse.part(Fraction(1, len(KINDS) * max(len(names), 1)))
+        reads = {
+            kind: _counted(table, names, domain, desk, (purse, receipt, held))
+            for kind, domain in KINDS.items()
+        }
+        rows = agreed_total([each for counts in reads.values() for each in counts.values()])
+        counted = {
+            name: {kind: float(seen[name].values[0]) for kind, seen in reads.items()}
+            for name in names
+        }
+        return {name: _chosen(rows, read).value for name, read in counted.items()}
 
     stored = paid_look(table, desk, funds.quote, words, look)
     return {name: Storage(kind) for name, kind in stored.items()}
-
-
-def _learned(
-    table: str, names: Sequence[str], desk: Desk, paid: tuple[SynthBudget, Receipt, Held]
-) -> dict[str, str]:
-    share = Fraction(1, len(KINDS) * max(len(names), 1))
-    reads = {
-        kind: _counted(table, names, domain, desk, (*paid, share)) for kind, domain in KINDS.items()
-    }
-    rows = agreed_total([each for counts in reads.values() for each in counts.values()])
-    chosen = {
-        name: _chosen(rows, {kind: float(counts[name].values[0]) for kind, counts in reads.items()})
-        for name in names
-    }
-    return {name: kind.value for name, kind in chosen.items()}
 
 
 def _counted(
@@ -136,13 +131,13 @@ def _counted(
     names: Sequence[str],
     domain: FiniteDomain,
     desk: Desk,
-    paid: tuple[SynthBudget, Receipt, Held, Fraction],
+    paid: tuple[MarginalBudget, Receipt, Held],
 ) -> dict[str, Measured]:
     """Return, for each column, noisy numbers of cells that read as a domain and that do not.
 
     The rows are held anew, read as the domain; those that are not the charged ones are refused.
     """
-    funds, receipt, charged, share = paid
+    purse, receipt, charged = paid
     catalog = _declared_as(desk.catalog, table, names, domain)
     scan = scan_of(catalog, table)
     found = {}
@@ -151,9 +146,9 @@ def _counted(
             raise EngineFailed("The file has changed since its types were paid for.")
         for name in names:
             codes = seal_codes(scan, desk.engine, [Coded(name, domain, (0,), missing=True)])
-            counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)
-            door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, desk.rng)
-            found[name] = door.measure([(0,)], share=share)[0]
+            counter = straight(held, codes, permit=receipt)
+            door = PrivateMarginals(counter, codes.shape, purse, codes.unit, desk.rng)
+            found[name] = door.measure([(0,)], share=Fraction(1))[0]
     return found
 
 

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from discreet.errors import InternalError
-from discreet.synth.encoding.merging import Merges
-from discreet.synth.encoding.shape import Columns
+from discreet.synth.encoding.shape import Columns, Merges
 from discreet.synth.measure.private_marginals import (
     Law,
-    MarginalBudget,
     Measured,
     PrivateMarginals,
     Scores,
@@ -26,7 +24,7 @@ class PartDoor(PrivateMarginals):
 
     def __init__(self, outer: PrivateMarginals, part: Fraction) -> None:
         self.shape = outer.shape
-        self.purse = MarginalBudget(part * outer.purse.amount, outer.purse.concentrated)
+        self.purse = outer.purse.part(part)
         self.unit = outer.unit
         self.events = outer.events
         self._outer = outer

@@ -17,8 +17,7 @@ from discreet.noise.exact.wide_multiply import below
 from discreet.noise.laws import GaussianLaw, LaplaceLaw, NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
-from discreet.synth.encoding.merging import Merges, merge_counts
-from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.encoding.shape import Columns, Counts, Merges, Shape, merge_counts
 
 Law: TypeAlias = NoiseLaw
 
@@ -63,6 +62,16 @@ class MarginalBudget:
     def event(self) -> PrivacyEvent:
         """Return the event that is priced and charged before the door opens."""
         return Concentrated(self.amount) if self.concentrated else Pure(self.amount)
+
+    def part(self, share: Fraction) -> MarginalBudget:
+        """Return a share of this budget, in the same currency."""
+        return MarginalBudget(self.amount * share, self.concentrated)
+
+    def law(self, *, l1: int, l2_squared: int) -> Law:
+        """Return the noise that all of it buys for numbers that a unit moves so far; reads nothing."""
+        if self.concentrated:
+            return GaussianLaw(Fraction(l2_squared) / (2 * self.amount))
+        return LaplaceLaw(Fraction(l1) / self.amount)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,10 +129,7 @@ class PrivateMarginals:
 
     def law(self, share: Fraction) -> Law:
         """Return the noise that a marginal gets for a share; reads nothing."""
-        amount = share * self.purse.amount
-        if self.purse.concentrated:
-            return GaussianLaw(Fraction(self.unit.l2_squared) / (2 * amount))
-        return LaplaceLaw(Fraction(self.unit.l1) / amount)
+        return self.purse.part(share).law(l1=self.unit.l1, l2_squared=self.unit.l2_squared)
 
     def measure(
         self, wanted: Sequence[Columns], *, share: Fraction, merged: Merges | None = None

@@ -60,7 +60,7 @@ class SealedWords:
 
 def seal_codes(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> SealedCodes:
     """Return the SELECT of a table's codes, judged. An unfit one is our own bug and never runs."""
-    return judged_codes(codes_sql(scan, engine, columns), columns, _scans(scan, engine), engine)
+    return judged_codes(codes_sql(scan, engine, columns), columns, scans_of(scan, engine), engine)
 
 
 def judged_codes(
@@ -71,7 +71,7 @@ def judged_codes(
     tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
     found = codes_of(tree, shape.sizes, scans)
     replaced = dataset_of(found, scans.tables).neighbours is Neighbours.REPLACE_ONE
-    return SealedCodes(sql, shape, Unit(found.rows, replaced), _source(found, scans))
+    return SealedCodes(sql, shape, Unit(found.rows, replaced), source_of(found, scans))
 
 
 def seal_words(scan: Scan, engine: Engine, name: str) -> SealedWords:
@@ -81,7 +81,7 @@ def seal_words(scan: Scan, engine: Engine, name: str) -> SealedWords:
         `groups` numbers by one each, whatever its rows say: in squared L2 as far as in L1.
     """
     sql = words_sql(scan, engine, name)
-    scans = _scans(scan, engine)
+    scans = scans_of(scan, engine)
     tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
     kind = Kind.ROWS if scan.unit is None else Kind.UNITS
     read = sealed(Draft(sql, {"n": Asked(kind, (0,))}), tree, scans)
@@ -90,15 +90,17 @@ def seal_words(scan: Scan, engine: Engine, name: str) -> SealedWords:
         raise Unfit("texts that are not counted by units")
     if read.facts.person and kind is not Kind.UNITS:
         raise Unfit("a threshold on something other than units")
-    return SealedWords(sql, read.stability.coordinates, _source(read.facts, scans))
+    return SealedWords(sql, read.stability.coordinates, source_of(read.facts, scans))
 
 
-def _scans(scan: Scan, engine: Engine) -> CatalogScans:
+def scans_of(scan: Scan, engine: Engine) -> CatalogScans:
+    """Return a table as the kernel asks for it."""
     assert scan.dataset is not None, "every table belongs to a dataset"
     return declared_scans([(scan.dataset, scan.table)], engine)
 
 
-def _source(found: Reaching, scans: CatalogScans) -> SealedSource:
+def source_of(found: Reaching, scans: CatalogScans) -> SealedSource:
+    """Return whose rows a judged read is of."""
     # Rows without a value are left out, but nobody is billed less for it.
     region = region_of(found, scans.tables, lambda *_: None, home)
     return SealedSource(dataset_of(found, scans.tables).name, region)

@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.synth.encoding.merging import Groups, Merges
-from discreet.synth.encoding.shape import Shape
+from discreet.synth.encoding.shape import Groups, Merges, Shape
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.simplex import Floats, onto_simplex
 

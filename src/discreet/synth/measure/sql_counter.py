@@ -54,6 +54,11 @@ def store_codes(held: Held, codes: SealedCodes, *, permit: Permit) -> SqlCounter
     return SqlCounter(held, held.keep(codes.sql), codes.shape, permit)
 
 
+def straight(held: Held, codes: SealedCodes, *, permit: Permit) -> SqlCounter:
+    """Return the counter of codes that are read where they are: for a single look. After paying."""
+    return SqlCounter(held, f"({codes.sql}) AS z", codes.shape, permit)
+
+
 class SqlCounter:
     """Counts marginals of stored codes; see `discreet.synth.measure.private_marginals.Counter`.
 
@@ -93,7 +98,7 @@ class SqlCounter:
     def _fetch(self) -> None:
         """Bring the codes of a small table here; a large one stays where it is."""
         count = self._held.run(f"SELECT COUNT(*) AS n FROM {self._relation}", seconds=PATIENCE)
-        rows = int(_integers(open_exact(count).column("n"))[0])
+        rows = int(integers(open_exact(count).column("n"))[0])
         if rows * self._shape.width > MOST_CELLS:
             self._large = True
             return
@@ -103,7 +108,7 @@ class SqlCounter:
         table = open_exact(self._held.run(sql, seconds=PATIENCE))
         codes = np.empty((rows, self._shape.width), dtype=np.int32, order="F")
         for i, group in enumerate(groups):
-            rest = _integers(table.column(f"k{i}"))
+            rest = integers(table.column(f"k{i}"))
             for column in reversed(group):
                 rest, codes[:, column] = np.divmod(rest, self._shape.sizes[column])
         self._fetched = MemoryCounter(codes, self._shape)
@@ -113,7 +118,7 @@ class SqlCounter:
             _group(i, columns, self._shape, self._relation) for i, columns in enumerate(batch)
         )
         table = open_exact(self._held.run(sql, seconds=PATIENCE))
-        which, place, rows = (_integers(table.column(name)) for name in ("m", "k", "n"))
+        which, place, rows = (integers(table.column(name)) for name in ("m", "k", "n"))
         counts = []
         for i, columns in enumerate(batch):
             mine = which == i
@@ -157,7 +162,8 @@ def _group(number: int, columns: Columns, shape: Shape, relation: str) -> str:
     return f"SELECT {number} AS m, {place} AS k, COUNT(*) AS n FROM {relation}{by}"
 
 
-def _integers(column: pa.ChunkedArray) -> Counts:
+def integers(column: pa.ChunkedArray) -> Counts:
+    """Return a column of whole numbers as an array."""
     if not len(column):
         return np.zeros(0, dtype=np.int64)
     whole = column.cast(pa.int64()).combine_chunks()

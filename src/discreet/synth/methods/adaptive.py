@@ -10,8 +10,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from discreet.synth.encoding.merging import Groups, Merges, merge_counts
-from discreet.synth.encoding.shape import Columns, Counts
+from discreet.synth.encoding.shape import Columns, Counts, Groups, Merges, merge_counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
 from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy

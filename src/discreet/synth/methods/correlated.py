@@ -10,8 +10,7 @@ from itertools import combinations
 from math import prod
 
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.merging import Merges
-from discreet.synth.encoding.shape import Columns, Shape
+from discreet.synth.encoding.shape import Columns, Merges, Shape
 from discreet.synth.fitting.spanning import MOST_CELLS
 from discreet.synth.measure.dependence import FamilyScores
 from discreet.synth.measure.private_marginals import PrivateMarginals

@@ -11,8 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.synth.encoding.merging import Groups, merge_counts
-from discreet.synth.encoding.shape import Codes, Columns, Shape
+from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, merge_counts
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Law, Measured
 from discreet.synth.measure.simplex import Floats

@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.merging import Groups
-from discreet.synth.encoding.shape import Shape
+from discreet.synth.encoding.shape import Groups, Shape
 from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.simplex import Floats

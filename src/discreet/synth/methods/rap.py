@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.machine.extras import needs
-from discreet.synth.encoding.merging import Groups
-from discreet.synth.encoding.shape import Columns, Shape
+from discreet.synth.encoding.shape import Columns, Groups, Shape
 from discreet.synth.fitting.beliefs import Table
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.methods.settings import check_whole

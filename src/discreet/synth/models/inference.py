@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.synth.encoding.merging import Groups, Merges
-from discreet.synth.encoding.shape import Columns, Shape
+from discreet.synth.encoding.shape import Columns, Groups, Merges, Shape
 from discreet.synth.fitting.likely_table import fit_table
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.simplex import Floats, onto_simplex

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.merging import Groups
-from discreet.synth.encoding.shape import Codes, Columns, Shape, joint_codes
+from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, joint_codes
 from discreet.synth.fitting.beliefs import Beliefs, Table, no_chance
 from discreet.synth.fitting.entropy import Parts, believe
 from discreet.synth.fitting.junction import junction_tree

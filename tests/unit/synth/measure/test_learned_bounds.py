@@ -69,13 +69,13 @@ def test_the_same_again_is_the_stored_one_and_free(curator):
 
 
 def test_it_is_charged_before_a_row_is_read(curator, monkeypatch):
-    seen, counter = [], learned_bounds.SqlCounter
+    seen, counter = [], learned_bounds.straight
 
-    def look(*given):
+    def look(*given, permit):
         seen.append(curator.ledger.spent("p").epsilon)
-        return counter(*given)
+        return counter(*given, permit=permit)
 
-    monkeypatch.setattr(learned_bounds, "SqlCounter", look)
+    monkeypatch.setattr(learned_bounds, "straight", look)
     learn_bounds("p.p", means_of(curator), epsilon=Epsilon.of("1"), columns=COLUMNS)
     assert seen == [1, 1]
 

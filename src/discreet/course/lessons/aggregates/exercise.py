@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from discreet.course.bench import PLAIN
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import (
+    AnswerKind,
+    GradedAnswer,
+    LessonQuestion,
+    close_to,
+    judged,
+    near,
+)
 
 WITH, WITHOUT, PEOPLE = 52_000, 50_000, 5
 BITS, KNOWN = 1_000, 0.9
-
-
-def _last(given: float) -> GradedAnswer:
-    truth = PEOPLE * WITH - (PEOPLE - 1) * WITHOUT
-    return judged(
-        close_to(truth, given),
-        f"Yes: 5 x 52,000 less 4 x 50,000 is {truth:,}.",
-        "What do all five earn together, and what do the four?",
-    )
 
 
 def _single(sql: str) -> GradedAnswer:
@@ -54,7 +52,11 @@ QUESTIONS = (
     LessonQuestion(
         "last",
         "Five colleagues earn 52,000 on average. The one who left is taken out, and the four others earn 50,000 on average. What did the one who left earn?",
-        _last,
+        near(
+            lambda: PEOPLE * WITH - (PEOPLE - 1) * WITHOUT,
+            "Yes: 5 x 52,000 less 4 x 50,000 is {:,.0f}.",
+            "What do all five earn together, and what do the four?",
+        ),
         "60000",
         "n a - (n - 1) b = 5 x 52,000 - 4 x 50,000.",
     ),

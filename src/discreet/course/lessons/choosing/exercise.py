@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.learn.select import loss_bound
 
 BIDS = (1.00, 1.00, 1.00, 3.01)
@@ -27,23 +27,9 @@ def _price(given: float) -> GradedAnswer:
     )
 
 
-def _loss(given: float) -> GradedAnswer:
-    truth = loss_bound(10_000, Fraction(1), Fraction(1), Fraction(1, 20))
-    return judged(
-        close_to(truth, given),
-        f"Yes: 2 ln(200,000) = {truth:.1f} people.",
-        "(2 x sensitivity / epsilon) x ln(candidates / beta)",
-    )
-
-
-def _chance(given: float) -> GradedAnswer:
+def _chance() -> float:
     weights = [math.exp(2 * revenue(price) / (2 * TOP)) for price in (1.00, 3.01, 3.02)]
-    truth = weights[0] / sum(weights)
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: {truth:.3f}. At epsilon 2 and so few bidders, it is little better than a throw.",
-        "The weights are exp(epsilon x revenue / (2 x 4)); divide by their sum.",
-    )
+    return weights[0] / sum(weights)
 
 
 QUESTIONS = (
@@ -57,14 +43,23 @@ QUESTIONS = (
     LessonQuestion(
         "loss",
         "The most common of 10,000 names is chosen with epsilon 1. By how many bearers may the chosen name lie below the most common one, with 95%?",
-        _loss,
+        near(
+            lambda: loss_bound(10_000, Fraction(1), Fraction(1), Fraction(1, 20)),
+            "Yes: 2 ln(200,000) = {:.1f} people.",
+            "(2 x sensitivity / epsilon) x ln(candidates / beta)",
+        ),
         "2 * ln(10000 / 0.05)",
         "(2/1) ln(10,000/0.05) = 24.4.",
     ),
     LessonQuestion(
         "chance",
         "The same four bids; only the prices 1.00, 3.01 and 3.02 may be chosen. Bids were declared to be at most 4, so take 4 for the sensitivity. With which probability is 1.00 chosen at epsilon 2?",
-        _chance,
+        near(
+            _chance,
+            "Yes: {:.3f}. At epsilon 2 and so few bidders, it is little better than a throw.",
+            "The weights are exp(epsilon x revenue / (2 x 4)); divide by their sum.",
+            within=0.01,
+        ),
         "exp(4/4) / (exp(4/4) + exp(3.01/4) + exp(0))",
         "Weights e^1, e^0.7525 and e^0.",
     ),

@@ -6,23 +6,15 @@ from fractions import Fraction
 
 from discreet.account.advanced import optimal_epsilon
 from discreet.course.bench import ASKED_FOUR, FOUR
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import (
+    AnswerKind,
+    GradedAnswer,
+    LessonQuestion,
+    judged,
+    near,
+)
 
 FIFTH = "0.2"
-
-
-def _sum(given: float) -> GradedAnswer:
-    truth = sum(Fraction(epsilon) for _, epsilon in FOUR)
-    return judged(close_to(float(truth), given, within=1e-6), "Yes: 1.2.", "Add the four prices.")
-
-
-def _worst(given: float) -> GradedAnswer:
-    bill = ASKED_FOUR.explain(FOUR[0][0], epsilon=FIFTH).before.epsilon
-    return judged(
-        close_to(float(bill), given, within=1e-6),
-        f"Yes. The ledger of a made-up town, of which the four were asked, says {float(bill):g}.",
-        "Which people are touched by three of the four questions, and at what price?",
-    )
 
 
 def _fifth(sql: str) -> GradedAnswer:
@@ -37,27 +29,28 @@ def _fifth(sql: str) -> GradedAnswer:
     )
 
 
-def _hundred(given: float) -> GradedAnswer:
-    truth = float(optimal_epsilon(Fraction(1, 10), 100, Fraction(1, 10**6)))
-    return judged(
-        close_to(truth, given, within=0.02),
-        f"Yes: {truth:.2f} instead of 10.",
-        "The last Python block works it out.",
-    )
-
-
 QUESTIONS = (
     LessonQuestion(
         "sum",
         "All (0.5), men (0.2), women (0.25), over 20 (0.25). What do the four cost by sequential composition?",
-        _sum,
+        near(
+            lambda: sum(Fraction(epsilon) for _, epsilon in FOUR),
+            "Yes: 1.2.",
+            "Add the four prices.",
+            within=1e-6,
+        ),
         "1.2",
         "0.5 + 0.2 + 0.25 + 0.25.",
     ),
     LessonQuestion(
         "worst",
         "And what does the person pay who is hit hardest?",
-        _worst,
+        near(
+            lambda: ASKED_FOUR.explain(FOUR[0][0], epsilon=FIFTH).before.epsilon,
+            "Yes. The ledger of a made-up town, of which the four were asked, says {:g}.",
+            "Which people are touched by three of the four questions, and at what price?",
+            within=1e-6,
+        ),
         "1.0",
         "A woman over 20: 0.5 + 0.25 + 0.25.",
     ),
@@ -73,7 +66,12 @@ QUESTIONS = (
     LessonQuestion(
         "hundred",
         "A hundred answers at 0.1, fixed beforehand. What do they cost together at delta 1e-6, by the optimal formula?",
-        _hundred,
+        near(
+            lambda: optimal_epsilon(Fraction(1, 10), 100, Fraction(1, 10**6)),
+            "Yes: {:.2f} instead of 10.",
+            "The last Python block works it out.",
+            within=0.02,
+        ),
         "4.77",
         "discreet.account.advanced.optimal_epsilon: the exact composition of k equal pure mechanisms.",
     ),

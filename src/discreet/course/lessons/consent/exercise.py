@@ -6,8 +6,14 @@ import math
 from fractions import Fraction
 
 from discreet.account.explain import belief, factor
-from discreet.course.composed import total_epsilon
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import (
+    GradedAnswer,
+    LessonQuestion,
+    close_to,
+    judged,
+    near,
+    total_epsilon,
+)
 
 STUDIES = (Fraction(1), Fraction(1, 2), Fraction(1, 4))
 
@@ -18,24 +24,6 @@ def _told(given: float) -> GradedAnswer:
         close_to(1.5, found, within=0.01),
         "Yes: ln 1.5, about 0.405.",
         f"At that epsilon one would have to say {found:.3g} times.",
-    )
-
-
-def _three(given: float) -> GradedAnswer:
-    truth = total_epsilon(STUDIES)
-    return judged(
-        close_to(float(truth), given, within=1e-6),
-        f"Yes: {float(truth):g}. The budget follows the person.",
-        "She is in all three; what is published of each tells about her.",
-    )
-
-
-def _believes(given: float) -> GradedAnswer:
-    truth = belief(0.5, 0.1).highest
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: {truth:.1%}.",
-        "Odds of 1 to 9, times e^0.5, and back to a probability.",
     )
 
 
@@ -50,7 +38,12 @@ QUESTIONS = (
     LessonQuestion(
         "believes",
         "An employer thinks it 10% likely that you have an illness. A study that you may or may not be in publishes with epsilon 0.5. What can the employer believe at most, compared with what they would have believed without you?",
-        _believes,
+        near(
+            lambda: belief(0.5, 0.1).highest,
+            "Yes: {:.1%}.",
+            "Odds of 1 to 9, times e^0.5, and back to a probability.",
+            within=0.01,
+        ),
         "0.155",
         "Odds 1/9 x 1.6487 = 0.1832, which is 15.5%.",
         "A share such as 0.2, or 20%.",
@@ -58,7 +51,12 @@ QUESTIONS = (
     LessonQuestion(
         "three",
         "Somebody is in three studies, published with epsilon 1, 0.5 and 0.25. What was promised to her by all of them together?",
-        _three,
+        near(
+            lambda: total_epsilon(STUDIES),
+            "Yes: {:g}. The budget follows the person.",
+            "She is in all three; what is published of each tells about her.",
+            within=1e-6,
+        ),
         "1.75",
         "The sum: composition across data sets that hold the same person.",
         "An epsilon.",

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import (
+    AnswerKind,
+    GradedAnswer,
+    LessonQuestion,
+    near,
+)
 from discreet.publish.reconcile.answers import reconcile
 
 MEASURED = {"total": 2005, "male": 1001, "female": 995}
 VARIANCES = {"total": 8, "male": 50, "female": 32}
 EQUAL = {"total": 100, "a": 40, "b": 50}
+OWN, CHILDREN = 200.0, 10 * 200.0
 
 
 def _against(
@@ -40,16 +46,6 @@ def _equal(given: list[float]) -> GradedAnswer:
     return _against(given, EQUAL, dict.fromkeys(EQUAL, 1), "total = a + b")
 
 
-def _both(given: float) -> GradedAnswer:
-    own, children = 200.0, 10 * 200.0
-    truth = 1 / (1 / own + 1 / children)
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: {truth:.1f} instead of 200.",
-        "Two independent estimates of the same number: their precisions, 1/variance, add up.",
-    )
-
-
 QUESTIONS = (
     LessonQuestion(
         "equal",
@@ -72,7 +68,12 @@ QUESTIONS = (
     LessonQuestion(
         "both",
         "A county is measured with variance 200, and each of its ten districts with variance 200. What is the variance of the best estimate of the county?",
-        _both,
+        near(
+            lambda: 1 / (1 / OWN + 1 / CHILDREN),
+            "Yes: {:.1f} instead of 200.",
+            "Two independent estimates of the same number: their precisions, 1/variance, add up.",
+            within=0.01,
+        ),
         "1/(1/200 + 1/2000)",
         "The sum of the districts has variance 2,000.",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.account.group import group_epsilon
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.noise.laws import LaplaceLaw
 
 SHARE = 0.05
@@ -18,15 +18,6 @@ def _size(given: float) -> GradedAnswer:
         close_to(truth, given, within=0.02),
         f"Yes: noise ± {width} is 5% of {truth:.0f}.",
         f"Noise of scale 10 is within ± {width} with 95%. Of which number is that 5%?",
-    )
-
-
-def _group(given: float) -> GradedAnswer:
-    truth = float(group_epsilon(Fraction(1), 50))
-    return judged(
-        close_to(truth, given, within=1e-6),
-        "Yes: 50. To a group, that is no promise at all, and it is not meant to be one.",
-        "Group privacy: fifty steps of 1.",
     )
 
 
@@ -51,7 +42,12 @@ QUESTIONS = (
     LessonQuestion(
         "group",
         "A classifier was trained with epsilon 1 for each person. What epsilon does that give a minority of 50 people, as a group?",
-        _group,
+        near(
+            lambda: group_epsilon(Fraction(1), 50),
+            "Yes: 50. To a group, that is no promise at all, and it is not meant to be one.",
+            "Group privacy: fifty steps of 1.",
+            within=1e-6,
+        ),
         "50",
         "m epsilon.",
     ),

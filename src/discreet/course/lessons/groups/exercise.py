@@ -6,18 +6,9 @@ import math
 from fractions import Fraction
 
 from discreet.account.group import group_delta, group_epsilon
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
-
-
-def _family(given: float) -> GradedAnswer:
-    truth = math.exp(group_epsilon(HALF, 4))
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: e^2 = {truth:.2f}.",
-        "Four steps of e^0.5 each.",
-    )
 
 
 def _largest(given: float) -> GradedAnswer:
@@ -31,27 +22,16 @@ def _largest(given: float) -> GradedAnswer:
     )
 
 
-def _visits(given: float) -> GradedAnswer:
-    truth = float(group_epsilon(Fraction(1, 10), 20))
-    return judged(
-        close_to(truth, given, within=1e-6), "Yes: 20 x 0.1 = 2.", "All 20 rows may be hers."
-    )
-
-
-def _delta(given: float) -> GradedAnswer:
-    truth = float(group_delta(Fraction(1), Fraction(1, 10**6), 10))
-    return judged(
-        close_to(truth, given, within=0.02),
-        f"Yes: about {truth:.2g}. For ten people one in a million has become one in eighty.",
-        "It is multiplied by 1 + e + e^2 + ... + e^9.",
-    )
-
-
 QUESTIONS = (
     LessonQuestion(
         "family",
         "An answer has epsilon 0.5. By which factor may the odds that a family of four took part change at most?",
-        _family,
+        near(
+            lambda: math.exp(group_epsilon(HALF, 4)),
+            "Yes: e^2 = {:.2f}.",
+            "Four steps of e^0.5 each.",
+            within=0.01,
+        ),
         "exp(4 * 0.5)",
         "e^(4 x 0.5) = 7.39.",
     ),
@@ -65,14 +45,24 @@ QUESTIONS = (
     LessonQuestion(
         "visits",
         "Noise hides one visit with epsilon 0.1. What is the epsilon of a patient with 20 visits?",
-        _visits,
+        near(
+            lambda: group_epsilon(Fraction(1, 10), 20),
+            "Yes: 20 x 0.1 = 2.",
+            "All 20 rows may be hers.",
+            within=1e-6,
+        ),
         "2",
         "Group privacy over her own rows.",
     ),
     LessonQuestion(
         "delta",
         "Epsilon 1, delta 1e-6 for one person. How large is delta for a group of ten?",
-        _delta,
+        near(
+            lambda: group_delta(Fraction(1), Fraction(1, 10**6), 10),
+            "Yes: about {:.2g}. For ten people one in a million has become one in eighty.",
+            "It is multiplied by 1 + e + e^2 + ... + e^9.",
+            within=0.02,
+        ),
         "(exp(10) - 1) / (exp(1) - 1) * 1e-6",
         "(e^(m epsilon) - 1) / (e^epsilon - 1) x delta = 22,025 / 1.718 x 1e-6 = 0.0128.",
     ),

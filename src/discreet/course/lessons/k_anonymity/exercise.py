@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
 
 FIRST = ("flu", "asthma", "heart", "diabetes", "flu")
 SECOND = ("asthma", "cancer", "migraine", "asthma", "back")
 K, SHARE = 5, 0.1
-
-
-def _agree(given: float) -> GradedAnswer:
-    truth = SHARE**K + (1 - SHARE) ** K
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: 0.9^5 + 0.1^5 is {truth:.3f}. More than half of the classes tell everything.",
-        "A class agrees if all five have the secret, or if none has it.",
-    )
 
 
 def _left(given: float) -> GradedAnswer:
@@ -42,7 +33,12 @@ QUESTIONS = (
         "agree",
         "A secret is had by one person in ten, independently of everything else. What is the chance that a class of 5 is "
         "homogeneous: that all of its members have it, or none?",
-        _agree,
+        near(
+            lambda: SHARE**K + (1 - SHARE) ** K,
+            "Yes: 0.9^5 + 0.1^5 is {:.3f}. More than half of the classes tell everything.",
+            "A class agrees if all five have the secret, or if none has it.",
+            within=0.01,
+        ),
         "0.59",
         "0.1^5 + 0.9^5 = 0.00001 + 0.59049.",
         "A share such as 0.5, or 50%.",

@@ -7,20 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.learn.select import loss_bound
 
 MODELS, ROWS = 50, 1_000
 LENGTH = 5.0
-
-
-def _area(given: float) -> GradedAnswer:
-    truth = 1 - 1 / (1 + math.e)
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: {truth:.3f}, for any attacker.",
-        "1 - 1/(1 + e^epsilon).",
-    )
 
 
 def _guarded(given: float) -> GradedAnswer:
@@ -43,23 +34,23 @@ def _tuning(given: float) -> GradedAnswer:
     )
 
 
-def _products(given: float) -> GradedAnswer:
+def _products() -> float:
     leanings = np.full(
         9, LENGTH / 3
     )  # nine films, all liked alike; any list of that length moves as far
-    truth = float(np.linalg.norm(np.outer(leanings, leanings)))
-    return judged(
-        close_to(truth, given),
-        f"Yes: {truth:.0f}, whichever films they are, and however many.",
-        "Take one film only, with a leaning of 5: what is its product with itself?",
-    )
+    return float(np.linalg.norm(np.outer(leanings, leanings)))
 
 
 QUESTIONS = (
     LessonQuestion(
         "area",
         "A model was trained with pure epsilon 1. What is the most that any membership attack's area under the curve can be?",
-        _area,
+        near(
+            lambda: 1 - 1 / (1 + math.e),
+            "Yes: {:.3f}, for any attacker.",
+            "1 - 1/(1 + e^epsilon).",
+            within=0.01,
+        ),
         "1 - 1/(1 + e)",
         "At every threshold the rate of right claims is at most e times that of wrong ones, and the other way round.",
     ),
@@ -81,7 +72,11 @@ QUESTIONS = (
     LessonQuestion(
         "products",
         "Everybody's list of leanings is cut to length 5 before the products of all pairs of films are summed over people. How far can one person move that matrix, as a length over all of its entries?",
-        _products,
+        near(
+            _products,
+            "Yes: {:.0f}, whichever films they are, and however many.",
+            "Take one film only, with a leaning of 5: what is its product with itself?",
+        ),
         "25",
         "The matrix x x^T has the length |x|^2 = 5^2.",
     ),

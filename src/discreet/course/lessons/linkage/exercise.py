@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
 
 PEOPLE, YEARS, SEXES = 10_000, 80, 2
 SUBSCRIBERS, SEEN_BY = 480_000, 500
@@ -11,15 +11,6 @@ SUBSCRIBERS, SEEN_BY = 480_000, 500
 def alone(people: int, holes: float) -> float:
     """Return the chance that nobody else of `people` is in a given person's pigeonhole."""
     return float((1 - 1 / holes) ** (people - 1))
-
-
-def _alone(given: float) -> GradedAnswer:
-    truth = alone(PEOPLE, YEARS * 365.25 * SEXES)
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: (1 - 1/58,440)^9,999 is {truth:.3f}. The other columns of the file are then theirs.",
-        "How many pigeonholes are there, and what is the chance that 9,999 others all miss yours?",
-    )
 
 
 def _films(given: float) -> GradedAnswer:
@@ -37,7 +28,12 @@ QUESTIONS = (
         "alone",
         "A ZIP code has 10,000 people. Birth dates are spread evenly over 80 years of 365.25 days, and half of the "
         "people are women. What is the chance that a person is alone with ZIP code, birth date and sex?",
-        _alone,
+        near(
+            lambda: alone(PEOPLE, YEARS * 365.25 * SEXES),
+            "Yes: (1 - 1/58,440)^9,999 is {:.3f}. The other columns of the file are then theirs.",
+            "How many pigeonholes are there, and what is the chance that 9,999 others all miss yours?",
+            within=0.01,
+        ),
         "0.843",
         "80 x 365.25 x 2 = 58,440 pigeonholes; (1 - 1/58,440)^9,999, about e^(-0.171).",
         "A share such as 0.5, or 50%.",

@@ -5,30 +5,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
 from discreet.noise.laws import LaplaceLaw
 from discreet.survey.sketch.count_mean import CountMeanSketch
 
 PEOPLE = 10_000
-
-
-def _flip(given: float) -> GradedAnswer:
-    truth = float(1 - CountMeanSketch.of(Fraction(4)).own)
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: {truth:.4f}, as the sketch itself says.",
-        "1/(1 + e^(epsilon/2)) with epsilon 4.",
-    )
-
-
-def _debias(given: float) -> GradedAnswer:
-    own = float(CountMeanSketch.of(Fraction(4)).own)
-    truth = 1 / (2 * own - 1)
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: {truth:.3f}.",
-        "(e^2 + 1)/(e^2 - 1)",
-    )
 
 
 def _dearer(given: float) -> GradedAnswer:
@@ -41,26 +22,28 @@ def _dearer(given: float) -> GradedAnswer:
     )
 
 
-def _year(given: float) -> GradedAnswer:
-    return judged(
-        close_to(365 * 0.5, given, within=1e-6),
-        "Yes: 182.5. The factor is e^182: no promise at all.",
-        "Fresh coins every day: the losses add up.",
-    )
-
-
 QUESTIONS = (
     LessonQuestion(
         "flip",
         "With which probability does a count mean sketch of epsilon 4 flip each bit?",
-        _flip,
+        near(
+            lambda: 1 - CountMeanSketch.of(Fraction(4)).own,
+            "Yes: {:.4f}, as the sketch itself says.",
+            "1/(1 + e^(epsilon/2)) with epsilon 4.",
+            within=0.01,
+        ),
         "1/(1+exp(2))",
         "1/(1 + e^(epsilon/2)) = 0.1192.",
     ),
     LessonQuestion(
         "debias",
         "And by which factor is a bit debiased?",
-        _debias,
+        near(
+            lambda: 1 / (2 * float(CountMeanSketch.of(Fraction(4)).own) - 1),
+            "Yes: {:.3f}.",
+            "(e^2 + 1)/(e^2 - 1)",
+            within=0.01,
+        ),
         "(exp(2)+1)/(exp(2)-1)",
         "1/(1 - 2 x 0.1192) = 1.313.",
     ),
@@ -74,7 +57,12 @@ QUESTIONS = (
     LessonQuestion(
         "year",
         "A device reports every day for 365 days with fresh coins, epsilon 0.5 each. What is promised in all?",
-        _year,
+        near(
+            lambda: 365 * 0.5,
+            "Yes: 182.5. The factor is e^182: no promise at all.",
+            "Fresh coins every day: the losses add up.",
+            within=1e-6,
+        ),
         "182.5",
         "Sequential composition.",
         "An epsilon.",

@@ -7,14 +7,13 @@ import statistics
 from fractions import Fraction
 
 from discreet.account.calibrate import gaussian_epsilon
-from discreet.course.composed import total_epsilon
 from discreet.course.exercise import (
     AnswerKind,
     GradedAnswer,
     LessonQuestion,
-    close_to,
-    judged,
     judged_letters,
+    near,
+    total_epsilon,
 )
 
 FOUR = tuple(Fraction(text) for text in ("0.5", "0.2", "0.25", "0.25"))
@@ -88,15 +87,6 @@ def _second(given: frozenset[str]) -> GradedAnswer:
     )
 
 
-def _sigma(given: float) -> GradedAnswer:
-    truth = statistics.pstdev([1.0] + [0.0] * 9_999) * 10_000
-    return judged(
-        close_to(truth, given, within=0.02),
-        f"Yes: {truth:.0f} times too small.",
-        "Divide 1/sqrt(n) by 1/n.",
-    )
-
-
 QUESTIONS = (
     LessonQuestion(
         "first",
@@ -121,7 +111,12 @@ QUESTIONS = (
     LessonQuestion(
         "sigma",
         "10,000 numbers in [0, 1]. Somebody calibrates the noise of their standard deviation by sensitivity 1/n. By which factor is it too small?",
-        _sigma,
+        near(
+            lambda: statistics.pstdev([1.0] + [0.0] * 9_999) * 10_000,
+            "Yes: {:.0f} times too small.",
+            "Divide 1/sqrt(n) by 1/n.",
+            within=0.02,
+        ),
         "100",
         "1/sqrt(n) over 1/n is sqrt(n).",
     ),

@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 from discreet.account.explain import belief, factor
-from discreet.course.composed import total_epsilon
 from discreet.course.exercise import (
     AnswerKind,
     GradedAnswer,
@@ -14,16 +13,9 @@ from discreet.course.exercise import (
     close_to,
     judged,
     judged_letters,
+    near,
+    total_epsilon,
 )
-
-
-def _belief(given: float) -> GradedAnswer:
-    truth = belief(1.0, 0.01).highest
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: odds of 1 to 99 times e are {truth:.2%}.",
-        "It is the odds, 1 to 99, that are multiplied by e; then back to a probability.",
-    )
 
 
 def _double(given: float) -> GradedAnswer:
@@ -66,7 +58,12 @@ QUESTIONS = (
     LessonQuestion(
         "belief",
         "Somebody believes with 1% that you are in a study. It publishes with epsilon 1. What can they believe at most afterwards?",
-        _belief,
+        near(
+            lambda: belief(1.0, 0.01).highest,
+            "Yes: odds of 1 to 99 times e are {:.2%}.",
+            "It is the odds, 1 to 99, that are multiplied by e; then back to a probability.",
+            within=0.01,
+        ),
         "0.0267",
         "Odds 1/99 x e = 0.02746, and 0.02746 / 1.02746 = 0.0267.",
         "A share such as 0.05, or 5%.",

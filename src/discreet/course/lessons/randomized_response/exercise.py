@@ -5,19 +5,10 @@ from __future__ import annotations
 import math
 
 from discreet.account.explain import truth_probability
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.noise.respond import coin_epsilon
 
 SAID_YES, ASKED = 450, 1_000
-
-
-def _epsilon(given: float) -> GradedAnswer:
-    truth = float(coin_epsilon("0.5"))
-    return judged(
-        close_to(truth, given, within=0.002),
-        f"Yes: the factor is 3, and epsilon is its logarithm, {truth:.4f}.",
-        "A yes is three times as likely from one as from the other. Epsilon is the logarithm of that factor.",
-    )
 
 
 def _truth(given: float) -> GradedAnswer:
@@ -32,14 +23,9 @@ def _truth(given: float) -> GradedAnswer:
     )
 
 
-def _estimate(given: float) -> GradedAnswer:
+def _estimate() -> float:
     q = 0.5
-    truth = (SAID_YES / ASKED - (1 - q) / 2) / q
-    return judged(
-        close_to(truth, given),
-        "Yes: 2 x 0.45 - 0.5 = 0.4.",
-        "A quarter of all people say yes by the coin alone, and the truth of only half of them was told.",
-    )
+    return (SAID_YES / ASKED - (1 - q) / 2) / q
 
 
 def _crowd(given: float) -> GradedAnswer:
@@ -57,7 +43,12 @@ QUESTIONS = (
     LessonQuestion(
         "epsilon",
         "What is the epsilon of the two fair coins?",
-        _epsilon,
+        near(
+            lambda: coin_epsilon("0.5"),
+            "Yes: the factor is 3, and epsilon is its logarithm, {:.4f}.",
+            "A yes is three times as likely from one as from the other. Epsilon is the logarithm of that factor.",
+            within=0.002,
+        ),
         "ln(3)",
         "(3/4) / (1/4) = 3, and e^epsilon = 3.",
         "Arithmetic such as ln(2) will do.",
@@ -72,7 +63,11 @@ QUESTIONS = (
     LessonQuestion(
         "estimate",
         "Two fair coins; 450 of 1,000 people say yes. What share has the secret, by the estimate?",
-        _estimate,
+        near(
+            _estimate,
+            "Yes: 2 x 0.45 - 0.5 = 0.4.",
+            "A quarter of all people say yes by the coin alone, and the truth of only half of them was told.",
+        ),
         "0.4",
         "p = 2A - 1/2.",
         "A share such as 0.5, or 50%.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
 
 Bits = tuple[int, ...]
 PEOPLE, A_SECOND = 40, 1e9
@@ -39,15 +39,6 @@ def _careful(given: float) -> GradedAnswer:
     )
 
 
-def _seconds(given: float) -> GradedAnswer:
-    truth = 2**PEOPLE / A_SECOND
-    return judged(
-        close_to(truth, given, within=0.02),
-        f"Yes: {truth:,.0f} seconds, for one question about 40 people. For 70 people it is 37,000 years.",
-        "There are 2^40 tables of 40 bits.",
-    )
-
-
 QUESTIONS = (
     LessonQuestion(
         "refused",
@@ -68,7 +59,12 @@ QUESTIONS = (
     LessonQuestion(
         "seconds",
         "An auditor tries all tables of 40 bits, a thousand million a second. How many seconds does one question take?",
-        _seconds,
+        near(
+            lambda: 2**PEOPLE / A_SECOND,
+            "Yes: {:,.0f} seconds, for one question about 40 people. For 70 people it is 37,000 years.",
+            "There are 2^40 tables of 40 bits.",
+            within=0.02,
+        ),
         "2^40 / 10^9",
         "2^40 is about 1.1 x 10^12.",
         "Arithmetic such as 2^3/10 will do.",

@@ -6,7 +6,14 @@ import re
 import statistics
 
 from discreet.course.bench import PLAIN
-from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import (
+    AnswerKind,
+    GradedAnswer,
+    LessonQuestion,
+    close_to,
+    judged,
+    near,
+)
 from discreet.noise.laws import LaplaceLaw
 
 WANTED, PEOPLE = 120, 400
@@ -34,25 +41,11 @@ def _moves(sql: str) -> GradedAnswer:
     )
 
 
-def _deviation(given: float) -> GradedAnswer:
-    truth = statistics.pstdev([1.0] + [0.0] * (PEOPLE - 1))
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: sqrt(399)/400 = {truth:.4f}, twenty times 1/n.",
-        "Work out the standard deviation of 399 zeros and a one.",
-    )
-
-
-def _groups(given: float) -> GradedAnswer:
+def _groups() -> float:
     whole = PLAIN.explain("SELECT region, COUNT(*) AS n FROM people GROUP BY region", epsilon="0.1")
     one = PLAIN.explain("SELECT COUNT(*) AS n FROM people", epsilon="0.1")
     same = whole.expected_error["n"] == one.expected_error["n"]
-    truth = float(whole.cost.epsilon) if same else float("nan")
-    return judged(
-        close_to(truth, given),
-        "Yes: a person lives in one region, so all fifty counts cost what one costs.",
-        "In how many of the fifty regions does a person live?",
-    )
+    return float(whole.cost.epsilon) if same else float("nan")
 
 
 QUESTIONS = (
@@ -69,14 +62,23 @@ QUESTIONS = (
     LessonQuestion(
         "groups",
         "One count with noise of scale 10 costs epsilon 0.1. What do the counts of all fifty regions cost, each with noise of scale 10, as GROUP BY region?",
-        _groups,
+        near(
+            _groups,
+            "Yes: a person lives in one region, so all fifty counts cost what one costs.",
+            "In how many of the fifty regions does a person live?",
+        ),
         "0.1",
         "The groups are disjoint: parallel composition.",
     ),
     LessonQuestion(
         "deviation",
         "400 numbers in [0, 1], n public, one of them replaced. How far can the standard deviation move, from all zeros?",
-        _deviation,
+        near(
+            lambda: statistics.pstdev([1.0] + [0.0] * (PEOPLE - 1)),
+            "Yes: sqrt(399)/400 = {:.4f}, twenty times 1/n.",
+            "Work out the standard deviation of 399 zeros and a one.",
+            within=0.01,
+        ),
         "sqrt(399)/400",
         "The variance of one 1 among 399 zeros is 1/400 - 1/400^2.",
         "Arithmetic such as sqrt(2)/10 will do.",

@@ -7,19 +7,10 @@ from fractions import Fraction
 
 from discreet.account.calibrate import laplace_scale
 from discreet.core.numbers import Epsilon
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
 
 COLUMNS, PEOPLE = 10, 10_000
 DELTA = 1e-6
-
-
-def _scale(given: float) -> GradedAnswer:
-    truth = float(laplace_scale(Fraction(2, PEOPLE), Epsilon.of(Fraction(1, COLUMNS))))
-    return judged(
-        close_to(truth, given, within=0.01),
-        f"Yes: 2 x 10 / 10,000 = {truth:g} of a share.",
-        "Sensitivity 2/n, and a tenth of epsilon for each column.",
-    )
 
 
 def cost_of(rho: float) -> float:
@@ -38,21 +29,21 @@ def _rho(given: float) -> GradedAnswer:
     )
 
 
-def _round(given: float) -> GradedAnswer:
+def _round() -> float:
     rounds, picks, rho = 5, 20, 0.018
-    truth = 1 / math.sqrt(2 * rho / (2 * rounds * picks))
-    return judged(
-        close_to(truth, given, within=0.02),
-        f"Yes: {truth:.0f} people on each count.",
-        "Each measurement has rho/(2TK); Gaussian noise on a count costs rho = 1/(2 sigma^2).",
-    )
+    return 1 / math.sqrt(2 * rho / (2 * rounds * picks))
 
 
 QUESTIONS = (
     LessonQuestion(
         "scale",
         "An independent copy of 10,000 people with 10 columns, epsilon 1, one person replaced by another. What is the scale of the Laplace noise on each share of a histogram?",
-        _scale,
+        near(
+            lambda: laplace_scale(Fraction(2, PEOPLE), Epsilon.of(Fraction(1, COLUMNS))),
+            "Yes: 2 x 10 / 10,000 = {:g} of a share.",
+            "Sensitivity 2/n, and a tenth of epsilon for each column.",
+            within=0.01,
+        ),
         "2*10/(1*10000)",
         "Lap(2d / (epsilon n)).",
     ),
@@ -66,7 +57,12 @@ QUESTIONS = (
     LessonQuestion(
         "round",
         "RAP with T = 5 rounds of K = 20 questions and rho 0.018 in all. What is sigma of the Gaussian noise on each measured count?",
-        _round,
+        near(
+            _round,
+            "Yes: {:.0f} people on each count.",
+            "Each measurement has rho/(2TK); Gaussian noise on a count costs rho = 1/(2 sigma^2).",
+            within=0.02,
+        ),
         "sqrt(2*5*20/(2*0.018))",
         "rho/(2TK) = 0.00009 for a measurement, and sigma = 1/sqrt(2 x 0.00009) = 74.5.",
     ),

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.kept.card import card_of
 from discreet.learn.kept.model_zip import write_model
+from discreet.learn.sgd.model import AnyClassifier
 from discreet.report import to_fragment
 from discreet.server.shelf import FRAGMENT, Shelf, ShelfRules
 

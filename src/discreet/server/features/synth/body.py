@@ -15,7 +15,6 @@ from discreet.server.features.query.paid import PaidAsk, price_of
 from discreet.synth.encoding.columns import Coded, MadeUp
 from discreet.synth.encoding.outline import Item, RangeToLearn
 from discreet.synth.methods.registry import METHODS
-from discreet.synth.needs import rows_needed
 from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.request import SynthRequest
 
@@ -73,7 +72,7 @@ def explained(curator: Curator, wish: SynthBody, paid: PaidAsk) -> dict[str, Any
         "columns": [{"name": item.name, "treated": treated(item)} for item in ready.outline.items],
         "notices": list(ready.outline.notices),
         "learns": float(ready.funds.learn_share),
-        "rows_needed": rows_needed(ready),
+        "rows_needed": ready.rows_needed(),
         "words": "No row is read for this, so nobody's odds change."
         if ready.free
         else promise(request.epsilon),

@@ -3,7 +3,7 @@ import pytest
 
 from discreet.synth.budget import noise_of
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
-from discreet.synth.needs import WRONG, round_up
+from discreet.synth.prepare import WRONG, round_up
 
 
 @pytest.mark.parametrize(("rows", "said"), [(0, 0), (3.2, 4), (10.5, 11), (101, 110), (4801, 4900)])
