@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Request
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from discreet.attack.attacks import all_attacks, attack_named
 from discreet.attack.registry import Attack
@@ -16,6 +16,7 @@ from discreet.server.features.lab.outcomes import Lab, Shown
 from discreet.server.features.lab.own_files import forget_files, submit_own
 from discreet.server.features.lab.work import sliders, submit
 from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.plain_json import Body
 
 router = api_router("lab")
 
@@ -24,12 +25,10 @@ Name = Annotated[str, Path(min_length=1, max_length=40)]
 lab_of = kept_once(lambda settings: Lab(settings.state_folder))
 
 
-class Run(BaseModel):
+class Run(Body):
     """How to run an attack: its settings by name; those left out keep their defaults."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    settings: dict[str, int | float | str] = {}
+    settings: dict[str, int | float | str] = Field({})
 
 
 def set_up(app: FastAPI) -> None:

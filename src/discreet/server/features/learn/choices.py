@@ -57,5 +57,4 @@ def _price(request: Request, body: ChoiceBody, paid: PaidAsk) -> dict[str, Any]:
     asked = body.given(SelectAsked)
     plan, price = foreseen(context_of(request), paid, SelectRequest.of, asked, planned_choice)
     said = {"table": plan.look.table, "candidates": plan.column.values, "loss95": plan.loss95}
-    answer: dict[str, Any] = finite(price | said)
-    return answer
+    return finite(price | said)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Path as InPath
 from fastapi import Request
 from fastapi.responses import FileResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from discreet.core.requests.learn import RecommendAsked
 from discreet.errors import InvalidInput
@@ -22,7 +22,7 @@ from discreet.server.features.learn.wanted import foreseen
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
 from discreet.server.features.query.paid import PaidAsk, submit_paid
-from discreet.server.plain_json import finite
+from discreet.server.plain_json import Body, finite
 
 router = api_router("recommenders")
 
@@ -37,10 +37,8 @@ class RecommenderBody(_Fields):  # type: ignore[misc]  # its fields are the requ
     """One recommender: which column says what was rated, and which how it was liked."""
 
 
-class ViewerBody(BaseModel):
+class ViewerBody(Body):
     """What a viewer, who may be made up, thinks of some items: `{"12": 5, "40": 1}`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ratings: dict[Annotated[str, Field(max_length=400)], float] = Field(
         min_length=1, max_length=1000
@@ -87,8 +85,7 @@ def explain_recommender(request: Request, body: RecommenderBody) -> dict[str, An
 def _price(request: Request, body: RecommenderBody, paid: PaidAsk) -> dict[str, Any]:
     asked, wish = body.given(RecommendAsked), RecommendRequest.of
     plan, price = foreseen(context_of(request), paid, wish, asked, planned_recommender)
-    answer: dict[str, Any] = finite(price | {"table": plan.look.table, "items": plan.item.values})
-    return answer
+    return finite(price | {"table": plan.look.table, "items": plan.item.values})
 
 
 @router.get("/recommenders")

@@ -62,8 +62,7 @@ def explain(request: Request, body: TrainBody) -> dict[str, Any]:
 
 def _price(request: Request, body: TrainBody, paid: PaidAsk) -> dict[str, Any]:
     with context_of(request).workspace.curator() as curator:
-        found: dict[str, Any] = finite(explained(curator.seen_by(paid.analyst), body, paid))
-    return found
+        return finite(explained(curator.seen_by(paid.analyst), body, paid))
 
 
 @router.get("/models")

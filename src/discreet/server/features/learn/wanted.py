@@ -54,7 +54,6 @@ def paid_job(
 
         with curator_for(job, context.workspace, paid.analyst, asker=who.name, tell=tell) as seen:
             found = learn(seen)
-        plain: dict[str, Any] = finite(found)
-        return plain
+        return finite(found)
 
     return context.runner.submit(who.key, work, request_id=paid.request_id, keep=True, long=True)

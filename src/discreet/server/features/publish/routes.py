@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import Field, StrictStr
 
 from discreet.errors import UnknownName
 from discreet.publish.run import request_id
@@ -18,6 +18,7 @@ from discreet.server.features.publish.released import MEMBERS, member
 from discreet.server.features.publish.standings import Standings
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.jobs.queue import Job
+from discreet.server.plain_json import Body
 
 router = api_router("publish")
 
@@ -31,26 +32,20 @@ standings_of = kept_once(lambda _settings: Standings())
 LONGEST = 60_000
 
 
-class SpecBody(BaseModel):
+class SpecBody(Body):
     """A release as its SPEC.toml describes it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     spec: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST)]
 
 
-class ApprovalBody(BaseModel):
+class ApprovalBody(Body):
     """What was read before it was approved: the digest of the draft's spec and files."""
-
-    model_config = ConfigDict(extra="forbid")
 
     digest: Annotated[StrictStr, Field(pattern="[0-9a-f]{64}", max_length=64)]
 
 
-class ReasonBody(BaseModel):
+class ReasonBody(Body):
     """Why a release is withdrawn; it is written into the ledger's history."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Annotated[StrictStr, Field(min_length=1, max_length=1000)]
 

@@ -45,8 +45,7 @@ def make(
         facts, lambda place: _fill(bench, seen, synthetic, target, place), inside=bench.folder
     )
     bench.advance(WHOLE, WHOLE, "done")
-    found: dict[str, Any] = finite(synthetic.to_json() | {"copy": copy.id, "dataset": copy.dataset})
-    return found
+    return finite(synthetic.to_json() | {"copy": copy.id, "dataset": copy.dataset})
 
 
 def compare(bench: Workbench, *, state: Path, copy_id: str) -> dict[str, Any]:

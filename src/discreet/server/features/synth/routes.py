@@ -73,8 +73,7 @@ def _price(request: Request, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     with context.workspace.curator() as curator:
         for statement in statements(wish):
             context.planner.check_text(curator.catalog, curator.engine.capabilities, statement)
-        found: dict[str, Any] = finite(explained(curator.seen_by(paid.analyst), wish, paid))
-    return found
+        return finite(explained(curator.seen_by(paid.analyst), wish, paid))
 
 
 @router.get("/synth")
