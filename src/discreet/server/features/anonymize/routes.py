@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import allow, api_router
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.anonymize.body import AnonymizeBody
@@ -37,10 +37,10 @@ def _checked(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
 @allow(Role.OWNER)
 def make(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     """Start making a k-anonymous copy: no guarantee, recorded as an exposure; follow the job."""
-    context, words = context_of(request), _checked(request, asked)
+    words = _checked(request, asked)
     releases_of(request).room()
-    words |= {"state": context.settings.state_folder}
-    return {"job": submit_long(context, caller(request), LongTask(f"{_CHILD}:make", words)).id}
+    words |= {"state": context_of(request).settings.state_folder}
+    return {"job": submit_long(request, LongTask(f"{_CHILD}:make", words)).id}
 
 
 @router.post("/anonymize/measure", status_code=202)
@@ -48,7 +48,7 @@ def make(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
 def measure(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     """Start measuring what several k would cost and leave; recorded as a look of the owner."""
     task = LongTask(f"{_CHILD}:measure", _checked(request, asked))
-    return {"job": submit_long(context_of(request), caller(request), task).id}
+    return {"job": submit_long(request, task).id}
 
 
 @router.get("/anonymize")

@@ -60,26 +60,23 @@ def learn_recommender(
     request: Request, body: RecommenderBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start learning from everybody's ratings; follow the job, then ask for any viewer."""
-    who = caller(request)
-    paid = PaidAsk.of(who, body, idempotency_key)
+    paid = PaidAsk.of(request, body, idempotency_key)
     _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    job = submit_paid(
-        context_of(request),
-        who,
+    return submit_paid(
+        request,
         paid,
         recommenders_of(request),
         "discreet.server.features.learn.in_child:recommend",
         payer=paid.analyst,
         asked=body.given(RecommendAsked, leave=("analyst",)) | {"request_id": paid.request_id},
     )
-    return {"job": job.id}
 
 
 @router.post("/recommenders/explain")
 @allow(Role.OWNER, Role.ANALYST)
 def explain_recommender(request: Request, body: RecommenderBody) -> dict[str, Any]:
     """Say what a recommender would cost; spends nothing."""
-    return _price(request, body, PaidAsk.of(caller(request), body, None))
+    return _price(request, body, PaidAsk.of(request, body))
 
 
 def _price(request: Request, body: RecommenderBody, paid: PaidAsk) -> dict[str, Any]:

@@ -111,10 +111,10 @@ def release(request: Request, name: Name) -> dict[str, Any]:
 
 def _started(request: Request, task: str, text: str, *, charge: str = "") -> Job:
     """Return the job of a child that does what `task` says with a spec."""
-    context = context_of(request)
-    asked = {"state": context.settings.state_folder, "text": text, "who": _name(request)}
+    state = context_of(request).settings.state_folder
+    asked = {"state": state, "text": text, "who": _name(request)}
     run = f"discreet.server.features.publish.in_child:{task}"
-    return submit_long(context, caller(request), LongTask(run, asked, charge=charge))
+    return submit_long(request, LongTask(run, asked, charge=charge))
 
 
 def _name(request: Request) -> str:

@@ -44,12 +44,10 @@ def start(
     request: Request, wish: SynthBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start making a synthetic copy of a table; follow the job, then download its files."""
-    who = caller(request)
-    paid = PaidAsk.of(who, wish, idempotency_key)
+    paid = PaidAsk.of(request, wish, idempotency_key)
     _price(request, wish, paid)  # what can be refused is refused here, not in the queue
-    job = submit_paid(
-        context_of(request),
-        who,
+    return submit_paid(
+        request,
         paid,
         copies_of(request),
         f"{_CHILD}:make",
@@ -57,7 +55,6 @@ def start(
         target=wish.target,
         asked=asked_of(wish, paid),
     )
-    return {"job": job.id}
 
 
 @router.post("/synth/explain")
@@ -65,7 +62,7 @@ def start(
 def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
     """Say what a copy would cost and how each column would be treated; spends nothing."""
     context_of(request).children.warm()  # who asks for the price may well say yes
-    return _price(request, wish, PaidAsk.of(caller(request), wish, None))
+    return _price(request, wish, PaidAsk.of(request, wish))
 
 
 def _price(request: Request, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
@@ -112,10 +109,8 @@ def download(request: Request, copy_id: Id, file: File) -> FileResponse:
 def compare(request: Request, copy_id: Id) -> dict[str, Any]:
     """Compare a copy with the real rows: recorded as a look, not private, never to be published."""
     copy = find_copy(request, copy_id)
-    context = context_of(request)
-    asked = {"state": context.settings.state_folder, "copy_id": copy.id}
-    job = submit_long(context, caller(request), LongTask(f"{_CHILD}:compare", asked))
-    return {"job": job.id}
+    asked = {"state": context_of(request).settings.state_folder, "copy_id": copy.id}
+    return {"job": submit_long(request, LongTask(f"{_CHILD}:compare", asked)).id}
 
 
 @router.delete("/synth/{copy_id}", status_code=204)
