@@ -19,7 +19,7 @@ from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
 from discreet.core.requests.synth import SynthAsked
 from discreet.release.request import Request
-from discreet.server.features.anonymize.body import AnonymizeBody
+from discreet.server.features.anonymize.routes import AnonymizeBody
 from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
 from discreet.server.features.learn.routes import TrainBody

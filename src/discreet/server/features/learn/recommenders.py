@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path as InPath
 from fastapi import Request
 from fastapi.responses import FileResponse, Response
 from pydantic import Field
@@ -14,7 +13,7 @@ from discreet.errors import InvalidInput
 from discreet.learn.kept.model_zip import read_model
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.recommend.run import RecommendRequest, planned_recommender
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import RECOMMENDER, KeptRecommender, Recommenders
@@ -26,7 +25,6 @@ from discreet.server.plain_json import Body, finite
 
 router = api_router("recommenders")
 
-Id = Annotated[str, InPath(min_length=1, max_length=64)]
 
 recommenders_of = kept_once(lambda settings: Recommenders(settings.state_folder))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Path, Request
+from fastapi import Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.api import promise
@@ -13,7 +13,7 @@ from discreet.core.requests.learn import LearnAsked
 from discreet.learn.methods import chosen
 from discreet.learn.prepare import planned_training
 from discreet.learn.request import LearnRequest
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import FILE, KeptModel, Models
@@ -25,7 +25,6 @@ from discreet.server.plain_json import finite
 
 router = api_router("models")
 
-Id = Annotated[str, Path(min_length=1, max_length=64)]
 
 models_of = kept_once(lambda settings: Models(settings.state_folder))
 

@@ -7,12 +7,12 @@ import uuid
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from fastapi import Path, Request
+from fastapi import Request
 from fastapi.responses import Response
 from pydantic import Field, StrictBool, StrictStr
 
 from discreet.errors import InvalidInput, NotAllowed, UnknownName
-from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.auth import Id, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.notebooks.reading import read_cells
@@ -22,7 +22,6 @@ from discreet.server.plain_json import Body
 
 router = api_router("notebooks")
 
-Id = Annotated[str, Path(min_length=1, max_length=64)]
 
 notebooks_of = kept_once(lambda settings: Notebooks(settings.state_folder))
 

@@ -10,7 +10,7 @@ from pydantic import Field, StrictStr
 
 from discreet.errors import UnknownName
 from discreet.publish.run import request_id
-from discreet.server.access.auth import allow, api_router, caller, everybody
+from discreet.server.access.auth import Id, allow, api_router, caller, everybody
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.publish.drafts import Drafts, read_text
@@ -22,7 +22,6 @@ from discreet.server.plain_json import Body
 
 router = api_router("publish")
 
-Name = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=200)]
 
 drafts_of = kept_once(lambda settings: Drafts(settings.state_folder))
@@ -79,7 +78,7 @@ def rehearse(request: Request, body: SpecBody) -> dict[str, Any]:
 
 @router.get("/publish/{name}")
 @allow(Role.OWNER, Role.REVIEWER)
-def one_draft(request: Request, name: Name) -> dict[str, Any]:
+def one_draft(request: Request, name: Id) -> dict[str, Any]:
     """Say where one release stands, and its spec with the digest that an approval names."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
@@ -90,7 +89,7 @@ def one_draft(request: Request, name: Name) -> dict[str, Any]:
 
 @router.post("/publish/{name}/approve")
 @allow(Role.OWNER, Role.REVIEWER)
-def approve(request: Request, name: Name, body: ApprovalBody) -> dict[str, Any]:
+def approve(request: Request, name: Id, body: ApprovalBody) -> dict[str, Any]:
     """Approve a draft as it was read; with a second person, somebody else must have made it."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
@@ -99,7 +98,7 @@ def approve(request: Request, name: Name, body: ApprovalBody) -> dict[str, Any]:
 
 @router.post("/publish/{name}/release", status_code=202)
 @allow(Role.OWNER)
-def release(request: Request, name: Name) -> dict[str, Any]:
+def release(request: Request, name: Id) -> dict[str, Any]:
     """Start releasing a draft: charged once, signed, and the same package whenever asked again."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
@@ -125,7 +124,7 @@ def _name(request: Request) -> str:
 
 @router.post("/publish/{name}/withdraw")
 @allow(Role.OWNER)
-def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
+def withdraw(request: Request, name: Id, body: ReasonBody) -> dict[str, Any]:
     """Withdraw a release: its page says why, its package is no longer handed out, its price stays."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
@@ -136,7 +135,7 @@ def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
 
 @router.get("/releases/{name}/package.zip", response_class=Response)
 @everybody
-def package(request: Request, name: Name) -> FileResponse:
+def package(request: Request, name: Id) -> FileResponse:
     """Download a released package, whole and signed; nobody needs a token for it."""
     with context_of(request).workspace.curator() as curator:
         path = standings_of(request).package(curator, name)
@@ -147,7 +146,7 @@ def package(request: Request, name: Name) -> FileResponse:
 
 @router.get("/releases/{name}/files/{file:path}", response_class=Response)
 @everybody
-def one_file(request: Request, name: Name, file: File) -> Response:
+def one_file(request: Request, name: Id, file: File) -> Response:
     """Download one member of a released package."""
     with context_of(request).workspace.curator() as curator:
         path = standings_of(request).package(curator, name)

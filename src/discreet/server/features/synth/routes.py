@@ -8,7 +8,7 @@ from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.errors import NotAllowed
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.query.body import IdempotencyKey
@@ -27,7 +27,6 @@ from discreet.server.plain_json import finite
 router = api_router("synth")
 _CHILD = "discreet.server.features.synth.in_child"
 
-Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
 copies_of = kept_once(lambda settings: Copies(settings.state_folder))
