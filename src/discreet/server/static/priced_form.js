@@ -85,8 +85,7 @@ export class PricedForm {
     sayProblem(this.part("problem"), null);
     let [left, failed] = [false, null];
     try {
-      const view = { place: this.part("work"), bar: this.part("steps"), words: this.part("step"), cancel: this.part("cancel"), notes: this.part("anew") };
-      left = this.done(await follow(begun, view));
+      left = this.done(await follow(begun, this.part));
     } catch (problem) {
       failed = problem instanceof Problem ? problem : { message: String(problem), hint: "" };
     }
