@@ -16,8 +16,13 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
-from discreet.server.features.docs.reading import GROUPS, doc, docs_folder, title_of
-from discreet.server.notes import all_notes
+from discreet.server.features.docs.reading import (
+    GROUPS,
+    all_notes,
+    doc,
+    docs_folder,
+    title_of,
+)
 from discreet.server.rendering import HERE
 
 STYLES = ("tokens.css", "base.css", "controls.css", "notes.css")
