@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.server.access.auth import GuardedRoute, everybody
-from discreet.server.features.docs.reading import GROUPS, all_notes, doc, note, picture, title_of
+from discreet.server.features.docs.reading import GROUPS, all_notes, doc, note, picture
 from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
@@ -17,7 +17,7 @@ router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 def contents(request: Request) -> Response:
     """List every document."""
     groups = [
-        {"name": group, "docs": [{"name": name, "title": title_of(name)} for name in names]}
+        {"name": group, "docs": [{"name": name, "title": doc(name).title} for name in names]}
         for group, names in GROUPS.items()
     ]
     return page(request, "docs.html", "Documentation", groups=groups)

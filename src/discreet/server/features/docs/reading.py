@@ -97,11 +97,6 @@ def doc(name: str) -> Doc:
     return rendered(name, path.read_text(encoding="utf-8"))
 
 
-def title_of(name: str) -> str:
-    """Return the heading of a document."""
-    return doc(name).title
-
-
 def rendered(name: str, text: str) -> Doc:
     """Return a document from its Markdown; comments in it are for machines."""
     heading, _, rest = _COMMENT.sub("", text).lstrip().partition("\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,8 +62,3 @@ class Copies(Shelf[Copy]):
         found = replace(copy, compared=True) if name in OWNERS_ONLY else copy
         self.write_facts(self.place(copy), found)
         return found
-
-
-def now() -> float:
-    """Return the time that a copy is stamped with."""
-    return time.time()
