@@ -16,8 +16,12 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
-from discreet.server.features.docs.reading import GROUPS, doc, docs_folder, title_of
-from discreet.server.notes import all_notes
+from discreet.server.features.docs.reading import (
+    GROUPS,
+    all_notes,
+    doc,
+    docs_folder,
+)
 from discreet.server.rendering import HERE
 
 STYLES = ("tokens.css", "base.css", "controls.css", "notes.css")
@@ -50,7 +54,7 @@ def pages() -> Iterator[tuple[str, str, Markup]]:
     """Yield every page: its place in the folder, its title and its body, linked as on the server."""
     parts = []
     for group, names in GROUPS.items():
-        lines = [Markup('<li><a href="/docs/{}">{}</a></li>').format(n, title_of(n)) for n in names]
+        lines = [Markup('<li><a href="/docs/{}">{}</a></li>').format(n, doc(n).title) for n in names]
         parts.append(Markup("<h2>{}</h2><ul>{}</ul>").format(group, Markup("").join(lines)))
         yield from ((f"{name}.html", doc(name).title, doc(name).body) for name in names)
     notes = all_notes()

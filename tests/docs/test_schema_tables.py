@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from fences import ROOT
 
 from discreet.cli.app import command_of
-from discreet.server.features.anonymize.body import AnonymizeBody
+from discreet.server.features.anonymize.routes import AnonymizeBody
 from discreet.server.features.query.body import QuestionBody, RehearsalBody
 from discreet.server.features.synth.body import SynthBody
 

@@ -1,25 +1,37 @@
-"""Values as the API sends them: nothing that JSON cannot say."""
+"""Objects as the API takes and sends them: no field that is unknown, nothing that JSON cannot say."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from discreet.core.answer import Answer
 
 
+class Body(BaseModel):
+    """What a caller sends; a field that nobody knows is refused, not passed over."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
 def answer_json(answer: Answer) -> dict[str, Any]:
     """Return the answer as the API sends it: `Answer.to_json()`, the number of keys, no infinities."""
-    said: dict[str, Any] = finite(answer.to_json() | {"keys": answer.keys})
-    return said
+    return finite(answer.to_json() | {"keys": answer.keys})
 
 
-def finite(value: Any) -> Any:
-    """Return `value` with null for what JSON cannot say: an interval without an end."""
+def finite(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with null for what JSON cannot say: an interval without an end."""
+    return {name: _finite(value) for name, value in said.items()}
+
+
+def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {name: finite(item) for name, item in value.items()}
+        return finite(value)
     if isinstance(value, list):
-        return [finite(item) for item in value]
+        return [_finite(item) for item in value]
     return value

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from discreet.core.machine.whole_file import write_whole
 from discreet.errors import TooManyRequests, UnknownName
@@ -24,18 +24,17 @@ _LOCK = ".lock"
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
-class Kept(Protocol):
-    """A frozen dataclass of plain values, with the name of its folder and when it was made."""
+class Kept:
+    """A thing on a shelf: a frozen dataclass of plain values, these two among them."""
 
-    @property
-    def id(self) -> str:
-        """Return the name of its folder: 32 hexadecimal digits."""
-        ...
+    id: str
+    """The name of its folder: 32 hexadecimal digits."""
+    created: float
+    """When it was made, in seconds."""
 
-    @property
-    def created(self) -> float:
-        """Return when it was made, in seconds."""
-        ...
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, for those who may see it."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]  # each is a dataclass
 
 
 Item = TypeVar("Item", bound=Kept)
@@ -158,8 +157,7 @@ class Shelf(Generic[Item]):
 
     def write_facts(self, place: Path, item: Item) -> None:
         """Write what is known of a thing into its folder, whole or not at all."""
-        facts = asdict(item)  # type: ignore[call-overload]  # Kept: a dataclass
-        write_whole(place / _FACTS, json.dumps(facts))
+        write_whole(place / _FACTS, json.dumps(Kept.to_json(item)))
 
     def _read(self, place: Path) -> Item | None:
         try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Path, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute
@@ -108,6 +108,10 @@ _PROBLEM: dict[str, Any] = {
     "description": "What went wrong, in one sentence, and what to do",
     "content": {"application/problem+json": {}},
 }
+
+
+Id = Annotated[str, Path(min_length=1, max_length=64)]
+"""The name of one thing in an address."""
 
 
 def api_router(tag: str) -> APIRouter:

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import Field, StrictStr
 
 from discreet.api import Curator
 from discreet.errors import NotAllowed, NotSignedIn, UnknownName
@@ -23,14 +23,13 @@ from discreet.server.access.auth import (
 from discreet.server.access.sign_in import drop_cookie, from_elsewhere, set_cookie, token_of
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
+from discreet.server.plain_json import Body
 
 router = api_router("tokens")
 
 
-class TokenWanted(BaseModel):
+class TokenWanted(Body):
     """What a new token is for."""
-
-    model_config = ConfigDict(extra="forbid")
 
     role: StrictStr = Field(max_length=40)
     analyst: StrictStr | None = Field(None, min_length=1, max_length=200)
@@ -38,10 +37,8 @@ class TokenWanted(BaseModel):
     label: StrictStr = Field("", max_length=100)
 
 
-class SignIn(BaseModel):
+class SignIn(Body):
     """A token to sign in with."""
-
-    model_config = ConfigDict(extra="forbid")
 
     token: StrictStr = Field(max_length=200)
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fastapi import Request
+
 from discreet.errors import AnswerLost, Cancelled, DiscreetError, LedgerError, ServerFailed
-from discreet.server.access.auth import Principal
-from discreet.server.context import Context
+from discreet.server.access.auth import caller
+from discreet.server.context import Context, context_of
 from discreet.server.jobs.children import ChildEnded
 from discreet.server.jobs.queue import Job
 
@@ -33,19 +35,19 @@ class LongTask:
 
 
 def submit_long(
-    context: Context,
-    who: Principal,
+    request: Request,
     task: LongTask,
     *,
     request_id: str = "",
     known: Callable[[], Any | None] = lambda: None,
     then: Callable[[Any], Any] = lambda answer: answer,
 ) -> Job:
-    """Return the job that does `task` in a child; `then` is done here with its answer.
+    """Return the job that does `task` in a child for who calls; `then` is done here with its answer.
 
     `known` may give the answer without a child. Jobs in children are long ones: they have a quarter
     of the places, and one caller has one at a time.
     """
+    context, who = context_of(request), caller(request)
 
     def work(job: Job) -> Any:
         answer = known()

@@ -1,6 +1,6 @@
 // The Anonymize page: say what others may know, see what each k leaves and costs, make a copy.
 import { call } from "./api.js";
-import { byId, element, sayProblem } from "./dom.js";
+import { byId, element, sayProblem, tried } from "./dom.js";
 import { followJob } from "./work.js";
 
 const table = byId("table");
@@ -49,22 +49,18 @@ async function work(path, asked) {
   for (const id of ["measure", "make"]) byId(id).disabled = true;
   try {
     const { job } = await call("POST", path, asked);
-    return await followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel") });
+    return await followJob(job);
   } finally {
     for (const id of ["measure", "make"]) byId(id).disabled = false;
   }
 }
 
 async function measure() {
-  try {
-    measured = await work("/anonymize/measure", await wish(5));
-    slider.max = measured.points.length - 1;
-    byId("found").hidden = false;
-    show();
-    byId("found").scrollIntoView({ block: "nearest" });
-  } catch (problem) {
-    sayProblem(byId("problem"), problem);
-  }
+  measured = await work("/anonymize/measure", await wish(5));
+  slider.max = measured.points.length - 1;
+  byId("found").hidden = false;
+  show();
+  byId("found").scrollIntoView({ block: "nearest" });
 }
 
 function show() {
@@ -96,12 +92,8 @@ function fill(facts) {
 }
 
 async function make() {
-  try {
-    const found = await work("/anonymize", await wish(measured.points[slider.value].k));
-    window.location.assign(`/anonymize/${found.release}`);
-  } catch (problem) {
-    sayProblem(byId("problem"), problem);
-  }
+  const found = await work("/anonymize", await wish(measured.points[slider.value].k));
+  window.location.assign(`/anonymize/${found.release}`);
 }
 
 // What was measured is about other columns as soon as one changes.
@@ -117,7 +109,7 @@ byId("anonymize")?.addEventListener("input", (event) => {
   if (event.target !== table) forget();
 });
 byId("anonymize")?.addEventListener("submit", (event) => event.preventDefault());
-byId("measure")?.addEventListener("click", measure);
-byId("make")?.addEventListener("click", make);
+byId("measure")?.addEventListener("click", () => tried(byId("problem"), measure));
+byId("make")?.addEventListener("click", () => tried(byId("problem"), make));
 slider?.addEventListener("input", show);
 if (table) forget();

@@ -9,7 +9,7 @@ export class Problem extends Error {
   }
 }
 
-const csrf = document.querySelector('meta[name="csrf"]')?.content || "";
+export const csrf = document.querySelector('meta[name="csrf"]')?.content || "";
 
 export async function call(method, path, body, { signal, headers = {} } = {}) {
   const options = { method, signal, headers: { Accept: "application/json", ...headers } };

@@ -1,7 +1,7 @@
 // The Ask page: what the parts say to each other.
 import { addressed, answerId, leaveAddress, remember, showFree, stored } from "./answers.js";
 import { drawChart, loadLibrary } from "./chart.js";
-import { byId, element, sayProblem } from "./dom.js";
+import { byId, sayProblem, tried } from "./dom.js";
 import { Editor } from "./editor/editor.js";
 import { quoted } from "./editor/tokens.js";
 import { downloadPanel, howPanel } from "./how.js";
@@ -127,8 +127,7 @@ async function work(begun) {
   sayProblem(byId("price-problem"), null);
   byId("go").disabled = true;
   try {
-    const view = { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel"), notes: byId("anew") };
-    const found = await follow(begun, view);
+    const found = await follow(begun);
     showAnswer(found, begun.body);
     remember(found, begun.body.analyst);
   } catch (problem) {
@@ -184,13 +183,11 @@ async function read(id) {
   if (answer) remember(answer, payer?.value);
 }
 
-async function open(found) {
-  try {
+function open(found) {
+  return tried(byId("price-problem"), async () => {
     const kept = await found();
     if (kept) reopen(kept);
-  } catch (problem) {
-    sayProblem(byId("price-problem"), problem);
-  }
+  });
 }
 
 function write(sql) {

@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 import { ColumnForm } from "./data_columns.js";
 import { startManage } from "./data_manage.js";
-import { byId, element, sayProblem } from "./dom.js";
+import { byId, element, sayProblem, tried } from "./dom.js";
 import { readEpsilon } from "./epsilon.js";
 import { startLimits } from "./limits.js";
 import { startTokens } from "./tokens.js";
@@ -22,18 +22,15 @@ async function bring(event) {
   if (!file) return;
   const bar = byId("sending");
   bar.hidden = false;
-  try {
+  await tried(byId("bring-problem"), async () => {
     const { id } = await sendFile("/data/uploads", file, (part) => {
       bar.value = part;
       if (part === 1) byId("waiting").textContent = "Looking at it. Only you will see what is found.";
     });
     await open(id);
-  } catch (problem) {
-    sayProblem(byId("bring-problem"), problem);
-  } finally {
-    bar.hidden = true;
-    byId("waiting").textContent = "";
-  }
+  });
+  bar.hidden = true;
+  byId("waiting").textContent = "";
 }
 async function open(id) {
   byId("waiting").textContent = "Looking at it. Only you will see what is found.";
@@ -136,7 +133,7 @@ async function check() {
   const limit = readEpsilon(byId("limit").value);
   byId("limit-words").textContent = limit ? `over all answers together, ${oddsSentence(limit.value)}` : "";
   if (!upload || unit() === null) return;
-  try {
+  await tried(byId("confirm-problem"), async () => {
     const found = await call("POST", `/data/uploads/${upload}/proposal`, review());
     const suggested = found.proposal.suggested_max_rows;
     if (suggested && !byId("max-rows").value) {
@@ -145,9 +142,7 @@ async function check() {
     }
     sayOpen(found.open);
     await showLosses();
-  } catch (problem) {
-    sayProblem(byId("confirm-problem"), problem);
-  }
+  });
 }
 
 // How many cells each declaration would drop, before anything is confirmed.
@@ -206,23 +201,16 @@ async function confirm(event) {
   event.preventDefault();
   const button = byId("confirm");
   button.disabled = true;
-  try {
+  button.disabled = await tried(byId("confirm-problem"), async () => {
     await call("POST", `/data/uploads/${upload}/confirm`, review());
     const table = byId("table-name").value.trim();
     window.location.assign(`/ask?sql=${encodeURIComponent(`SELECT COUNT(*) AS n\nFROM ${table}`)}`);
-  } catch (problem) {
-    sayProblem(byId("confirm-problem"), problem);
-    button.disabled = false;
-  }
+  });
 }
 
 async function discard() {
-  try {
-    await call("DELETE", `/data/uploads/${upload}`);
-    window.location.reload();
-  } catch (problem) {
-    sayProblem(byId("confirm-problem"), problem);
-  }
+  await call("DELETE", `/data/uploads/${upload}`);
+  window.location.reload();
 }
 
 // Files that were brought and not confirmed wait here for their review.
@@ -231,16 +219,16 @@ async function showWaiting() {
   const waiting = uploads.filter(({ dataset }) => !dataset).reverse();
   byId("waiting-list").replaceChildren(
     ...waiting.map(({ id, file }) => {
-      const go = () => open(id).catch((problem) => sayProblem(byId("bring-problem"), problem));
+      const go = () => tried(byId("bring-problem"), () => open(id));
       return element("li", {}, `${file} waits for your review. `, element("button", { type: "button", class: "plain", click: go }, "Review it"));
     }),
   );
 }
 
-showWaiting().catch((problem) => sayProblem(byId("bring-problem"), problem));
+tried(byId("bring-problem"), showWaiting);
 byId("bring").addEventListener("submit", bring);
 byId("review").addEventListener("submit", confirm);
-byId("discard").addEventListener("click", discard);
+byId("discard").addEventListener("click", () => tried(byId("confirm-problem"), discard));
 byId("add-analyst").addEventListener("click", addAnalyst);
 byId("accept-safe").addEventListener("click", acceptSafe);
 for (const id of ["limit", "delta", "max-rows", "dataset-name", "table-name"]) byId(id).addEventListener("input", later);

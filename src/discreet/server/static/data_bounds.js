@@ -1,6 +1,6 @@
 // What a bound on the rows of a person leaves out, beside the noise that it saves: a small look that is paid for.
 import { call, newId } from "./api.js";
-import { element, sayProblem } from "./dom.js";
+import { element, sayProblem, tried } from "./dom.js";
 import { amount, noise, shown } from "./words.js";
 
 const WAIT = 300;
@@ -47,13 +47,11 @@ class BoundsForm {
   async look() {
     const button = this.part("look");
     button.disabled = true;
-    try {
+    const looked = await tried(this.part("bounds-problem"), async () => {
       this.show(await call("POST", "/bounds", { ...this.asked, request_id: this.id }));
       await this.price();
-    } catch (problem) {
-      sayProblem(this.part("bounds-problem"), problem);
-      button.disabled = false;
-    }
+    });
+    if (!looked) button.disabled = false;
   }
 
   show(found) {

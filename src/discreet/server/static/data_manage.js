@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 import { startBounds } from "./data_bounds.js";
 import { ColumnForm } from "./data_columns.js";
-import { element, sayProblem } from "./dom.js";
+import { element, sayProblem, tried } from "./dom.js";
 import { sendFile } from "./upload.js";
 
 class ManageForm {
@@ -15,17 +15,15 @@ class ManageForm {
     this.part("refresh").addEventListener("click", () => this.refresh());
     this.part("drop").addEventListener("change", () => { this.part("remove").disabled = !this.part("drop").checked; });
     this.part("remove").addEventListener("click", () => this.change("DELETE", ""));
-    this.part("edit").addEventListener("click", () => this.edit().catch((problem) => sayProblem(this.problem, problem)));
+    this.part("edit").addEventListener("click", () => tried(this.problem, () => this.edit()));
     this.part("save").addEventListener("click", () => this.save());
   }
 
-  async change(method, path, body) {
-    try {
+  change(method, path, body) {
+    return tried(this.problem, async () => {
       await call(method, `${this.path}${path}`, body);
       window.location.reload();
-    } catch (problem) {
-      sayProblem(this.problem, problem);
-    }
+    });
   }
 
   async refresh() {
@@ -34,12 +32,10 @@ class ManageForm {
       sayProblem(this.problem, { message: "Choose a file first.", hint: "" });
       return;
     }
-    try {
+    await tried(this.problem, async () => {
       const { id } = await sendFile("/data/uploads", file, () => {});
       await this.change("PUT", "/file", { upload: id });
-    } catch (problem) {
-      sayProblem(this.problem, problem);
-    }
+    });
   }
 
   async edit() {
@@ -56,14 +52,12 @@ class ManageForm {
   async look() {
     if (!this.facts.upload) return;
     const drafted = Object.fromEntries(this.columns.map((column) => [column.proposed.name, column.declared()]));
-    try {
+    await tried(this.problem, async () => {
       const seen = await call("POST", `/data/uploads/${this.facts.upload}/losses`, { unit: this.facts.unit, columns: drafted });
       const byName = new Map(seen.columns.map((column) => [column.name, column]));
       for (const column of this.columns) column.sayLoss(byName.get(column.proposed.name));
       sayProblem(this.problem, null);
-    } catch (problem) {
-      sayProblem(this.problem, problem);
-    }
+    });
   }
 
   async save() {

@@ -1,6 +1,6 @@
 // A copy's own page: the first press asks, the second deletes. Nothing else there cannot be undone.
 import { call } from "./api.js";
-import { byId, sayProblem } from "./dom.js";
+import { byId, tried } from "./dom.js";
 
 // `words` say what goes and what stays; afterwards the browser is led to `back`.
 export function deletes(kind, words, back) {
@@ -12,11 +12,9 @@ export function deletes(kind, words, back) {
       byId("delete-words").textContent = words;
       return;
     }
-    try {
+    await tried(byId("delete-problem"), async () => {
       await call("DELETE", `/${kind}/${button.dataset.copy}`);
       window.location.assign(back);
-    } catch (problem) {
-      sayProblem(byId("delete-problem"), problem);
-    }
+    });
   });
 }

@@ -22,6 +22,17 @@ function filled(node, attributes, children) {
   return node;
 }
 
+// Do what was asked for; what goes wrong is said at `place`. Returns whether it went well.
+export async function tried(place, work) {
+  try {
+    await work();
+    return true;
+  } catch (problem) {
+    sayProblem(place, problem);
+    return false;
+  }
+}
+
 // Say what went wrong at the place where it went wrong; no problem clears the place.
 export function sayProblem(place, problem, { word = "Not done.", kind = "wrong" } = {}) {
   if (!problem) {

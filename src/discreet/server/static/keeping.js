@@ -1,6 +1,6 @@
 // Keep an answer: into a notebook that exists, or into a new one.
 import { call } from "./api.js";
-import { byId, element, sayProblem } from "./dom.js";
+import { byId, element, sayProblem, tried } from "./dom.js";
 
 export function keepPanel(answer, asked) {
   const choice = element("select", { id: "keep-in", class: "bare" }, element("option", { value: "" }, "a new notebook"));
@@ -16,16 +16,13 @@ export function keepPanel(answer, asked) {
     chosen = true;
   });
   const cell = { kind: "question", sql: asked.sql, epsilon: String(asked.epsilon ?? ""), answer: answer.request_id, view: "chart", ...(asked.analyst ? { analyst: asked.analyst } : {}) };
-  const keep = async () => {
-    try {
+  const keep = () =>
+    tried(byId("keep-problem"), async () => {
       const id = choice.value || (await call("POST", "/notebooks", { title: title.value.trim() || "Notebook", cells: [cell] })).notebook;
       if (choice.value) await call("POST", `/notebooks/${id}/cells`, cell);
       told.replaceChildren("Kept in ", element("a", { href: `/notebooks/${id}` }, "the notebook"), ".");
       sayProblem(byId("keep-problem"), null);
-    } catch (found) {
-      sayProblem(byId("keep-problem"), found);
-    }
-  };
+    });
   fill(choice, title, () => chosen);
   return element(
     "div",

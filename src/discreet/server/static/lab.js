@@ -1,6 +1,6 @@
 // One attack: sliders beside their numbers, a run that can be left, and the page of its outcome.
 import { call, Problem } from "./api.js";
-import { byId, sayProblem } from "./dom.js";
+import { byId, sayProblem, tried } from "./dom.js";
 import { begin, follow, followJob, forget, unfinished } from "./work.js";
 
 const form = byId("lab");
@@ -54,7 +54,7 @@ async function work(begun) {
   if (byId("go")) byId("go").disabled = true;
   sayProblem(byId("lab-problem"), null);
   try {
-    const found = await follow(begun, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel"), notes: byId("anew") });
+    const found = await follow(begun);
     window.location.assign(form.dataset.back ?? `/lab/${attack}?result=${found.result}`);
   } catch (problem) {
     sayProblem(byId("lab-problem"), problem instanceof Problem ? problem : { message: String(problem), hint: "" });
@@ -79,14 +79,11 @@ async function attackOwn(own) {
   sent.append("settings", JSON.stringify({ ...settings(), ...words }));
   byId("own-go").disabled = true;
   sayProblem(byId("own-problem"), null);
-  try {
+  byId("own-go").disabled = await tried(byId("own-problem"), async () => {
     const { job } = await call("POST", `/lab/${attack}/own`, sent);
-    const found = await followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel") });
+    const found = await followJob(job);
     window.location.assign(`/lab/${attack}?result=${found.result}`);
-  } catch (problem) {
-    sayProblem(byId("own-problem"), problem);
-    byId("own-go").disabled = false;
-  }
+  });
 }
 
 byId("own")?.addEventListener("submit", (event) => {

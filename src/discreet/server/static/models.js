@@ -1,5 +1,4 @@
 // The Models page: pick what to predict, see what it costs, train, come back.
-import { call } from "./api.js";
 import { byId, element } from "./dom.js";
 import { PricedForm } from "./priced_form.js";
 import { oddsSentence } from "./words.js";
@@ -42,12 +41,6 @@ if (table) {
   });
   target.addEventListener("change", () => form.later(0));
   for (const choice of document.querySelectorAll('input[name="model"]')) choice.addEventListener("change", () => form.later(0));
-  for (const button of document.querySelectorAll(".delete")) {
-    button.addEventListener("click", async () => {
-      await call("DELETE", `/models/${button.dataset.model}`);
-      window.location.reload();
-    });
-  }
   targets();
   form.read();
   form.comeBack();

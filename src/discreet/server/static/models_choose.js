@@ -1,6 +1,6 @@
 // Choices and recommenders on the Models page: a price before it is paid, then the choice, or a viewer to recommend to.
 import { call } from "./api.js";
-import { byId, element, sayProblem } from "./dom.js";
+import { byId, element, sayProblem, tried } from "./dom.js";
 import { PricedForm } from "./priced_form.js";
 import { amount } from "./words.js";
 
@@ -85,12 +85,10 @@ async function recommendTo(form) {
   sayProblem(problem, ratings ? null : { message: "Write ratings as ITEM=RATING, such as 12=5, 40=1.", hint: "" });
   list.replaceChildren();
   if (!ratings) return;
-  try {
+  await tried(problem, async () => {
     const { recommended } = await call("POST", `/recommenders/${form.dataset.recommender}/for`, { ratings });
     list.replaceChildren(...recommended.map((each) => element("li", {}, `${each.item} `, element("span", { class: "number quiet" }, each.rating.toFixed(2)))));
-  } catch (failed) {
-    sayProblem(problem, failed);
-  }
+  });
 }
 
 if (byId("choose")) choosing();
@@ -101,9 +99,10 @@ for (const form of document.querySelectorAll("form.viewer")) {
     recommendTo(form);
   });
 }
-for (const button of document.querySelectorAll(".delete-recommender")) {
+for (const button of document.querySelectorAll(".delete, .delete-recommender")) {
+  const { model, recommender } = button.dataset;
   button.addEventListener("click", async () => {
-    await call("DELETE", `/recommenders/${button.dataset.recommender}`);
+    await call("DELETE", model ? `/models/${model}` : `/recommenders/${recommender}`);
     window.location.reload();
   });
 }

@@ -1,7 +1,7 @@
 // One notebook: its cells with their stored answers; its author changes them in place.
 import { call } from "./api.js";
 import { drawChart } from "./chart.js";
-import { byId, element, sayProblem } from "./dom.js";
+import { byId, element, sayProblem, tried } from "./dom.js";
 import { paintedSql } from "./editor/editor.js";
 import { answerTable } from "./table.js";
 import { amount } from "./words.js";
@@ -15,13 +15,11 @@ const kept = ({ kind, text, sql, epsilon, answer, analyst, view }) => ({ kind, t
 
 async function save() {
   const body = { title: byId("new-title").value.trim() || "Notebook", shared: byId("shared").checked, cells: cells.map(kept) };
-  try {
+  await tried(byId("problem"), async () => {
     await call("PUT", `/notebooks/${id}`, body);
     byId("title").textContent = body.title;
     sayProblem(byId("problem"), null);
-  } catch (problem) {
-    sayProblem(byId("problem"), problem);
-  }
+  });
 }
 
 function show() {
@@ -93,17 +91,13 @@ async function drop() {
     button.textContent = "Delete it; answers stay in the history";
     return;
   }
-  await call("DELETE", `/notebooks/${id}`).catch((problem) => sayProblem(byId("problem"), problem));
+  await tried(byId("problem"), () => call("DELETE", `/notebooks/${id}`));
   window.location.assign("/notebooks");
 }
 
 async function start() {
-  try {
-    ({ cells } = await call("GET", `/notebooks/${id}`));
-    show();
-  } catch (problem) {
-    sayProblem(byId("problem"), problem);
-  }
+  ({ cells } = await call("GET", `/notebooks/${id}`));
+  show();
 }
 
 if (mine) {
@@ -120,4 +114,4 @@ if (mine) {
   byId("delete").addEventListener("click", drop);
 }
 document.addEventListener("themechange", show);
-start();
+tried(byId("problem"), start);

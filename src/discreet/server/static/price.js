@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 import { byId, element, sayProblem } from "./dom.js";
 import { nearest, readEpsilon, stepsUpTo } from "./epsilon.js";
-import { amount, noise, oddsSentence } from "./words.js";
+import { amount, noise, oddsSentence, priceWords } from "./words.js";
 
 const WAIT = 300;
 const AGAIN = 1000;
@@ -164,14 +164,8 @@ export class Price {
   sayButton(explanation) {
     const button = byId("go");
     button.disabled = explanation === null || this.busy === true;
-    if (!explanation) {
-      button.textContent = "Ask";
-      return;
-    }
-    const { cost, budget } = explanation;
-    const left = budget.limit.epsilon - budget.after.epsilon;
-    const leaves = left > -1e-12 ? `, leaves ${amount(Math.max(0, left))}` : "";
-    button.textContent = cost.epsilon > 0 ? `Ask · uses ${amount(cost.epsilon)}${leaves}` : "Ask · free";
+    const price = explanation?.cost.epsilon > 0 ? priceWords(explanation) : "free";
+    button.textContent = explanation ? `Ask · ${price}` : "Ask";
   }
 
   // `after` is what the ledger would record, so this is no guess: the question would be refused.

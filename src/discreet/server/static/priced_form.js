@@ -3,7 +3,7 @@ import { call, Problem } from "./api.js";
 import { byId, sayProblem } from "./dom.js";
 import { readEpsilon } from "./epsilon.js";
 import { begin, follow, forget, unfinished } from "./work.js";
-import { amount } from "./words.js";
+import { priceWords } from "./words.js";
 
 const WAIT = 300;
 
@@ -68,15 +68,9 @@ export class PricedForm {
   show(found, problem = null) {
     sayProblem(this.part("problem"), problem, { word: "Not like this." });
     this.part("go").disabled = found === null || this.busy;
-    this.part("go").textContent = found ? `${this.word} · ${this.price(found)}` : this.word;
+    const price = found?.free ? "free" : found && priceWords(found, this.over);
+    this.part("go").textContent = found ? `${this.word} · ${price}` : this.word;
     this.said(found);
-  }
-
-  price({ cost, budget, free }) {
-    if (free) return "free";
-    const left = budget.limit.epsilon - budget.after.epsilon;
-    const leaves = left > -1e-12 ? `, leaves ${amount(Math.max(0, left))}` : this.over;
-    return `uses ${amount(cost.epsilon)}${leaves}`;
   }
 
   async work(begun) {
@@ -85,8 +79,7 @@ export class PricedForm {
     sayProblem(this.part("problem"), null);
     let [left, failed] = [false, null];
     try {
-      const view = { place: this.part("work"), bar: this.part("steps"), words: this.part("step"), cancel: this.part("cancel"), notes: this.part("anew") };
-      left = this.done(await follow(begun, view));
+      left = this.done(await follow(begun, this.part));
     } catch (problem) {
       failed = problem instanceof Problem ? problem : { message: String(problem), hint: "" };
     }

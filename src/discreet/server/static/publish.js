@@ -1,6 +1,6 @@
 // The Publish pages: keep a draft, rehearse it for nothing, approve it, release it once and for all.
 import { call } from "./api.js";
-import { byId, sayProblem } from "./dom.js";
+import { byId, sayProblem, tried } from "./dom.js";
 import { followJob } from "./work.js";
 
 const form = byId("publish");
@@ -13,15 +13,9 @@ const buttons = () => document.querySelectorAll("#publish button");
 async function doing(act) {
   for (const button of buttons()) button.disabled = true;
   sayProblem(byId("problem"), null);
-  try {
-    window.location.assign(`/publish/${encodeURIComponent(await act())}`);
-  } catch (problem) {
-    for (const button of buttons()) button.disabled = false;
-    sayProblem(byId("problem"), problem);
-  }
+  const done = await tried(byId("problem"), async () => window.location.assign(`/publish/${encodeURIComponent(await act())}`));
+  for (const button of buttons()) button.disabled = done;
 }
-
-const follow = (job, path) => followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step") }, path);
 
 async function draft() {
   return (await call("POST", "/publish", spec())).release;
@@ -29,7 +23,7 @@ async function draft() {
 
 async function rehearse() {
   const { job } = await call("POST", "/publish/rehearse", spec());
-  return (await follow(job)).release;
+  return (await followJob(job)).release;
 }
 
 // What is approved is what was shown here, whatever became of the draft since.
@@ -43,7 +37,7 @@ async function publish() {
   const { job } = await call("POST", `/publish/${name}/release`);
   localStorage.setItem(JOB, JSON.stringify({ job, release: name }));
   try {
-    return (await follow(job, `/publish/${name}/release`)).release; // the same release again is free
+    return (await followJob(job, `/publish/${name}/release`)).release; // the same release again is free
   } finally {
     localStorage.removeItem(JOB);
   }
@@ -59,7 +53,7 @@ async function comeBack() {
   if (!kept || kept.release !== release) return;
   const { jobs } = await call("GET", "/jobs").catch(() => ({ jobs: [] }));
   const mine = jobs.find(({ job }) => job === kept.job);
-  if (mine && ["queued", "running"].includes(mine.state)) await doing(async () => (await follow(kept.job)).release);
+  if (mine && ["queued", "running"].includes(mine.state)) await doing(async () => (await followJob(kept.job)).release);
   else localStorage.removeItem(JOB);
 }
 

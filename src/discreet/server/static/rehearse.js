@@ -1,7 +1,7 @@
 // A rehearsal: the noise of a seed, on rows that were declared public. Nothing of it is kept, all of it is marked.
 import { call } from "./api.js";
 import { drawChart } from "./chart.js";
-import { byId, element, sayProblem } from "./dom.js";
+import { byId, element, sayProblem, tried } from "./dom.js";
 import { csvOf, download } from "./how.js";
 import { answerTable } from "./table.js";
 
@@ -23,14 +23,11 @@ async function rehearse() {
   }
   button.disabled = true;
   sayProblem(place);
-  try {
+  const done = await tried(place, async () => {
     show(await call("POST", "/rehearse", { sql: byId("sql").value, epsilon: byId("epsilon").value, seed }), seed);
-  } catch (problem) {
-    byId("rehearsal").hidden = true;
-    sayProblem(place, problem);
-  } finally {
-    button.disabled = false;
-  }
+  });
+  if (!done) byId("rehearsal").hidden = true;
+  button.disabled = false;
 }
 
 byId("rehearse-go")?.addEventListener("click", rehearse);

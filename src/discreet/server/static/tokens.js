@@ -1,6 +1,6 @@
 // Tokens, for the owner: make one, see it once, revoke any.
 import { call } from "./api.js";
-import { byId, element, sayProblem } from "./dom.js";
+import { byId, element, tried } from "./dom.js";
 
 const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
 
@@ -26,17 +26,15 @@ async function make(event) {
   const [role, analyst] = byId("token-for").value.split(/:(.*)/s);
   const days = Number(byId("token-days").value);
   const wanted = { role, ...(analyst ? { analyst } : {}), ...(days > 0 ? { expires_days: days } : {}) };
-  try {
+  await tried(byId("token-shown"), async () => {
     const { token } = await call("POST", "/tokens", wanted);
     const words = "Copy it now; it is not shown again.";
     byId("token-shown").replaceChildren(element("div", { class: "shown-once" }, element("pre", { tabindex: "0" }, token), element("p", { class: "quiet small" }, words)));
     await list();
-  } catch (problem) {
-    sayProblem(byId("token-shown"), problem);
-  }
+  });
 }
 
 export function startTokens() {
   byId("new-token").addEventListener("submit", make);
-  list().catch((problem) => sayProblem(byId("token-shown"), problem));
+  tried(byId("token-shown"), list);
 }

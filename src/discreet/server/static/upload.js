@@ -1,7 +1,5 @@
 // Sending a file with a bar that tells how much has been sent (fetch cannot tell).
-import { Problem } from "./api.js";
-
-const csrf = document.querySelector('meta[name="csrf"]')?.content || "";
+import { csrf, Problem } from "./api.js";
 
 export function sendFile(path, file, progress) {
   return new Promise((resolve, reject) => {

@@ -34,6 +34,13 @@ export function amount(value) {
   return value !== 0 && Math.abs(value) < 0.0001 ? value.toExponential(1) : money.format(value);
 }
 
+// What a thing uses and leaves; `over` is said instead where too little is left.
+export function priceWords({ cost, budget }, over = "") {
+  const left = budget.limit.epsilon - budget.after.epsilon;
+  const leaves = left > -1e-12 ? `, leaves ${amount(Math.max(0, left))}` : over;
+  return `uses ${amount(cost.epsilon)}${leaves}`;
+}
+
 // e^epsilon, rounded up: a promise may be too small, never too large.
 export function times(epsilon) {
   const factor = Math.exp(epsilon);

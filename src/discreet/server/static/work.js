@@ -1,6 +1,7 @@
 // Work that the server does for this browser: begun once under an id of its own, found again after leaving the
 // page, after a reload, and after the server was gone. The same id is never paid for twice.
 import { call, newId, Problem } from "./api.js";
+import { byId } from "./dom.js";
 
 const WORDS = {
   queued: "waiting for its turn",
@@ -41,9 +42,9 @@ export function forget(kept) {
   localStorage.removeItem(kept);
 }
 
-// Wait for the end; the answer, or the problem as an exception. `view` says where the steps are told.
-export async function follow(work, view) {
-  const watch = new Watch(view);
+// Wait for the end; the answer, or the problem as an exception. `part` finds where the steps are told.
+export async function follow(work, part = byId) {
+  const watch = new Watch(part);
   try {
     let job = await find(work, watch);
     for (;;) {
@@ -60,7 +61,7 @@ export async function follow(work, view) {
 }
 
 // A job that is known already. With a path it is asked for again where the server has forgotten it.
-export const followJob = (job, view, path = "") => follow({ job, path }, view);
+export const followJob = (job, path = "") => follow({ job, path });
 
 // A job of this id may be at work already, begun before the page was left.
 async function find(work, watch) {
@@ -110,7 +111,8 @@ function listened(job, watch) {
 
 // The bar, the words beside it, and the button that ends it.
 class Watch {
-  constructor({ place, bar, words, cancel, notes }) {
+  constructor(part) {
+    const [place, bar, words, cancel, notes] = ["work", "steps", "step", "cancel", "anew"].map(part);
     Object.assign(this, { place, bar, words, notes, stopped: false, stop: () => {} });
     if (place) place.hidden = false;
     bar.hidden = false;

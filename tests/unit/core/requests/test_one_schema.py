@@ -19,10 +19,10 @@ from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
 from discreet.core.requests.synth import SynthAsked
 from discreet.release.request import Request
-from discreet.server.features.anonymize.body import AnonymizeBody
-from discreet.server.features.learn.body import TrainBody
+from discreet.server.features.anonymize.routes import AnonymizeBody
 from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
+from discreet.server.features.learn.routes import TrainBody
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import QuestionBody, RehearsalBody
 from discreet.server.features.synth.body import SynthBody

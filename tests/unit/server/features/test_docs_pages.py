@@ -9,8 +9,14 @@ import pytest
 
 from discreet.errors import UnknownName
 from discreet.server.features.docs import reading
-from discreet.server.features.docs.reading import GROUPS, doc, docs_folder, link_from, rendered
-from discreet.server.notes import all_notes
+from discreet.server.features.docs.reading import (
+    GROUPS,
+    all_notes,
+    doc,
+    docs_folder,
+    link_from,
+    rendered,
+)
 
 ROOT = Path(__file__).resolve().parents[4]
 NAMES = [name for names in GROUPS.values() for name in names]

@@ -32,10 +32,7 @@ def measure(
         columns=[f"{source.label}.{name}" for name in source.named(wish.quasi)],
     )
     before, points = curve(source, wish, progress=bench.advance)
-    found: dict[str, Any] = finite(
-        {"before": before.to_json(), "points": [point.to_json() for point in points]}
-    )
-    return found
+    return finite({"before": before.to_json(), "points": [point.to_json() for point in points]})
 
 
 def make(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Self
 
-from discreet.server.shelf import Shelf, ShelfRules
+from discreet.server.shelf import Kept, Shelf, ShelfRules
 
 FILES = {
     "rows.csv": "text/csv; charset=utf-8",
@@ -22,7 +22,7 @@ RULES = ShelfRules(
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRelease:
+class StoredRelease(Kept):
     """An anonymized copy that was made, and what it is worth."""
 
     id: str
@@ -37,8 +37,8 @@ class StoredRelease:
         return cls(uuid.uuid4().hex, dataset, table, time.time(), facts)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self) | {"files": list(FILES)}
+        """Return plain values, and which files there are."""
+        return Kept.to_json(self) | {"files": list(FILES)}
 
 
 class Releases(Shelf[StoredRelease]):

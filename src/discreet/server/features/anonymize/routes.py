@@ -2,26 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
+from pydantic import Field, StrictStr
 
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.anonymize.hierarchy.levels import Hierarchy, parse_hierarchy
+from discreet.anonymize.request import AnonymizeRequest
+from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeAsked
+from discreet.server.access.auth import Id, allow, api_router
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
-from discreet.server.features.anonymize.body import AnonymizeBody
 from discreet.server.features.anonymize.releases import FILES, Releases
 from discreet.server.features.anonymize.source import source_of
+from discreet.server.features.query.asked_body import body_of
 from discreet.server.jobs.long import LongTask, submit_long
 
 router = api_router("anonymize")
 _CHILD = "discreet.server.features.anonymize.in_child"
 
-Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
 releases_of = kept_once(lambda settings: Releases(settings.state_folder))
+MOST_SECONDS = 300.0
+_Fields: Any = body_of(
+    AnonymizeAsked,
+    quasi={"default": ...},
+    k={"default": 5},
+    seconds={"default": 30.0, "most": MOST_SECONDS},
+)
+
+
+class AnonymizeBody(_Fields):  # type: ignore[misc]  # its fields are the request's
+    """One anonymization. `hierarchies` holds a text for each column: value;level;level on a line."""
+
+    table: StrictStr = Field(min_length=1, max_length=400, description="The table to copy.")
+    hierarchies: dict[str, Annotated[StrictStr, Field(max_length=1 << 20)]] = Field(
+        default_factory=dict, max_length=MOST_COLUMNS
+    )
+
+    def wish(self) -> AnonymizeRequest:
+        """Return the wish, or say which word or number makes no sense."""
+        asked = self.given(AnonymizeAsked) | {"hierarchies": None}
+        return replace(AnonymizeRequest.of(**asked), given=self._given())
+
+    def _given(self) -> dict[str, Hierarchy]:
+        return {column: parse_hierarchy(text, column) for column, text in self.hierarchies.items()}
 
 
 def _checked(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
@@ -37,10 +65,10 @@ def _checked(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
 @allow(Role.OWNER)
 def make(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     """Start making a k-anonymous copy: no guarantee, recorded as an exposure; follow the job."""
-    context, words = context_of(request), _checked(request, asked)
+    words = _checked(request, asked)
     releases_of(request).room()
-    words |= {"state": context.settings.state_folder}
-    return {"job": submit_long(context, caller(request), LongTask(f"{_CHILD}:make", words)).id}
+    words |= {"state": context_of(request).settings.state_folder}
+    return {"job": submit_long(request, LongTask(f"{_CHILD}:make", words)).id}
 
 
 @router.post("/anonymize/measure", status_code=202)
@@ -48,7 +76,7 @@ def make(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
 def measure(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     """Start measuring what several k would cost and leave; recorded as a look of the owner."""
     task = LongTask(f"{_CHILD}:measure", _checked(request, asked))
-    return {"job": submit_long(context_of(request), caller(request), task).id}
+    return {"job": submit_long(request, task).id}
 
 
 @router.get("/anonymize")

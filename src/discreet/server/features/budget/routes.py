@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
-from discreet.api import Curator, question_of
+from discreet.api import question_of
 from discreet.core.answer import Answer
 from discreet.errors import UnknownName
-from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.query.body import payer_of
@@ -47,13 +47,8 @@ def history(request: Request, last: Last = 50) -> dict[str, Any]:
     """List the latest entries of the ledger: your own charges, or all for owner and reviewer."""
     who = caller(request)
     with context_of(request).workspace.curator() as curator:
-        return {"entries": _entries(curator, who, last)}
-
-
-def _entries(curator: Curator, who: Principal, last: int) -> list[dict[str, Any]]:
-    if who.role is Role.ANALYST:
-        return curator.history(last=last, analysts=(who.analyst,))
-    return curator.history(last=last)
+        mine = (who.analyst,) if who.role is Role.ANALYST else None
+        return {"entries": curator.history(last=last, analysts=mine)}
 
 
 @router.get("/answers")

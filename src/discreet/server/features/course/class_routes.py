@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Request
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import Field, StrictInt, StrictStr
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import share_notes, with_analysts
@@ -23,6 +23,7 @@ from discreet.server.access.tokens import NewToken, Role
 from discreet.server.context import context_of
 from discreet.server.features.data.change import change
 from discreet.server.features.query.asked_body import Amount
+from discreet.server.plain_json import Body
 
 router = api_router("course")
 
@@ -31,10 +32,8 @@ MOST = 200
 ClassName = Annotated[str, Path(max_length=40)]
 
 
-class ClassWanted(BaseModel):
+class ClassWanted(Body):
     """A class: how many students, what each may spend, and of which data set (all unless named)."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: StrictStr = Field("student", max_length=40)
     size: StrictInt = Field(ge=1, le=MOST)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import Field, StrictStr
 
 from discreet.course.grading import grade as graded
 from discreet.course.lesson import all_lessons, lesson_named
@@ -15,6 +15,7 @@ from discreet.course.written import LONGEST
 from discreet.errors import UnknownName
 from discreet.server.access.auth import address_of, api_router, everybody
 from discreet.server.access.limits import Buckets
+from discreet.server.plain_json import Body
 
 router = api_router("course")
 
@@ -29,10 +30,8 @@ _KINDS = {
 }
 
 
-class GivenAnswer(BaseModel):
+class GivenAnswer(Body):
     """An answer to one question of a lesson."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: StrictStr = Field(max_length=40)
     answer: StrictStr = Field(max_length=LONGEST)

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import Field, StrictStr
 
 from discreet.api.bounding import price
 from discreet.core.owner import OWNER
@@ -18,15 +18,13 @@ from discreet.server.features.query.body import payer_of
 from discreet.server.jobs.lasting import answer_of
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for
-from discreet.server.plain_json import finite
+from discreet.server.plain_json import Body, finite
 
 router = api_router("data")
 
 
-class BoundsBody(BaseModel):
+class BoundsBody(Body):
     """A look at the rows that people have in one table, written as dataset.table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     table: StrictStr = Field(min_length=1, max_length=400)
     epsilon: Amount
@@ -48,7 +46,7 @@ def _price(context: Context, body: BoundsBody, analyst: str | None) -> dict[str,
     with context.workspace.curator() as curator:
         seen = curator.seen_by(analyst)
         said = price(seen, body.table, epsilon=body.epsilon, analyst=analyst or OWNER)
-        return dict(finite(said.to_json()))
+        return finite(said.to_json())
 
 
 @router.post("/bounds")
@@ -67,7 +65,7 @@ async def bounds(request: Request, body: BoundsBody) -> dict[str, Any]:
                 analyst=analyst or OWNER,
                 request_id=body.request_id,
             )
-        return dict(finite(found.to_json()))
+        return finite(found.to_json())
 
     job = context.runner.submit(who.key, work, request_id=body.request_id or "")
     said: dict[str, Any] = await answer_of(request, job)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import Field, StrictStr
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.amounts import with_share
@@ -20,21 +20,18 @@ from discreet.server.features.data.review.confirm import dataset_of
 from discreet.server.features.data.review.declared import one_table
 from discreet.server.features.data.review.review import NAME, ColumnReview, settings_of
 from discreet.server.features.data.upload.store import Upload, UploadStore
+from discreet.server.plain_json import Body
 from discreet.server.workspace import Workspace
 
 
-class NewName(BaseModel):
+class NewName(Body):
     """Another name for a dataset."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: StrictStr = Field(pattern=NAME)
 
 
-class NewColumns(BaseModel):
+class NewColumns(Body):
     """Columns of a dataset's one table, declared anew; columns that are not named stay."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     columns: dict[str, ColumnReview] = Field(min_length=1)
 

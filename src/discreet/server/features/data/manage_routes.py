@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Request
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import Field, StrictStr
 
 from discreet.server.access.audit import Deed
 from discreet.server.access.auth import allow, api_router, tell
@@ -21,15 +21,14 @@ from discreet.server.features.data.manage import (
 )
 from discreet.server.features.data.review.declared import declared_json
 from discreet.server.features.data.upload.store import uploads_of
+from discreet.server.plain_json import Body
 
 router = api_router("data")
 Name = Annotated[str, Path(min_length=1, max_length=200)]
 
 
-class NewFile(BaseModel):
+class NewFile(Body):
     """The upload that a dataset shall read from now on."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     upload: StrictStr = Field(min_length=1, max_length=64)
 

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
 from discreet.server.access.audit import Actor, Deed
-from discreet.server.access.auth import allow, api_router, tell
+from discreet.server.access.auth import Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import Context, context_of
 from discreet.server.features.data.review.confirm import confirm as confirm_review
@@ -35,7 +35,6 @@ router = api_router("data")
 SERVER = Actor("server")
 """Who deletes what has expired."""
 
-Id = Annotated[str, Path(min_length=1, max_length=64)]
 Name = Annotated[str, Path(min_length=1, max_length=200)]
 
 _BODY = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, StrictBool
+from pydantic import StrictBool
 
 from discreet.api import renewed_report
 from discreet.catalog.catalog import Catalog
@@ -19,13 +19,12 @@ from discreet.server.features.data.review.review import (
     amounts_of,
     checked_share,
 )
+from discreet.server.plain_json import Body
 from discreet.server.workspace import Workspace
 
 
-class NewBudget(BaseModel):
+class NewBudget(Body):
     """The new total of a dataset. `agreed`: the owner knows that a higher one promises less."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     epsilon: Amount
     delta: Amount | None = None

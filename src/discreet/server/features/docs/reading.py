@@ -1,4 +1,4 @@
-"""Documents from the package: found by name, rendered once, with links that lead to pages of this server."""
+"""Documents and notes from the package: found by name, rendered once, with links that lead to pages of this server."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ HERE = Path(__file__).parents[2]
 _PICTURE = re.compile(r"images/[a-z]{1,30}\.png")
 _NAME = re.compile(r"(?:(?:tutorials|reference)/)?[a-z0-9-]{1,40}")
 _NOTE = re.compile(r"(?:\.\./)*notes/(\d{4})-[a-z0-9-]+\.md")
+_NOTE_FILE = re.compile(r"(\d{4})-[a-z0-9-]+\.md")
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -74,7 +75,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """One document: its name, its title, and the rest as markup of our own making."""
+    """One document or note: its name or number, its title, and the rest as markup of our own making."""
 
     name: str
     title: str
@@ -94,11 +95,6 @@ def doc(name: str) -> Doc:
     if _NAME.fullmatch(name) is None or not path.is_file():
         raise UnknownName("There is no such document.", hint="See /docs for all of them.")
     return rendered(name, path.read_text(encoding="utf-8"))
-
-
-def title_of(name: str) -> str:
-    """Return the heading of a document."""
-    return doc(name).title
 
 
 def rendered(name: str, text: str) -> Doc:
@@ -147,3 +143,39 @@ def link_from(folder: str, address: str) -> str | None:
     if path.endswith(".md") and _NAME.fullmatch(name):
         return f"/docs/{name}" + (f"#{part}" if part else "")
     return own_address(address)
+
+
+@cache
+def all_notes() -> dict[str, Doc]:
+    """Return every proof note by its number, in order; read once."""
+    found = {}
+    for path in sorted((docs_folder() / "notes").glob("*.md")):
+        match = _NOTE_FILE.fullmatch(path.name)
+        if match is not None:
+            found[match[1]] = rendered_note(match[1], path.read_text(encoding="utf-8"))
+    return found
+
+
+def note(number: str) -> Doc:
+    """Return the note with this number."""
+    found = all_notes().get(number)
+    if found is None:
+        raise UnknownName("There is no note with this number.", hint="See /notes for all of them.")
+    return found
+
+
+def rendered_note(number: str, text: str) -> Doc:
+    """Return a note from its Markdown.
+
+    Guarantee: markup inside the text is shown as text; no picture, script or style leaves here, and
+        a link leads to another note or is told as words, so that a page asks nobody else.
+    """
+    heading, _, rest = text.partition("\n")
+    title = heading.removeprefix("#").strip().removeprefix(number).lstrip(": ").strip()
+    return Doc(number, title, to_markup(rest, _note_link))
+
+
+def _note_link(address: str) -> str | None:
+    """Return the page of another note; addresses that lead elsewhere have none."""
+    match = _NOTE_FILE.search(address)
+    return None if match is None else f"/notes/{match[1]}"

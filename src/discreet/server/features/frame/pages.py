@@ -1,4 +1,4 @@
-"""The first page, signing in and out, the notes, and the files that all pages load."""
+"""The first page, signing in and out, and the files that all pages load."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from discreet.server.access.tokens import Role
 from discreet.server.charts import chart_bundle
 from discreet.server.context import context_of
 from discreet.server.feature import places
-from discreet.server.notes import all_notes, note
 from discreet.server.rendering import HERE, add_page_problems, message, page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
@@ -130,21 +129,6 @@ def sign_out(request: Request, csrf: Annotated[str, Form()] = "") -> Response:
     end_session(request)
     drop_cookie(response, context_of(request))
     return response
-
-
-@router.get("/notes")
-@everybody
-def notes(request: Request) -> Response:
-    """List the notes that say why each part keeps its promise."""
-    return page(request, "notes.html", "Notes", notes=list(all_notes().values()))
-
-
-@router.get("/notes/{number}")
-@everybody
-def one_note(request: Request, number: str) -> Response:
-    """Show one note."""
-    found = note(number)
-    return page(request, "note.html", f"{found.number} {found.title}", note=found)
 
 
 @router.get("/static/charts.js")

@@ -14,9 +14,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from discreet.attack.attacks import Attack, Knob
 from discreet.errors import InvalidInput
-from discreet.server.access.auth import Principal
-from discreet.server.context import Context
-from discreet.server.features.lab.outcomes import Lab
+from discreet.server.context import context_of
 from discreet.server.features.lab.work import run_attack
 from discreet.server.jobs.queue import Job
 
@@ -42,11 +40,9 @@ def forget_files(state: Path) -> None:
     shutil.rmtree(state / FOLDER, ignore_errors=True)
 
 
-async def submit_own(
-    request: Request, context: Context, lab: Lab, who: Principal, attack: Attack
-) -> Job:
+async def submit_own(request: Request, attack: Attack) -> Job:
     """Return the job that runs an attack on the files of this form; they are deleted when it ends."""
-    folder = context.settings.state_folder / FOLDER / uuid.uuid4().hex
+    folder = context_of(request).settings.state_folder / FOLDER / uuid.uuid4().hex
     async with request.form(max_files=len(FILES), max_fields=100) as form:
         given = _words(form)
         paths = await run_in_threadpool(_stored, form, files_of(attack), folder)
@@ -55,7 +51,7 @@ async def submit_own(
         raise InvalidInput("Choose at least one file.", hint="Without one it runs on the town.")
     try:
         given |= paths
-        job = run_attack(context, lab, who, attack, given, result=uuid.uuid4().hex, own=True)
+        job = run_attack(request, attack, given, result=uuid.uuid4().hex, own=True)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -14,8 +14,7 @@ from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
 from discreet.server.features.lab.outcomes import Shown, usual_id
 from discreet.server.features.lab.own_files import files_of, words_of
-from discreet.server.features.lab.routes import lab_of
-from discreet.server.features.lab.work import sliders
+from discreet.server.features.lab.work import lab_of, sliders
 from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)

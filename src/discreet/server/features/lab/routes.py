@@ -5,30 +5,26 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Request
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from discreet.attack.attacks import Attack, all_attacks, attack_named
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of, kept_once
-from discreet.server.features.lab.outcomes import Lab, Shown
+from discreet.server.features.lab.outcomes import Shown, result_id
 from discreet.server.features.lab.own_files import forget_files, submit_own
-from discreet.server.features.lab.work import sliders, submit
+from discreet.server.features.lab.work import lab_of, run_attack, sliders, turned
 from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.plain_json import Body
 
 router = api_router("lab")
 
 Name = Annotated[str, Path(min_length=1, max_length=40)]
 
-lab_of = kept_once(lambda settings: Lab(settings.state_folder))
 
-
-class Run(BaseModel):
+class Run(Body):
     """How to run an attack: its settings by name; those left out keep their defaults."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    settings: dict[str, int | float | str] = {}
+    settings: dict[str, int | float | str] = Field({})
 
 
 def set_up(app: FastAPI) -> None:
@@ -51,9 +47,9 @@ def start(
 ) -> dict[str, Any]:
     """Start an attack on the made-up town; follow the job, then read its result."""
     attack, key = attack_named(name), idempotency_key or ""
-    lab, who = lab_of(request), caller(request)
-    job = submit(context_of(request), lab, who, attack, run.settings, request_id=key)
-    return {"job": job.id}
+    settings = turned(attack, run.settings)
+    result, given = result_id(attack, settings), dict(settings.values)
+    return {"job": run_attack(request, attack, given, result=result, request_id=key).id}
 
 
 @router.post("/lab/{name}/own", status_code=202)
@@ -63,9 +59,7 @@ async def start_own(request: Request, name: Name) -> dict[str, Any]:
 
     They are read for this run and deleted when it ends; the outcome is for owners only.
     """
-    attack = attack_named(name)
-    job = await submit_own(request, context_of(request), lab_of(request), caller(request), attack)
-    return {"job": job.id}
+    return {"job": (await submit_own(request, attack_named(name))).id}
 
 
 @router.get("/lab/results/{result}")

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fastapi import Request
+
 from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.errors import InvalidInput
-from discreet.server.access.auth import Principal
-from discreet.server.context import Context
-from discreet.server.features.lab.outcomes import Lab, Shown, result_id, usual_id
+from discreet.server.context import kept_once
+from discreet.server.features.lab.outcomes import Lab, Shown, usual_id
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.jobs.queue import Job
+
+lab_of = kept_once(lambda settings: Lab(settings.state_folder))
 
 
 def sliders(attack: Attack) -> tuple[Knob, ...]:
@@ -31,27 +34,8 @@ def turned(attack: Attack, given: Mapping[str, Any]) -> AttackSettings:
     return AttackSettings.of(attack.knobs, given)
 
 
-def submit(
-    context: Context,
-    lab: Lab,
-    who: Principal,
-    attack: Attack,
-    given: Mapping[str, Any],
-    *,
-    request_id: str = "",
-) -> Job:
-    """Return the job that runs an attack on the town; what was run before is answered at once."""
-    settings = turned(attack, given)
-    result = result_id(attack, settings)
-    return run_attack(
-        context, lab, who, attack, dict(settings.values), result=result, request_id=request_id
-    )
-
-
 def run_attack(
-    context: Context,
-    lab: Lab,
-    who: Principal,
+    request: Request,
     attack: Attack,
     given: Mapping[str, Any],
     *,
@@ -60,7 +44,7 @@ def run_attack(
     request_id: str = "",
 ) -> Job:
     """Return the job that runs an attack in a child, which holds no catalog, and keeps its outcome."""
-    answer = {"result": result, "attack": attack.name}
+    lab, answer = lab_of(request), {"result": result, "attack": attack.name}
 
     def keep(shown: dict[str, Any]) -> dict[str, Any]:
         lab.keep(Shown(**shown), durable=not own and result == usual_id(attack))
@@ -68,8 +52,7 @@ def run_attack(
 
     asked = {"name": attack.name, "given": dict(given), "result": result, "own": own}
     return submit_long(
-        context,
-        who,
+        request,
         LongTask("discreet.server.features.lab.in_child:attack", asked, reads=False),
         request_id=request_id,
         known=lambda: answer if lab.known(result) else None,

@@ -11,10 +11,12 @@ from discreet.learn.select import SelectRequest, planned_choice
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.learn.wanted import SAID, foreseen, paid_job
+from discreet.server.features.learn.wanted import SAID, foreseen
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
 from discreet.server.features.query.paid import PaidAsk
+from discreet.server.jobs.queue import Job
+from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.plain_json import finite
 
 router = api_router("choices")
@@ -33,29 +35,34 @@ def choose(
     request: Request, body: ChoiceBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start choosing one of a column's values; follow the job: its answer is the choice."""
-    who = caller(request)
-    paid = PaidAsk.of(who, body, idempotency_key)
+    context, who = context_of(request), caller(request)
+    paid = PaidAsk.of(request, body, idempotency_key)
     _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    asked: dict[str, Any] = body.given(SelectAsked, leave=SAID)
-    job = paid_job(
-        context_of(request),
-        who,
-        paid,
-        lambda curator: curator.select(body.table, **asked, **paid.charged).to_json(),
-    )
-    return {"job": job.id}
+    asked: dict[str, Any] = body.given(SelectAsked, leave=SAID) | paid.charged
+
+    def work(job: Job) -> dict[str, Any]:
+        def tell(step: str) -> None:
+            if step in ("charging", "charged"):
+                job.tell(step)
+            else:
+                job.check()
+
+        with curator_for(job, context.workspace, paid.analyst, asker=who.name, tell=tell) as seen:
+            return finite(seen.select(body.table, **asked).to_json())
+
+    name = paid.request_id
+    return {"job": context.runner.submit(who.key, work, request_id=name, keep=True, long=True).id}
 
 
 @router.post("/choices/explain")
 @allow(Role.OWNER, Role.ANALYST)
 def explain_choice(request: Request, body: ChoiceBody) -> dict[str, Any]:
     """Say what a choice would cost and how far from the best it may lie; spends nothing."""
-    return _price(request, body, PaidAsk.of(caller(request), body, None))
+    return _price(request, body, PaidAsk.of(request, body))
 
 
 def _price(request: Request, body: ChoiceBody, paid: PaidAsk) -> dict[str, Any]:
     asked = body.given(SelectAsked)
     plan, price = foreseen(context_of(request), paid, SelectRequest.of, asked, planned_choice)
     said = {"table": plan.look.table, "candidates": plan.column.values, "loss95": plan.loss95}
-    answer: dict[str, Any] = finite(price | said)
-    return answer
+    return finite(price | said)

@@ -35,8 +35,7 @@ def train(
         lambda place: fill_with(trained.model, place),
         inside=bench.folder,
     )
-    found: dict[str, Any] = finite(trained.to_json() | {"model_id": kept.id})
-    return found
+    return finite(trained.to_json() | {"model_id": kept.id})
 
 
 def _facts(model_id: str, trained: Trained, asked: Mapping[str, Any]) -> KeptModel:
@@ -85,5 +84,4 @@ def recommend(
     Recommenders(state).keep(
         kept, lambda place: write_model(model, place / RECOMMENDER), inside=bench.folder
     )
-    answer: dict[str, Any] = finite(found.to_json() | {"recommender_id": kept.id})
-    return answer
+    return finite(found.to_json() | {"recommender_id": kept.id})

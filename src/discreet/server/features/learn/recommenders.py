@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path as InPath
 from fastapi import Request
 from fastapi.responses import FileResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from discreet.core.requests.learn import RecommendAsked
 from discreet.errors import InvalidInput
 from discreet.learn.kept.model_zip import read_model
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.recommend.run import RecommendRequest, planned_recommender
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import RECOMMENDER, KeptRecommender, Recommenders
@@ -22,11 +21,10 @@ from discreet.server.features.learn.wanted import foreseen
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
 from discreet.server.features.query.paid import PaidAsk, submit_paid
-from discreet.server.plain_json import finite
+from discreet.server.plain_json import Body, finite
 
 router = api_router("recommenders")
 
-Id = Annotated[str, InPath(min_length=1, max_length=64)]
 
 recommenders_of = kept_once(lambda settings: Recommenders(settings.state_folder))
 
@@ -37,10 +35,8 @@ class RecommenderBody(_Fields):  # type: ignore[misc]  # its fields are the requ
     """One recommender: which column says what was rated, and which how it was liked."""
 
 
-class ViewerBody(BaseModel):
+class ViewerBody(Body):
     """What a viewer, who may be made up, thinks of some items: `{"12": 5, "40": 1}`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ratings: dict[Annotated[str, Field(max_length=400)], float] = Field(
         min_length=1, max_length=1000
@@ -62,33 +58,29 @@ def learn_recommender(
     request: Request, body: RecommenderBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start learning from everybody's ratings; follow the job, then ask for any viewer."""
-    who = caller(request)
-    paid = PaidAsk.of(who, body, idempotency_key)
+    paid = PaidAsk.of(request, body, idempotency_key)
     _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    job = submit_paid(
-        context_of(request),
-        who,
+    return submit_paid(
+        request,
         paid,
         recommenders_of(request),
         "discreet.server.features.learn.in_child:recommend",
         payer=paid.analyst,
         asked=body.given(RecommendAsked, leave=("analyst",)) | {"request_id": paid.request_id},
     )
-    return {"job": job.id}
 
 
 @router.post("/recommenders/explain")
 @allow(Role.OWNER, Role.ANALYST)
 def explain_recommender(request: Request, body: RecommenderBody) -> dict[str, Any]:
     """Say what a recommender would cost; spends nothing."""
-    return _price(request, body, PaidAsk.of(caller(request), body, None))
+    return _price(request, body, PaidAsk.of(request, body))
 
 
 def _price(request: Request, body: RecommenderBody, paid: PaidAsk) -> dict[str, Any]:
     asked, wish = body.given(RecommendAsked), RecommendRequest.of
     plan, price = foreseen(context_of(request), paid, wish, asked, planned_recommender)
-    answer: dict[str, Any] = finite(price | {"table": plan.look.table, "items": plan.item.values})
-    return answer
+    return finite(price | {"table": plan.look.table, "items": plan.item.values})
 
 
 @router.get("/recommenders")

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Path, Request
+from fastapi import Request
 from fastapi.responses import FileResponse, Response
 
+from discreet.api import promise
 from discreet.core.requests.learn import LearnAsked
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.learn.methods import chosen
+from discreet.learn.prepare import planned_training
+from discreet.learn.request import LearnRequest
+from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
-from discreet.server.features.learn.body import TrainBody, explained
 from discreet.server.features.learn.shelf import FILE, KeptModel, Models
 from discreet.server.features.learn.wanted import SAID
+from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import PaidAsk, submit_paid
+from discreet.server.features.query.paid import PaidAsk, price_of, submit_paid
 from discreet.server.plain_json import finite
 
 router = api_router("models")
 
-Id = Annotated[str, Path(min_length=1, max_length=64)]
 
 models_of = kept_once(lambda settings: Models(settings.state_folder))
+
+_Fields: Any = body_of(LearnAsked)
+
+
+class TrainBody(_Fields):  # type: ignore[misc]  # its fields are the request's
+    """One training. `analyst` is for an owner who pays from an analyst's share."""
 
 
 def find_model(request: Request, name: str) -> KeptModel:
@@ -37,19 +46,16 @@ def train(
     request: Request, body: TrainBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start training a classifier on a table; follow the job, then download the model."""
-    who = caller(request)
-    paid = PaidAsk.of(who, body, idempotency_key)
+    paid = PaidAsk.of(request, body, idempotency_key)
     _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    job = submit_paid(
-        context_of(request),
-        who,
+    return submit_paid(
+        request,
         paid,
         models_of(request),
         "discreet.server.features.learn.in_child:train",
         table=body.table,
         asked=body.given(LearnAsked, leave=SAID) | asdict(paid),
     )
-    return {"job": job.id}
 
 
 @router.post("/models/explain")
@@ -57,13 +63,28 @@ def train(
 def explain(request: Request, body: TrainBody) -> dict[str, Any]:
     """Say what a model would cost and what it would be learned from; spends nothing."""
     context_of(request).children.warm()  # who asks for the price may well say yes
-    return _price(request, body, PaidAsk.of(caller(request), body, None))
+    return _price(request, body, PaidAsk.of(request, body))
 
 
 def _price(request: Request, body: TrainBody, paid: PaidAsk) -> dict[str, Any]:
-    with context_of(request).workspace.curator() as curator:
-        found: dict[str, Any] = finite(explained(curator.seen_by(paid.analyst), body, paid))
-    return found
+    """Return plan and price; refuses what would be refused, spends nothing, reads no row."""
+    with context_of(request).workspace.curator() as all_of_it:
+        curator = all_of_it.seen_by(paid.analyst)
+        who = {"analyst": curator.account_of(paid.analyst), "request_id": paid.request_id}
+        wish = LearnRequest.of(body.table, **body.given(LearnAsked, leave=SAID), **who)
+        with planned_training(wish, curator) as (plan, _):
+            pass
+        return finite(
+            price_of(curator, plan, wish.epsilon)
+            | {
+                "words": promise(wish.epsilon),
+                "table": plan.outline.table.name,
+                "model": chosen(wish.model, plan.funds.purse),
+                "features": [item.name for item in plan.outline.items[:-1]],
+                "notices": list(plan.outline.notices),
+                "rows_needed": plan.rows_needed(),
+            }
+        )
 
 
 @router.get("/models")

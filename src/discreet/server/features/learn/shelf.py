@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from discreet.learn.kept.card import card_of
 from discreet.learn.kept.model_zip import write_model
 from discreet.learn.sgd.model import AnyClassifier
 from discreet.report import to_fragment
-from discreet.server.shelf import FRAGMENT, Shelf, ShelfRules
+from discreet.server.shelf import FRAGMENT, Kept, Shelf, ShelfRules
 
 FILE = "model.zip"
 RULES = ShelfRules("models", "model", "models", "/api/v1/models", files={FILE: "application/zip"})
@@ -25,7 +24,7 @@ RECOMMENDERS = ShelfRules(
 
 
 @dataclass(frozen=True, slots=True)
-class KeptModel:
+class KeptModel(Kept):
     """A model that was trained: all of it is paid for, so using it is free."""
 
     id: str
@@ -41,10 +40,6 @@ class KeptModel:
     created: float
     analyst: str | None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values, for those who may see it."""
-        return asdict(self)
-
 
 class Models(Shelf[KeptModel]):
     """The models of this server."""
@@ -59,7 +54,7 @@ def fill_with(trained: AnyClassifier, place: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRecommender:
+class KeptRecommender(Kept):
     """A recommender that was learned: all of it is paid for, so using it is free."""
 
     id: str
@@ -73,10 +68,6 @@ class KeptRecommender:
     known_well: tuple[str, ...]
     created: float
     analyst: str | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values, for those who may see it."""
-        return asdict(self)
 
 
 class Recommenders(Shelf[KeptRecommender]):

@@ -1,4 +1,4 @@
-"""What learners of the HTTP API share: what a wish would cost, and the job that asks the curator."""
+"""What learners of the HTTP API share: what a wish would cost."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from discreet.api import Curator, promise
+from discreet.api import promise
 from discreet.learn.recommend.run import RecommenderPlan, RecommendRequest
 from discreet.learn.select import ChoicePlan, SelectRequest
-from discreet.server.access.auth import Principal
 from discreet.server.context import Context
 from discreet.server.features.query.paid import PaidAsk, price_of
-from discreet.server.jobs.queue import Job
-from discreet.server.jobs.rehearsed import curator_for
-from discreet.server.plain_json import finite
 
 Plan = TypeVar("Plan", ChoicePlan, RecommenderPlan)
 
@@ -38,23 +34,3 @@ def foreseen(
         with planned(wanted, curator) as plan:
             price = price_of(curator, plan.look, wanted.epsilon)
             return plan, price | {"words": promise(wanted.epsilon)}
-
-
-def paid_job(
-    context: Context, who: Principal, paid: PaidAsk, learn: Callable[[Curator], dict[str, Any]]
-) -> Job:
-    """Return the job that pays, learns and keeps, in that order; told step by step."""
-
-    def work(job: Job) -> dict[str, Any]:
-        def tell(step: str) -> None:
-            if step in ("charging", "charged"):
-                job.tell(step)
-            else:
-                job.check()
-
-        with curator_for(job, context.workspace, paid.analyst, asker=who.name, tell=tell) as seen:
-            found = learn(seen)
-        plain: dict[str, Any] = finite(found)
-        return plain
-
-    return context.runner.submit(who.key, work, request_id=paid.request_id, keep=True, long=True)

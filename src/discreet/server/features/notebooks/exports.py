@@ -10,13 +10,13 @@ from fastapi import Request
 from fastapi.responses import Response
 
 from discreet.errors import UnknownName
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.budget.routes import Named, answered
 from discreet.server.features.notebooks.ipynb import MEDIA_TYPE, ipynb
 from discreet.server.features.notebooks.reading import read_cells
-from discreet.server.features.notebooks.routes import Id, find_notebook
+from discreet.server.features.notebooks.routes import find_notebook
 
 router = api_router("notebooks")
 

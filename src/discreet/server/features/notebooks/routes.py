@@ -7,21 +7,21 @@ import uuid
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from fastapi import Path, Request
+from fastapi import Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
+from pydantic import Field, StrictBool, StrictStr
 
 from discreet.errors import InvalidInput, NotAllowed, UnknownName
-from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.auth import Id, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.notebooks.reading import read_cells
 from discreet.server.features.notebooks.shelf import Notebook, Notebooks
 from discreet.server.features.query.body import payer_of
+from discreet.server.plain_json import Body
 
 router = api_router("notebooks")
 
-Id = Annotated[str, Path(min_length=1, max_length=64)]
 
 notebooks_of = kept_once(lambda settings: Notebooks(settings.state_folder))
 
@@ -31,10 +31,8 @@ MOST_CELLS = 200
 Title = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 
 
-class CellBody(BaseModel):
+class CellBody(Body):
     """Text, or a question with the request id of its answer and whose share paid for it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     kind: Literal["text", "question"]
     text: StrictStr = Field("", max_length=20_000)
@@ -45,10 +43,8 @@ class CellBody(BaseModel):
     view: Literal["table", "chart"] = "table"
 
 
-class NotebookBody(BaseModel):
+class NotebookBody(Body):
     """A notebook as its author writes it; a new one may begin with cells."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: Title
     shared: StrictBool = False

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from discreet.server.shelf import Shelf, ShelfRules
+from discreet.server.shelf import Kept, Shelf, ShelfRules
 
 RULES = ShelfRules("notebooks", "notebook", "notebooks", "/api/v1/notebooks", files={})
 
 
 @dataclass(frozen=True, slots=True)
-class Notebook:
+class Notebook(Kept):
     """`analyst` is whose it is, None for the owner's; `cells` are plain objects, checked on the way in.
 
     A cell is text, or a question with the request id of its answer. Answers stay in the ledger: a
@@ -24,10 +24,6 @@ class Notebook:
     shared: bool
     created: float
     cells: tuple[dict[str, Any], ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self) | {"cells": list(self.cells)}
 
 
 class Notebooks(Shelf[Notebook]):

@@ -20,15 +20,11 @@ def rehearse(bench: Workbench, *, state: Path, text: str, who: str) -> dict[str,
     drafts.keep(spec)
     bench.advance(1, 2, "drawing pictures")
     drafts.keep_pictures(spec.name, to_fragment(found.document()))
-    answer: dict[str, Any] = finite(found.to_json())
-    return answer
+    return finite(found.to_json())
 
 
 def release(bench: Workbench, *, state: Path, text: str, who: str) -> dict[str, Any]:
     """Return a release: charged once, then the same package for ever."""
     curator = bench.curator()
     spec = read_text(text, curator.catalog.base, state=state)
-    answer: dict[str, Any] = finite(
-        curator.publish(spec, who=who, progress=bench.advance).to_json()
-    )
-    return answer
+    return finite(curator.publish(spec, who=who, progress=bench.advance).to_json())

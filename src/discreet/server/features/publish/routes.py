@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import Field, StrictStr
 
 from discreet.errors import UnknownName
 from discreet.publish.run import request_id
-from discreet.server.access.auth import allow, api_router, caller, everybody
+from discreet.server.access.auth import Id, allow, api_router, caller, everybody
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.publish.drafts import Drafts, read_text
@@ -18,10 +18,10 @@ from discreet.server.features.publish.released import MEMBERS, member
 from discreet.server.features.publish.standings import Standings
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.jobs.queue import Job
+from discreet.server.plain_json import Body
 
 router = api_router("publish")
 
-Name = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=200)]
 
 drafts_of = kept_once(lambda settings: Drafts(settings.state_folder))
@@ -31,26 +31,20 @@ standings_of = kept_once(lambda _settings: Standings())
 LONGEST = 60_000
 
 
-class SpecBody(BaseModel):
+class SpecBody(Body):
     """A release as its SPEC.toml describes it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     spec: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST)]
 
 
-class ApprovalBody(BaseModel):
+class ApprovalBody(Body):
     """What was read before it was approved: the digest of the draft's spec and files."""
-
-    model_config = ConfigDict(extra="forbid")
 
     digest: Annotated[StrictStr, Field(pattern="[0-9a-f]{64}", max_length=64)]
 
 
-class ReasonBody(BaseModel):
+class ReasonBody(Body):
     """Why a release is withdrawn; it is written into the ledger's history."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Annotated[StrictStr, Field(min_length=1, max_length=1000)]
 
@@ -84,7 +78,7 @@ def rehearse(request: Request, body: SpecBody) -> dict[str, Any]:
 
 @router.get("/publish/{name}")
 @allow(Role.OWNER, Role.REVIEWER)
-def one_draft(request: Request, name: Name) -> dict[str, Any]:
+def one_draft(request: Request, name: Id) -> dict[str, Any]:
     """Say where one release stands, and its spec with the digest that an approval names."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
@@ -95,7 +89,7 @@ def one_draft(request: Request, name: Name) -> dict[str, Any]:
 
 @router.post("/publish/{name}/approve")
 @allow(Role.OWNER, Role.REVIEWER)
-def approve(request: Request, name: Name, body: ApprovalBody) -> dict[str, Any]:
+def approve(request: Request, name: Id, body: ApprovalBody) -> dict[str, Any]:
     """Approve a draft as it was read; with a second person, somebody else must have made it."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
@@ -104,7 +98,7 @@ def approve(request: Request, name: Name, body: ApprovalBody) -> dict[str, Any]:
 
 @router.post("/publish/{name}/release", status_code=202)
 @allow(Role.OWNER)
-def release(request: Request, name: Name) -> dict[str, Any]:
+def release(request: Request, name: Id) -> dict[str, Any]:
     """Start releasing a draft: charged once, signed, and the same package whenever asked again."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
@@ -116,10 +110,10 @@ def release(request: Request, name: Name) -> dict[str, Any]:
 
 def _started(request: Request, task: str, text: str, *, charge: str = "") -> Job:
     """Return the job of a child that does what `task` says with a spec."""
-    context = context_of(request)
-    asked = {"state": context.settings.state_folder, "text": text, "who": _name(request)}
+    state = context_of(request).settings.state_folder
+    asked = {"state": state, "text": text, "who": _name(request)}
     run = f"discreet.server.features.publish.in_child:{task}"
-    return submit_long(context, caller(request), LongTask(run, asked, charge=charge))
+    return submit_long(request, LongTask(run, asked, charge=charge))
 
 
 def _name(request: Request) -> str:
@@ -130,7 +124,7 @@ def _name(request: Request) -> str:
 
 @router.post("/publish/{name}/withdraw")
 @allow(Role.OWNER)
-def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
+def withdraw(request: Request, name: Id, body: ReasonBody) -> dict[str, Any]:
     """Withdraw a release: its page says why, its package is no longer handed out, its price stays."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
@@ -141,7 +135,7 @@ def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
 
 @router.get("/releases/{name}/package.zip", response_class=Response)
 @everybody
-def package(request: Request, name: Name) -> FileResponse:
+def package(request: Request, name: Id) -> FileResponse:
     """Download a released package, whole and signed; nobody needs a token for it."""
     with context_of(request).workspace.curator() as curator:
         path = standings_of(request).package(curator, name)
@@ -152,7 +146,7 @@ def package(request: Request, name: Name) -> FileResponse:
 
 @router.get("/releases/{name}/files/{file:path}", response_class=Response)
 @everybody
-def one_file(request: Request, name: Name, file: File) -> Response:
+def one_file(request: Request, name: Id, file: File) -> Response:
     """Download one member of a released package."""
     with context_of(request).workspace.curator() as curator:
         path = standings_of(request).package(curator, name)

@@ -6,10 +6,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic import create_model as new_model
 
 from discreet.core.requests.asked import AskedField, FieldKind, asked_fields
+from discreet.server.plain_json import Body
 
 Amount = StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=100)]
 
@@ -22,10 +23,8 @@ _TYPES: dict[FieldKind, Any] = {
 }
 
 
-class AskedBody(BaseModel):
+class AskedBody(Body):
     """A body that knows which of its fields are those of the request."""
-
-    model_config = ConfigDict(extra="forbid")
 
     def given(self, request: type, *, leave: Collection[str] = ()) -> dict[str, Any]:
         """Return the fields of the request that came with the body; those to `leave` are said elsewhere."""

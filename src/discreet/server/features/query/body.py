@@ -118,5 +118,4 @@ def _explained(found: Any) -> dict[str, Any]:
         words = "Nobody's rows are read for this, so nobody's odds change."
     else:
         words = promise(found.cost.epsilon)
-    said: dict[str, Any] = finite(found.to_json() | {"words": words})
-    return said
+    return finite(found.to_json() | {"words": words})

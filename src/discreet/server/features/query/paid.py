@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from fastapi import Request
+
 from discreet.api import Curator
 from discreet.core.answer import Spent
 from discreet.core.numbers import Epsilon
 from discreet.core.owner import OWNER
 from discreet.learn.one_look import PlannedLook
 from discreet.learn.prepare import Training
-from discreet.server.access.auth import Principal
-from discreet.server.context import Context
+from discreet.server.access.auth import caller
+from discreet.server.context import context_of
 from discreet.server.features.query.body import payer_of, request_id_of
 from discreet.server.jobs.long import LongTask, submit_long
-from discreet.server.jobs.queue import Job
 from discreet.server.shelf import Shelf
 from discreet.synth.prepare import PreparedSynthesis
 
@@ -31,10 +32,10 @@ class PaidAsk:
     request_id: str
 
     @classmethod
-    def of(cls, who: Principal, body: Any, key: str | None) -> PaidAsk:
+    def of(cls, request: Request, body: Any, key: str | None = None) -> PaidAsk:
         """Return payer and id of this caller; header and body must agree on the id."""
         name = request_id_of(body, key) or uuid.uuid4().hex
-        return cls(payer_of(who, body.analyst), name)
+        return cls(payer_of(caller(request), body.analyst), name)
 
     @property
     def id(self) -> str:
@@ -71,10 +72,10 @@ def price_of(
 
 
 def submit_paid(
-    context: Context, who: Principal, paid: PaidAsk, shelf: Shelf[Any], run: str, **asked: Any
-) -> Job:
-    """Return the job of a child that pays, makes and keeps, in that order; refused where there is no room."""
+    request: Request, paid: PaidAsk, shelf: Shelf[Any], run: str, **asked: Any
+) -> dict[str, str]:
+    """Name the job of a child that pays, makes and keeps, in that order; refused where there is no room."""
     shelf.room(paid.analyst)
-    asked |= {"state": context.settings.state_folder, "kept_id": paid.id}
+    asked |= {"state": context_of(request).settings.state_folder, "kept_id": paid.id}
     task = LongTask(run, asked, charge=paid.request_id, payer=paid.analyst)
-    return submit_long(context, who, task, request_id=paid.request_id)
+    return {"job": submit_long(request, task, request_id=paid.request_id).id}

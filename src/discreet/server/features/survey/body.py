@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from discreet.errors import InvalidInput
+from discreet.server.plain_json import Body
 from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.sketch.hashes import word_bytes
 from discreet.survey.spec.read import read_survey
@@ -18,10 +19,8 @@ from discreet.survey.spec.read import read_survey
 MOST_WORDS = 5_000
 
 
-class StatedSurvey(BaseModel):
+class StatedSurvey(Body):
     """A survey to be looked at or begun."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$")]
     toml: Annotated[str, Field(max_length=200_000)]
@@ -50,12 +49,10 @@ def _name_no_files(path: Path) -> None:
         )
 
 
-class StatedWishes(BaseModel):
+class StatedWishes(Body):
     """What estimates are wanted for: words by open question, shares that add up, two questions to cross."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    candidates: dict[str, Annotated[list[str], Field(max_length=MOST_WORDS)]] = {}
+    candidates: dict[str, Annotated[list[str], Field(max_length=MOST_WORDS)]] = Field({})
     consistent: bool = False
     cross: tuple[str, str] | None = None
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Path, Request
+from fastapi import Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import DiscreetError, InvalidInput, RequestConflict, TooLarge
-from discreet.server.access.auth import api_router, everybody
+from discreet.server.access.auth import Id, api_router, everybody
 from discreet.server.features.survey.reading import (
     CBOR,
     LARGEST_BATCH,
@@ -27,7 +27,6 @@ from discreet.survey.collect.store import SurveyStore, Taken
 
 router = api_router("survey")
 
-Name = Annotated[str, Path(min_length=1, max_length=64)]
 Take = Callable[[SurveyStore, str, bytes], Taken]
 
 _FINAL: dict[Refusal, tuple[type[DiscreetError], str]] = {
@@ -47,7 +46,7 @@ _FINAL: dict[Refusal, tuple[type[DiscreetError], str]] = {
 
 @router.get("/surveys/{name}/document")
 @everybody
-def document(request: Request, name: Name) -> Response:
+def document(request: Request, name: Id) -> Response:
     """Return the survey as devices are given it: the bytes whose hash is its id."""
     plan = shelf_of(request).store(name).plan
     return Response(plan.document, media_type="application/json")
@@ -55,7 +54,7 @@ def document(request: Request, name: Name) -> Response:
 
 @router.post("/surveys/{name}/reports")
 @everybody
-async def one_report(request: Request, name: Name) -> dict[str, Any]:
+async def one_report(request: Request, name: Id) -> dict[str, Any]:
     """Take one report (application/cbor, or its JSON twin); a one-use id that was seen is taken once."""
     taken = await _taken(request, name, LARGEST_REPORT, _take_one)
     for reason in taken.refused:
@@ -67,7 +66,7 @@ async def one_report(request: Request, name: Name) -> dict[str, Any]:
 
 @router.post("/surveys/{name}/reports/batch")
 @everybody
-async def many_reports(request: Request, name: Name) -> dict[str, Any]:
+async def many_reports(request: Request, name: Id) -> dict[str, Any]:
     """Take a batch of reports; a bad one spoils no other, and each is counted by its reason."""
     return _told(await _taken(request, name, LARGEST_BATCH, _take_batch))
 

@@ -6,10 +6,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from discreet.report.qr import qr_path
-from discreet.server.access.auth import GuardedRoute, allow
+from discreet.server.access.auth import GuardedRoute, Id, allow
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.survey.collector import Name
 from discreet.server.features.survey.routes import all_listed, listed
 from discreet.server.features.survey.shelf import shelf_of
 from discreet.server.rendering import page
@@ -42,14 +41,14 @@ def surveys(request: Request) -> Response:
 
 @router.get("/surveys/{name}")
 @allow(Role.OWNER, Role.ANALYST)
-def one_survey(request: Request, name: Name) -> Response:
+def one_survey(request: Request, name: Id) -> Response:
     """Show one survey: estimates as reports come in, what it promises, and its link."""
     return _shown(request, name, "survey.html")
 
 
 @router.get("/surveys/{name}/projector")
 @allow(Role.OWNER, Role.ANALYST)
-def projector(request: Request, name: Name) -> Response:
+def projector(request: Request, name: Id) -> Response:
     """Show one survey to a room: the link, and numbers that settle."""
     return _shown(request, name, "survey_projector.html")
 

@@ -10,8 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from discreet.server.access.auth import API, GuardedRoute, everybody
-from discreet.server.features.survey.collector import Name
+from discreet.server.access.auth import API, GuardedRoute, Id, everybody
 from discreet.server.features.survey.shelf import shelf_of
 from discreet.server.rendering import page
 
@@ -54,7 +53,7 @@ def worker(request: Request) -> Response:
 
 @router.get("/s/{name}")
 @everybody
-def respond(request: Request, name: Name) -> Response:
+def respond(request: Request, name: Id) -> Response:
     """Show a survey to a respondent; answers are randomised in the browser."""
     store = shelf_of(request).store(name)
     chosen = language_of(request.headers.get("accept-language", ""))

@@ -9,10 +9,9 @@ from fastapi import Request
 
 from discreet.errors import DiscreetError
 from discreet.server.access.audit import Deed
-from discreet.server.access.auth import allow, api_router, tell
+from discreet.server.access.auth import Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.features.survey.body import StatedSurvey, StatedWishes
-from discreet.server.features.survey.collector import Name
 from discreet.server.features.survey.shelf import SurveyShelf, shelf_of
 from discreet.survey.command import begin_survey, close_survey, described, estimate_survey
 from discreet.survey.spec.plan import SurveyPlan
@@ -53,7 +52,7 @@ def new(request: Request, stated: StatedSurvey) -> dict[str, Any]:
 
 @router.get("/surveys/{name}")
 @allow(Role.OWNER, Role.ANALYST)
-def one(request: Request, name: Name) -> dict[str, Any]:
+def one(request: Request, name: Id) -> dict[str, Any]:
     """Return the estimates so far with their intervals, and how many more each question needs."""
     shelf = shelf_of(request)
     return _with_needs(shelf, name, shelf.estimates(name))
@@ -61,7 +60,7 @@ def one(request: Request, name: Name) -> dict[str, Any]:
 
 @router.post("/surveys/{name}/estimate")
 @allow(Role.OWNER, Role.ANALYST)
-def estimated(request: Request, name: Name, wishes: StatedWishes) -> dict[str, Any]:
+def estimated(request: Request, name: Id, wishes: StatedWishes) -> dict[str, Any]:
     """Return the estimates for given words of open questions, or with a cross table of two questions."""
     shelf = shelf_of(request)
     return _with_needs(shelf, name, estimate_survey(name, shelf.base, wanted=wishes.wanted()))
@@ -69,7 +68,7 @@ def estimated(request: Request, name: Name, wishes: StatedWishes) -> dict[str, A
 
 @router.post("/surveys/{name}/close")
 @allow(Role.OWNER)
-def closed(request: Request, name: Name) -> dict[str, Any]:
+def closed(request: Request, name: Id) -> dict[str, Any]:
     """Take no more reports; estimates stay."""
     shelf = shelf_of(request)
     found = close_survey(name, shelf.base)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.server.shelf import Shelf, ShelfRules
+from discreet.server.shelf import Kept, Shelf, ShelfRules
 from discreet.synth.encoding.shape import Codes
 
 FILES = {
@@ -28,7 +26,7 @@ RULES = ShelfRules("synthetic", "synthetic copy", "synthetic copies", "/api/v1/s
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Kept):
     """A synthetic copy that was made: all of it is paid for, so using it is free.
 
     `analyst` is whose share paid, None for the owner. `target` is the column that reports predict.
@@ -47,10 +45,6 @@ class Copy:
     target: str | None = None
     compared: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values, for those who may see it."""
-        return asdict(self) | {"columns": list(self.columns), "notices": list(self.notices)}
-
 
 class Copies(Shelf[Copy]):
     """The synthetic copies of this server."""
@@ -68,8 +62,3 @@ class Copies(Shelf[Copy]):
         found = replace(copy, compared=True) if name in OWNERS_ONLY else copy
         self.write_facts(self.place(copy), found)
         return found
-
-
-def now() -> float:
-    """Return the time that a copy is stamped with."""
-    return time.time()

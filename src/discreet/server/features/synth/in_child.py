@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +16,7 @@ from discreet.core.answer import Spent
 from discreet.core.owner import OWNER
 from discreet.report import to_fragment, to_html
 from discreet.report import write as write_report
-from discreet.server.features.synth.copies import CODES, Copies, Copy, now
+from discreet.server.features.synth.copies import CODES, Copies, Copy
 from discreet.server.jobs.child import Workbench
 from discreet.server.plain_json import finite
 from discreet.server.shelf import FRAGMENT
@@ -45,8 +46,7 @@ def make(
         facts, lambda place: _fill(bench, seen, synthetic, target, place), inside=bench.folder
     )
     bench.advance(WHOLE, WHOLE, "done")
-    found: dict[str, Any] = finite(synthetic.to_json() | {"copy": copy.id, "dataset": copy.dataset})
-    return found
+    return finite(synthetic.to_json() | {"copy": copy.id, "dataset": copy.dataset})
 
 
 def compare(bench: Workbench, *, state: Path, copy_id: str) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _facts(
         epsilon=str(asked["epsilon"]),
         rows=synthetic.table.num_rows,
         columns=tuple(synthetic.table.column_names),
-        created=now(),
+        created=time.time(),
         analyst=asked["analyst"],
         notices=synthetic.notices,
         target=target,

@@ -12,7 +12,6 @@ from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.features.synth.routes import copies_of, find_copy
 from discreet.server.features.synth.views import (
     choice_view,
-    copies_view,
     copy_view,
     methods_view,
     tables_view,
@@ -43,7 +42,7 @@ def synthesize(request: Request, table: str = "") -> Response:
         among=choice_view(),
         epsilon=start_of(datasets, kept[0]["dataset"] if kept else ""),
         analysts=catalog.get("analysts", []),
-        copies=copies_view(copies_of(request).all(who.analyst)),
+        copies=[copy_view(copy) for copy in copies_of(request).all(who.analyst)],
     )
 
 

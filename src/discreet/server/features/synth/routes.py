@@ -8,7 +8,7 @@ from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.errors import NotAllowed
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.query.body import IdempotencyKey
@@ -27,7 +27,6 @@ from discreet.server.plain_json import finite
 router = api_router("synth")
 _CHILD = "discreet.server.features.synth.in_child"
 
-Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
 copies_of = kept_once(lambda settings: Copies(settings.state_folder))
@@ -44,12 +43,10 @@ def start(
     request: Request, wish: SynthBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start making a synthetic copy of a table; follow the job, then download its files."""
-    who = caller(request)
-    paid = PaidAsk.of(who, wish, idempotency_key)
+    paid = PaidAsk.of(request, wish, idempotency_key)
     _price(request, wish, paid)  # what can be refused is refused here, not in the queue
-    job = submit_paid(
-        context_of(request),
-        who,
+    return submit_paid(
+        request,
         paid,
         copies_of(request),
         f"{_CHILD}:make",
@@ -57,7 +54,6 @@ def start(
         target=wish.target,
         asked=asked_of(wish, paid),
     )
-    return {"job": job.id}
 
 
 @router.post("/synth/explain")
@@ -65,7 +61,7 @@ def start(
 def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
     """Say what a copy would cost and how each column would be treated; spends nothing."""
     context_of(request).children.warm()  # who asks for the price may well say yes
-    return _price(request, wish, PaidAsk.of(caller(request), wish, None))
+    return _price(request, wish, PaidAsk.of(request, wish))
 
 
 def _price(request: Request, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
@@ -73,8 +69,7 @@ def _price(request: Request, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     with context.workspace.curator() as curator:
         for statement in statements(wish):
             context.planner.check_text(curator.catalog, curator.engine.capabilities, statement)
-        found: dict[str, Any] = finite(explained(curator.seen_by(paid.analyst), wish, paid))
-    return found
+        return finite(explained(curator.seen_by(paid.analyst), wish, paid))
 
 
 @router.get("/synth")
@@ -113,10 +108,8 @@ def download(request: Request, copy_id: Id, file: File) -> FileResponse:
 def compare(request: Request, copy_id: Id) -> dict[str, Any]:
     """Compare a copy with the real rows: recorded as a look, not private, never to be published."""
     copy = find_copy(request, copy_id)
-    context = context_of(request)
-    asked = {"state": context.settings.state_folder, "copy_id": copy.id}
-    job = submit_long(context, caller(request), LongTask(f"{_CHILD}:compare", asked))
-    return {"job": job.id}
+    asked = {"state": context_of(request).settings.state_folder, "copy_id": copy.id}
+    return {"job": submit_long(request, LongTask(f"{_CHILD}:compare", asked)).id}
 
 
 @router.delete("/synth/{copy_id}", status_code=204)

@@ -41,13 +41,8 @@ def choice_view() -> list[str]:
     return [each["name"] for each in methods_json() if each["reads"] and each["name"] not in SLOW]
 
 
-def copies_view(copies: Iterable[Copy]) -> list[dict[str, Any]]:
-    """Return copies as the page lists them."""
-    return [copy_view(copy) for copy in copies]
-
-
 def copy_view(copy: Copy) -> dict[str, Any]:
-    """Return one copy as its page shows it."""
+    """Return one copy as the pages show it."""
     when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(copy.created))
     return {
         "id": copy.id,

@@ -96,9 +96,9 @@ def problem(
     return message(b"E", _fields(severity, code, said, hint, where))
 
 
-def notice(said: str, *, hint: str = "", severity: str = "NOTICE") -> bytes:
+def notice(said: str) -> bytes:
     """Return something worth knowing that is no error."""
-    return message(b"N", _fields(severity, "00000", said, hint))
+    return message(b"N", _fields("NOTICE", "00000", said, ""))
 
 
 def _fields(severity: str, code: str, said: str, hint: str, where: bytes = b"") -> bytes:

@@ -1,6 +1,6 @@
 // A lesson's page: sliders over steps that were worked out beforehand, and answers sent to be graded.
 import { call } from "../api.js";
-import { byId, element, sayProblem } from "../dom.js";
+import { byId, element, tried } from "../dom.js";
 
 function startSweep(place) {
   const [slider, output] = [place.querySelector("input"), place.querySelector("output")];
@@ -43,17 +43,14 @@ function startQuestion(form, lesson) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    try {
+    await tried(said, async () => {
       const found = await call("POST", `/course/${lesson}/grade`, { question, answer: field.value });
       said.replaceChildren(element("strong", {}, found.right ? "Right." : "Not yet."), ` ${found.words.replace(/^Yes[.:] ?/, "")}`);
       said.className = found.right ? "verdict right-answer" : "verdict";
       form.classList.toggle("solved", found.right);
       if (found.right) remember(solved(lesson, question));
-    } catch (problem) {
-      sayProblem(said, problem);
-    } finally {
-      button.disabled = false;
-    }
+    });
+    button.disabled = false;
   });
 }
 

@@ -1,6 +1,7 @@
 // A class in one step: what it may spend is said first, links and QR codes are shown once, all end together.
 import { call } from "../api.js";
-import { byId, drawn, element, sayProblem } from "../dom.js";
+import { byId, drawn, element, sayProblem, tried } from "../dom.js";
+import { download } from "../how.js";
 
 const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
 const short = (value) => String(Number(value.toPrecision(3)));
@@ -41,15 +42,9 @@ function card({ name, link, qr }, keep) {
   return element("li", {}, code, element("div", {}, element("strong", {}, name), element("code", {}, link), element("span", { class: "quiet small" }, keep)));
 }
 
-function save(name, sheet) {
-  const address = URL.createObjectURL(new Blob([sheet], { type: "text/html" }));
-  element("a", { href: address, download: `class-${name}.html` }).click();
-  URL.revokeObjectURL(address);
-}
-
 function show(made) {
   const print = element("button", { type: "button", click: () => window.print() }, "Print");
-  const keep = element("button", { type: "button", click: () => save(made.name, made.sheet) }, "Save as a file");
+  const keep = element("button", { type: "button", click: () => download(`class-${made.name}.html`, "text/html", made.sheet) }, "Save as a file");
   const place = byId("class-sheet");
   place.replaceChildren(
     element("h3", {}, made.title),
@@ -69,15 +64,12 @@ async function make(event) {
   event.preventDefault();
   const button = byId("new-class").querySelector("button");
   button.disabled = true;
-  try {
+  await tried(byId("class-problem"), async () => {
     sayProblem(byId("class-problem"));
     show(await call("POST", "/classes", wanted()));
     await list();
-  } catch (problem) {
-    sayProblem(byId("class-problem"), problem);
-  } finally {
-    button.disabled = false;
-  }
+  });
+  button.disabled = false;
 }
 
 // Ending is for good, so it asks once more in the same place.
@@ -88,13 +80,11 @@ function ending({ name, valid }) {
       button.textContent = `End ${valid} links for good`;
       return;
     }
-    try {
+    await tried(byId("class-problem"), async () => {
       await call("DELETE", `/classes/${encodeURIComponent(name)}`);
       if (byId("class-sheet").dataset.name === name) byId("class-sheet").hidden = true;
       await list();
-    } catch (problem) {
-      sayProblem(byId("class-problem"), problem);
-    }
+    });
   };
   const button = element("button", { type: "button", class: "plain", click: press, "aria-label": `End the class ${name}` }, "End");
   return button;
@@ -115,5 +105,5 @@ if (byId("new-class")) {
   byId("new-class").addEventListener("submit", make);
   byId("new-class").addEventListener("input", sayBudget);
   sayBudget();
-  list().catch((problem) => sayProblem(byId("class-problem"), problem));
+  tried(byId("class-problem"), list);
 }

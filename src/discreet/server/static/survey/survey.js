@@ -1,6 +1,6 @@
 // One survey for its owner: estimates with their intervals as reports come in, its link, and closing it.
 import { call } from "../api.js";
-import { byId, drawn, element, sayProblem } from "../dom.js";
+import { byId, drawn, element, sayProblem, tried } from "../dom.js";
 import { chosenPair, showCross } from "./cross.js";
 import { estimates, isOpen, linesOf, watch, written } from "./watching.js";
 
@@ -108,15 +108,13 @@ function picture(line, at, between) {
 const sure = byId("close-sure");
 byId("close")?.addEventListener("click", () => (sure.hidden = false));
 byId("close-no")?.addEventListener("click", () => (sure.hidden = true));
-byId("close-yes")?.addEventListener("click", async () => {
-  try {
+byId("close-yes")?.addEventListener("click", () =>
+  tried(byId("problem"), async () => {
     await call("POST", `/surveys/${encodeURIComponent(name)}/close`);
     sure.hidden = true;
     shown(await call("GET", `/surveys/${encodeURIComponent(name)}`));
-  } catch (problem) {
-    sayProblem(byId("problem"), problem);
-  }
-});
+  }),
+);
 
 // Words of open questions that are looked for, by question; they stay on this page.
 const lookedFor = {};

@@ -1,6 +1,6 @@
 // A new survey: what it would promise and need, before it begins.
 import { call } from "../api.js";
-import { byId, element, sayProblem } from "../dom.js";
+import { byId, element, sayProblem, tried } from "../dom.js";
 
 const stated = () => ({ name: byId("name").value.trim() || byId("name").placeholder, toml: byId("toml").value });
 
@@ -33,20 +33,15 @@ function show(found) {
   );
 }
 
-async function tried(work) {
+async function doing(work) {
   sayProblem(byId("problem"), null);
-  try {
-    await work();
-  } catch (problem) {
-    byId("planned").replaceChildren();
-    sayProblem(byId("problem"), problem);
-  }
+  if (!(await tried(byId("problem"), work))) byId("planned").replaceChildren();
 }
 
-byId("look").addEventListener("click", () => tried(async () => show(await call("POST", "/surveys/plan", stated()))));
+byId("look").addEventListener("click", () => doing(async () => show(await call("POST", "/surveys/plan", stated()))));
 byId("new").addEventListener("submit", (event) => {
   event.preventDefault();
-  tried(async () => {
+  doing(async () => {
     const found = await call("POST", "/surveys", stated());
     window.location.assign(`/surveys/${encodeURIComponent(found.survey)}`);
   });

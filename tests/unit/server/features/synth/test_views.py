@@ -1,7 +1,7 @@
 """The words of the Synthesize pages."""
 
 from discreet.server.features.synth.copies import Copy
-from discreet.server.features.synth.views import choice_view, copies_view, methods_view, tables_view
+from discreet.server.features.synth.views import choice_view, copy_view, methods_view, tables_view
 
 COPY = Copy("a" * 32, "town", "people", "tree", "1", 1234, ("a", "b"), 0.0, None, ())
 
@@ -13,7 +13,7 @@ def test_every_method_has_a_sentence():
 
 
 def test_a_copy_in_words():
-    [found] = copies_view([COPY])
+    found = copy_view(COPY)
     assert found["rows"] == "1,234"
     assert found["when"] == "1970-01-01 00:00"
     assert found["who"] == "owner"

@@ -157,8 +157,6 @@ def _lines(review: Review, source: str) -> Iterator[str]:
     yield ""
     yield f"[{place}.columns]"
     for name, declared in review.columns.items():
-        if name == review.unit:
-            named = declared.model_copy(update={"type": "identifier", "hidden": False})
-            yield f"{toml.key(name)} = {toml.inline_table(settings_of(name, named))}"
-        else:
-            yield f"{toml.key(name)} = {toml.inline_table(settings_of(name, declared))}"
+        person = {"type": "identifier", "hidden": False} if name == review.unit else {}
+        settings = settings_of(name, declared.model_copy(update=person))
+        yield f"{toml.key(name)} = {toml.inline_table(settings)}"

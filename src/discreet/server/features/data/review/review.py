@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     StrictBool,
     StrictFloat,
@@ -27,6 +25,7 @@ from discreet.catalog.read.domains import column_of
 from discreet.catalog.read.file_shape import ColumnShape
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import CatalogError, DiscreetError, InvalidInput
+from discreet.server.plain_json import Body
 
 Amount: TypeAlias = StrictInt | StrictFloat | StrictStr
 NAME = r"^[A-Za-z][A-Za-z0-9_]{0,62}$"
@@ -34,11 +33,7 @@ MAX_VALUES = 100_000
 MAX_FORMS = 2_000
 
 
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ColumnReview(_Shape):
+class ColumnReview(Body):
     """One column as the owner declares it. `public`: the owner says that all of it is public."""
 
     type: StrictStr = Field(max_length=20)
@@ -61,14 +56,14 @@ class ColumnReview(_Shape):
     public: StrictBool = False
 
 
-class AnalystShare(_Shape):
+class AnalystShare(Body):
     """What an analyst may spend."""
 
     epsilon: Amount
     delta: Amount | None = None
 
 
-class Review(_Shape):
+class Review(Body):
     """What the owner has answered so far; a draft may leave anything open."""
 
     dataset: StrictStr | None = Field(None, pattern=NAME)

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import UnknownName
-from discreet.server import notes
-from discreet.server.notes import all_notes, note, notes_folder, rendered
+from discreet.server.features.docs.reading import HERE, all_notes, note, rendered_note
 
-ROOT = Path(__file__).resolve().parents[3]
-STATIC = Path(notes.__file__).parent / "static"
+ROOT = Path(__file__).resolve().parents[4]
+STATIC = HERE / "static"
 
 
 def test_every_note_of_the_documentation_is_there():
@@ -25,13 +24,6 @@ def test_the_wheel_takes_the_notes_along():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert included["docs"] == "discreet/server/doc_files"
-
-
-def test_notes_of_the_package_come_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(notes, "HERE", tmp_path)
-    assert notes_folder().name == "notes"
-    (tmp_path / "doc_files" / "notes").mkdir(parents=True)
-    assert notes_folder() == tmp_path / "doc_files" / "notes"
 
 
 def test_each_mechanism_has_a_note_and_each_note_named_exists():
@@ -57,7 +49,7 @@ def test_markup_is_text_and_addresses_stay_here():
 |--:|:-:|
 | 1 | 2 |
 """
-    found = rendered("0099", text)
+    found = rendered_note("0099", text)
     assert found.title == "A note"
     assert "<script" not in found.body
     assert "<b>" not in found.body
@@ -73,5 +65,5 @@ def test_no_note_has_anything_that_the_content_policy_would_refuse():
             r"<(?!/?(?:p|h[1-6]|em|strong|code|pre|a|[uo]l|li|br|hr|blockquote"
             r"|table|thead|tbody|t[rhd])\b)",
             found.body,
-        ), found.number
+        ), found.name
         assert "style=" not in found.body
