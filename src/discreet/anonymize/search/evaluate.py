@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,7 +65,7 @@ class Judged:
     most_classes: int
 
 
-class Evaluator:
+class Evaluator(ABC):
     """Looks at nodes; what a class is hidden among is for each kind of evaluator to say."""
 
     def __init__(
@@ -118,8 +119,9 @@ class Evaluator:
             classes=int(view.kept.sum()),
         )
 
+    @abstractmethod
     def _judge(self, table: ClassTable) -> Judged:
-        raise NotImplementedError
+        """Return which classes of a node are kept."""
 
 
 class ClassEvaluator(Evaluator):
