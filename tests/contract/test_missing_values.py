@@ -45,6 +45,7 @@ MEASURES = [
     "SUM({0}), COUNT(*)",
     "SUM({0}), SUM(b * 3 + 1)",
     "COUNT(DISTINCT {0}), SUM({0})",
+    "COUNT(*), AVG({0}), SUM(b * 3 + 1), COUNT(a), COUNT(DISTINCT kind)",
 ]
 
 

@@ -39,9 +39,7 @@ _PARTS: dict[Kind, tuple[str, ...]] = {
 
 def render(question: Question, engine: Engine) -> tuple[Draft, ...]:
     """Return all SELECTs that answer `question` exactly, for the kernel to judge."""
-    drafts = []
-    if question.measured.measures:
-        drafts.append(_linear(question, engine))
+    drafts = [_linear(question, engine, measures) for measures in _apart(question, engine)]
     drafts += [_histogram(question, engine, *choice) for choice in question.measured.choices]
     for draft in drafts:
         short(len(draft.sql))
@@ -57,20 +55,42 @@ def _prepared(question: Question, engine: Engine) -> tuple[BlockWriter, Block]:
     return blocks, block
 
 
-def _linear(question: Question, engine: Engine) -> Draft:
+def _apart(question: Question, engine: Engine) -> list[Mapping[str, Measure]]:
+    """Return the measures that one SELECT adds up, for each SELECT.
+
+    An operand stands alone where rows without it can be left out then: a second look at stored rows
+    costs less than clamping NULL. Not where more is done to a row than to compute and add it up.
+    """
+    measures, statement = dict(question.measured.measures), question.statement
+    simple = isinstance(statement.source, Scan) and not statement.keys and not question.enforced
+    if not simple or not engine.capabilities.canonical:
+        return [measures] if measures else []
+    blocks, block = _prepared(question, engine)
+    writer = blocks.writer(block)
+    alone = []
+    for operand in dict.fromkeys(_operands(_Read(block, (), measures), writer)):
+        own = {name: measure for name, measure in measures.items() if measure.operand == operand}
+        if any(_there(_Read(block, (), own))) and not outermost_curves(operand, writer.fields):
+            alone.append(own)
+    others = {name: m for name, m in measures.items() if all(name not in own for own in alone)}
+    return [each for each in (others, *alone) if each]
+
+
+def _linear(question: Question, engine: Engine, measures: Mapping[str, Measure]) -> Draft:
     blocks, block = _prepared(question, engine)
     keys = tuple(key.value for key in question.statement.keys)
-    read = _Read(block, keys, dict(question.measured.measures))
+    read = _Read(block, keys, measures)
     read = _with_zeros(read, blocks.writer(block))
     for parts in (_curves, _operands):
         read = _drawn_out(read, blocks, parts(read, blocks.writer(read.block)))
-    outputs = _Outputs(blocks.writer(read.block), read.block)
-    measures = {name: outputs.asked(measure) for name, measure in read.measures.items()}
+    clamps = {measure.operand: measure.clamp for measure in read.measures.values() if measure.clamp}
+    outputs = _Outputs(blocks.writer(read.block), read.block, clamps)
+    asked = {name: outputs.asked(measure) for name, measure in read.measures.items()}
     written = _keys(outputs.writer, read.keys)
     columns = [f"{key} AS k{i}" for i, key in enumerate(written)]
     columns += [f"{text} AS r{i}" for i, text in enumerate(outputs.places)]
     sql = f"SELECT {', '.join(columns)} {read.block.body()}{_group(len(written))}"
-    return Draft(sql, measures)
+    return Draft(sql, asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +212,14 @@ class _Outputs:
 
     writer: Writer
     block: Block
+    clamps: Mapping[Expr | None, tuple[int, int]]
     places: dict[str, int] = field(default_factory=dict)
     written: int = 0
 
     def asked(self, measure: Measure) -> Asked:
+        if measure.kind is Kind.PRESENT:
+            # What is clamped is counted as often as what is not: one count does for both.
+            measure = replace(measure, clamp=self.clamps.get(measure.operand))
         places = tuple(self._place(self._part(part, measure)) for part in _PARTS[measure.kind])
         return Asked(measure.kind, places, measure.centre)
 
