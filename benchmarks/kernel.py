@@ -47,16 +47,24 @@ ROW_TASKS = {
         1.5,
     ),
     "sum of an absolute value": ("SELECT SUM(ABS(age - 40)) AS s FROM t", 1.5),
+    "an expression beside COUNT(*)": (
+        "SELECT COUNT(*) AS n, AVG(age * 2 + 1) AS m FROM t",
+        1.5,
+    ),
+    "a product beside it, by groups": (
+        "SELECT place, COUNT(*) AS n, AVG(age * income) AS m FROM t GROUP BY place",
+        1.5,
+    ),
+    "two expressions": ("SELECT AVG(age * income) AS m, SUM(ABS(age - 40)) AS s FROM t", 1.5),
+    "two expressions by 50 groups": (
+        "SELECT place, AVG(age * income) AS m, SUM(ABS(age - 40)) AS s FROM t GROUP BY place",
+        1.5,
+    ),
 }
 NULL_TASKS = {
     task: ROW_TASKS[task]
     for task in ROW_TASKS
     if task not in {"mean by 50 groups", "sum in a region", "sum of a narrowed column"}
-} | {
-    "an expression beside COUNT(*)": (
-        "SELECT COUNT(*) AS n, AVG(age * 2 + 1) AS m FROM t",
-        1.5,
-    ),
 }
 PERSON_TASKS = {
     "3 rows a person, by rank": ("SELECT place, SUM(income) AS s FROM t GROUP BY place", 1.10),

@@ -193,7 +193,9 @@ def _there(read: _Read) -> Iterator[str]:
         case e.Case(otherwise=e.Literal(value=0)) as only:
             needed = e.needed_by(replace(only, otherwise=e.Literal(None)))
         case _:
-            needed = frozenset() if read.only is None else e.needed_by(read.only)
+            operands = [measure.operand for measure in read.measures.values()]
+            each = [frozenset() if one is None else e.needed_by(one) for one in operands]
+            needed = frozenset.intersection(*each)
     for name in sorted(needed):
         column = read.block.cells[name].raw
         if column is not None and not any(column in test for test in read.block.where):
