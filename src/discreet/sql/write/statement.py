@@ -1,4 +1,4 @@
-"""A question to the SQL that an engine runs: one SELECT for the sums, one for each histogram."""
+"""A question to the SQL that an engine runs: a SELECT for sums that are read together, one for each histogram."""
 
 from __future__ import annotations
 
