@@ -53,7 +53,7 @@ class MemoryEngine:
 
     def beside(self, places: dict[str, str]) -> MemoryEngine:
         """Return an engine over the same database that reads other rows."""
-        other = object.__new__(MemoryEngine)
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.asked = []
         other.places = {**self.places, **places}
@@ -96,6 +96,29 @@ class MemoryEngine:
     def cancel(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+class StoredEngine(MemoryEngine):
+    """The same over canonical rows as a snapshot stores them, which are read by other SQL."""
+
+    capabilities = Capabilities(dialect="duckdb", canonical=True)
+
+    def hold(self, tables: Any) -> LiveHeld:
+        held = super().hold(tables)
+        types = {name: dict(self.types[name]) for name in self.types}
+        rows = {}
+        for name, recipe in tables.items():
+            whole = recipe.whole({person: types[person] for person in recipe.people})
+            found = recipe.stored(types[name], self.places[name], whole=whole, salt="")
+            rows[f'canon."{name}"'] = f"({found})"
+
+        def run(sql: str, *, seconds: float | None = None) -> Exact:
+            for stored, select in rows.items():
+                sql = sql.replace(stored, select)
+            return self.run(sql)
+
+        held.run = run
+        return held
 
 
 def without(engine: MemoryEngine, dataset: str, unit: int) -> MemoryEngine:
@@ -193,22 +216,27 @@ def exact_of(question: Question, sealed: Sealed, reader: Any) -> Any:
 
 
 def planned(
-    sql: str, catalog: Catalog, *, epsilon: str = "1", max_rows: int | None = None
+    sql: str,
+    catalog: Catalog,
+    *,
+    epsilon: str = "1",
+    max_rows: int | None = None,
+    on: type[MemoryEngine] = MemoryEngine,
 ) -> Planned:
-    """Return the plan of a question; refusals pass through."""
+    """Return the plan of a question for one kind of engine; refusals pass through."""
     statement = replace(bind(sql, catalog), max_rows=max_rows)
     question = ask(statement, catalog, SNAPSHOTS)
     delta = catalog.budget_of(question.dataset).delta
     plan = make_plan(question, epsilon=Epsilon.of(epsilon), budget_delta=Delta(delta.value))
     found = Planned(sql, plan, catalog)
-    found.sealed(_empty())
+    found.sealed(_empty(on))
     return found
 
 
 @functools.cache
-def _empty() -> MemoryEngine:
+def _empty(on: type[MemoryEngine]) -> MemoryEngine:
     """Return an engine without rows: the SQL depends on the types of columns only."""
-    return MemoryEngine({name: arrow(name, []) for name in TABLES})
+    return on({name: arrow(name, []) for name in TABLES})
 
 
 @dataclass(frozen=True)
