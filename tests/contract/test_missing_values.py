@@ -33,6 +33,7 @@ OPERANDS = [
     "CASE WHEN flag THEN b END",
     "CASE WHEN flag THEN b ELSE 0 END",
     "CASE WHEN flag THEN b ELSE a END",
+    "CASE WHEN flag THEN b ELSE 7 END",
     "CASE WHEN flag THEN a + 40 END",  # whose clamp has no 0
     "CASE WHEN flag THEN a * 2 - 20 END",  # in steps that have a 0, which a literal has not
     "CASE WHEN flag THEN a * 5 - 50 WHEN a > 3 THEN b - 1 END",
@@ -45,7 +46,7 @@ MEASURES = [
     "SUM({0}), COUNT(*)",
     "SUM({0}), SUM(b * 3 + 1)",
     "COUNT(DISTINCT {0}), SUM({0})",
-    "COUNT(*), AVG({0}), SUM(b * 3 + 1), COUNT(a), COUNT(DISTINCT kind)",
+    "COUNT(*), AVG({0}), SUM(b * 3 + 1), COUNT(a), COUNT(kind), COUNT(flag), COUNT(DISTINCT kind)",
 ]
 
 

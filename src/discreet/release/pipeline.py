@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +14,7 @@ from discreet.core.answer import Answer
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.explanation import Explanation
-from discreet.engine.base import Held
+from discreet.engine.base import Exact, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
 from discreet.kernel.rehearsal import SeedWish
@@ -235,6 +236,19 @@ def _computed(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -
     return pack(answer, known, ready.plan.epsilon, kept_noise(ready.question, noisy, laws))
 
 
+class _OneLimit:
+    """Reads for one question: all its SELECTs together have the time of one."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+        self._began = time.monotonic()
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT, within what the earlier ones left of the time."""
+        left = None if seconds is None else self._began + seconds - time.monotonic()
+        return self._held.run(sql, seconds=None if left is None else max(left, 0.0))
+
+
 def _noisy(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> Noisy:
     question, mechanisms = ready.question, ready.plan.mechanisms
     if question.region.empty:
@@ -249,7 +263,7 @@ def _noisy(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> N
         mechanisms,
         domains=tuple(key.domain for key in question.statement.keys),
         groups=question.groups if isinstance(question.groups, PublicGroups) else None,
-        reader=held,
+        reader=_OneLimit(held),
         rng=rng,
         seconds=seconds,
         rehearsal=_wish(ready),

@@ -1,6 +1,7 @@
 """The corridor: charge, look, store, send."""
 
 import json
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -13,6 +14,7 @@ from discreet.errors import (
     QueryRefused,
     RequestConflict,
 )
+from discreet.release import pipeline
 from discreet.testing import SeededRng
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -199,3 +201,20 @@ def test_noise_that_cannot_be_drawn_is_refused_before_the_charge(tmp_path):
         with pytest.raises(QueryRefused, match="wider than any number"):
             asked.query(COUNT, epsilon="1e-13")
         assert asked.budget_report()["datasets"]["census"]["epsilon"]["spent"] == 0
+
+
+def test_all_selects_of_a_question_share_one_limit(monkeypatch):
+    now, given = [100.0], []
+
+    class Held:
+        def run(self, sql, *, seconds=None):
+            given.append(seconds)
+            now[0] += 4
+
+    monkeypatch.setattr(pipeline, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    reader = pipeline._OneLimit(Held())
+    for _ in range(3):
+        reader.run("SELECT 1", seconds=6)
+    assert given == [6, 2, 0]
+    reader.run("SELECT 1")
+    assert given[-1] is None

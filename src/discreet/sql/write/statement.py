@@ -15,13 +15,14 @@ from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
 from discreet.plan.curves.drawn import outermost_curves, replaced
 from discreet.plan.expr import Expr
-from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
+from discreet.plan.ir import Scan
 from discreet.plan.lattices import EPOCH, lattice
 from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
 from discreet.sql.write.blocks import Block, BlockWriter
 from discreet.sql.write.cells import Cell, clamped
 from discreet.sql.write.expressions import Writer, short
+from discreet.sql.write.used import used_columns
 
 _PARTS: dict[Kind, tuple[str, ...]] = {
     Kind.ROWS: ("rows",),
@@ -55,6 +56,10 @@ def _prepared(question: Question, engine: Engine) -> tuple[BlockWriter, Block]:
     return blocks, block
 
 
+MOST_APART = 2
+"""How many operands are read by themselves: of more the looks would cost more than the clamps."""
+
+
 def _apart(question: Question, engine: Engine) -> list[Mapping[str, Measure]]:
     """Return the measures that one SELECT adds up, for each SELECT.
 
@@ -67,10 +72,15 @@ def _apart(question: Question, engine: Engine) -> list[Mapping[str, Measure]]:
         return [measures] if measures else []
     blocks, block = _prepared(question, engine)
     writer = blocks.writer(block)
+    operands = dict.fromkeys(_operands(_Read(block, (), measures), writer))
+    if len(operands) > MOST_APART or any(
+        outermost_curves(each, writer.fields) for each in operands
+    ):
+        return [measures]
     alone = []
-    for operand in dict.fromkeys(_operands(_Read(block, (), measures), writer)):
+    for operand in operands:
         own = {name: measure for name, measure in measures.items() if measure.operand == operand}
-        if any(_there(_Read(block, (), own))) and not outermost_curves(operand, writer.fields):
+        if any(_there(_Read(block, (), own))):
             alone.append(own)
     others = {name: m for name, m in measures.items() if all(name not in own for own in alone)}
     return [each for each in (others, *alone) if each]
@@ -355,42 +365,3 @@ def _in_8_bits(number: str, held: tuple[int, int] | None, dialect: str) -> str:
 
 def _group(keys: int) -> str:
     return f" GROUP BY {', '.join(str(i + 1) for i in range(keys))}" if keys else ""
-
-
-def used_columns(statement: Statement, question: Question) -> frozenset[str]:
-    """Return every column that anything in the statement reads."""
-    found: set[str] = set()
-    for key in statement.keys:
-        found |= e.columns_of(key.value)
-    for _, measure in question.measured.measures:
-        if measure.operand is not None:
-            found |= e.columns_of(measure.operand)
-    for _, choice in question.measured.choices:
-        found |= e.columns_of(choice.operand)
-    used_below(statement.source, found)
-    return frozenset(found)
-
-
-def used_below(relation: Relation, found: set[str]) -> None:
-    """Add every column that a relation reads of those below it."""
-    match relation:
-        case Scan():
-            return
-        case Filter(source=source, condition=condition):
-            found |= e.columns_of(condition)
-            used_below(source, found)
-        case Project(source=source, values=values):
-            for value in values:
-                found |= e.columns_of(value)
-            used_below(source, found)
-        case Join(left=left, right=right, pairs=pairs):
-            found |= {name for pair in pairs for name in pair}
-            used_below(left, found)
-            used_below(right, found)
-        case PerUnit(source=source, aggregates=aggregates, keys=keys):
-            for _, aggregate in aggregates:
-                if aggregate.operand is not None:
-                    found |= e.columns_of(aggregate.operand)
-            for _, key in keys:
-                found |= e.columns_of(key)
-            used_below(source, found)

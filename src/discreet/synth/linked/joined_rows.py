@@ -16,7 +16,7 @@ from discreet.release.snapshots import tables_of
 from discreet.sql.bind import bind
 from discreet.sql.write.blocks import Block, BlockWriter
 from discreet.sql.write.cells import Cell
-from discreet.sql.write.statement import used_below
+from discreet.sql.write.used import used_below
 from discreet.synth.encoding.columns import Coded, Encoding, binned
 from discreet.synth.linked.table_tree import LinkedTable, TableTree
 from discreet.synth.measure.codes_sql import block_codes_sql
