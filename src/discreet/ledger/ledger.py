@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from discreet.core.cost import Quote
-from discreet.ledger.allowance import Allowance
 from discreet.ledger.answers import Answers
 from discreet.ledger.chain.links import Link
 from discreet.ledger.entry import (
@@ -125,42 +124,9 @@ class Ledger:
         Guarantee: one transaction that excludes all other processes enters all of them, durably, or
         nothing: also where the process is killed at any moment of it. (note 0060)
         """
-        return self._charged(payer, bills, asker=asker)
-
-    def reserve(
-        self,
-        payer: Payer,
-        quote: Quote,
-        *,
-        request_id: str,
-        body: str = "",
-        question: str = "",
-        note: str = "",
-        snapshot: str = "",
-    ) -> Allowance:
-        """Return an allowance of `quote`, the whole of which is charged now.
-
-        The same request id and body again, after a crash say, returns the same allowance with
-        what is left of it.
-        """
-        bill = Bill(quote, request_id, body, question, note, snapshot)
-        (receipt,) = self._charged(payer, [bill], reserved=True)
-        return Allowance(self._kept, receipt, quote.event)
-
-    def _charged(
-        self, payer: Payer, bills: Sequence[Bill], *, reserved: bool = False, asker: str = ""
-    ) -> tuple[Receipt, ...]:
         checked = [bill.checked() for bill in bills]
         with self.session() as session:
-            found = charged(
-                session,
-                self._store,
-                payer,
-                checked,
-                probes=self.probes,
-                reserved=reserved,
-                asker=asker,
-            )
+            found = charged(session, self._store, payer, checked, probes=self.probes, asker=asker)
         return tuple(found)
 
     def receipt(self, payer: Payer, *, request_id: str, body: str) -> Receipt | None:

@@ -100,7 +100,7 @@ def standing_of(ledger: Ledger, analyst: str | None, request_id: str) -> str | N
 
 def ending(ledger: Ledger, entry: Entry) -> str:
     """Return what people must know of a charge that has no answer; nothing for one that has."""
-    return "" if entry.data["reserved"] else _ENDINGS.get(standing(ledger, entry), "")
+    return _ENDINGS.get(standing(ledger, entry), "")
 
 
 _ENDINGS = {

@@ -172,8 +172,6 @@ def test_an_id_belongs_to_its_body_and_lives_among_the_ids_of_its_payer(tmp_path
     ledger.store_answer(mine, b"alice's")
     with pytest.raises(RequestConflict):
         ledger.charge(ALICE, quote("0.1"), request_id="x", body="another")
-    with pytest.raises(RequestConflict):
-        ledger.reserve(ALICE, quote("0.1"), request_id="x", body="q")
     for payer, answer in ((bob, b"bob's"), (OWNER, b"owner's")):
         assert ledger.answer_of(payer.analyst, "x") is None
         receipt = ledger.charge(payer, quote("0.1"), request_id="x", body="q")

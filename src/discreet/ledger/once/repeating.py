@@ -55,7 +55,7 @@ def require_same(
     What was begun before is not begun again, so its outcome is given out whatever has changed.
     """
     paid = _paid(store, book, receipt.position).data
-    if paid["reserved"] or receipt.position in book.outcomes:
+    if receipt.position in book.outcomes:
         return
     now = (texts["snapshot"], texts["question"], quote.cost.to_json(), quote.region.to_json())
     if (paid["snapshot"], paid["question"], paid["cost"], paid["region"]) != now:
@@ -67,13 +67,12 @@ def require_same(
 
 
 def require_fitting(book: Accounts, receipt: Receipt) -> None:
-    """Refuse to begin, or to go on drawing, under a charge that the limits in force do not allow.
+    """Refuse to begin under a charge that the limits in force do not allow.
 
     Every charge was checked when it was made, unless somebody wrote it into the store by hand, or
     the owner has lowered a limit since.
     """
-    reserved = receipt.position in book.reservations
-    if receipt.position in book.outcomes and not reserved:
+    if receipt.position in book.outcomes:
         return
     payer = receipt.payer
     for account in (book.account(payer.budget), book.account(payer.budget, payer.analyst)):
@@ -91,7 +90,7 @@ def require_held(book: Accounts, source: LinkFinder, receipt: Receipt) -> Mappin
     A restore may have lost it, and another charge may stand at its position by now. What was paid stays
     counted: a restore that loses anything bills to everyone what the worst-hit person had paid.
 
-    Guarantee: whoever holds a receipt of a lost charge begins nothing, ends nothing and draws nothing.
+    Guarantee: whoever holds a receipt of a lost charge begins nothing and ends nothing.
     """
     found = book.link(source, receipt.position)
     same = found is not None and found.kind == "charge" and found.hash == receipt.link
