@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakMethod
 
 from discreet.core.cost import Cost, larger
@@ -14,20 +14,13 @@ from discreet.ledger.checkpoint.past import Past, Since
 from discreet.ledger.entry import Entry
 from discreet.ledger.once.states import FREE_ANSWER, AccountState, ChargeOutcome, Incident
 from discreet.ledger.policy import Limit
+from discreet.ledger.store.base import ChainLinks
 from discreet.ledger.worst.account import Account, is_below_zero
 
 EVERY = 64
 """The chain's hash is remembered at every position that this divides."""
 Key: TypeAlias = tuple[str, str | None]
 """A budget, and the analyst whose share of it is meant; None is the budget as a whole."""
-
-
-class LinkFinder(Protocol):
-    """Whatever a link can be looked up in: a store."""
-
-    def find(self, position: int) -> Link | None:
-        """Return the link at `position`."""
-        ...
 
 
 @dataclass  # without slots: `rest_on` changes several fields in one step
@@ -118,13 +111,13 @@ class Accounts:
         earlier = self.past.count(analyst) if self.past else 0
         return earlier + len(self.charged.get(analyst, ()))
 
-    def link(self, store: LinkFinder, position: int) -> Link | None:
+    def link(self, store: ChainLinks, position: int) -> Link | None:
         """Return the link at `position`: one before the checkpoint is checked against the chain."""
         if self.past is not None and 0 <= position <= self.past.position:
             return self.past.link(position)
         return store.find(position)
 
-    def stored(self, store: LinkFinder, position: int) -> Link:
+    def stored(self, store: ChainLinks, position: int) -> Link:
         """Return the link at a position that this book knows."""
         found = self.link(store, position)
         if found is None:

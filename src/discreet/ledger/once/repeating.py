@@ -12,10 +12,10 @@ from discreet.errors import (
     LedgerTampered,
     RequestConflict,
 )
-from discreet.ledger.accounts import Accounts, LinkFinder
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.links import is_whole
 from discreet.ledger.entry import Entry, Payer, Receipt, receipt_of
-from discreet.ledger.store.base import Store
+from discreet.ledger.store.base import ChainLinks, Store
 
 
 def repeated(
@@ -84,7 +84,7 @@ def require_fitting(book: Accounts, receipt: Receipt) -> None:
             )
 
 
-def require_held(book: Accounts, source: LinkFinder, receipt: Receipt) -> Mapping[str, Any]:
+def require_held(book: Accounts, source: ChainLinks, receipt: Receipt) -> Mapping[str, Any]:
     """Return what the charge of `receipt` says, or refuse one that this history does not hold.
 
     A restore may have lost it, and another charge may stand at its position by now. What was paid stays
