@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 
 from discreet.core.cost import Quote
@@ -158,10 +159,6 @@ class Ledger:
         """Return the answer that this analyst's request got, if one was stored."""
         return self.stored.by_id(request_id, analyst)
 
-    def answer_of(self, analyst: str | None, request_id: str) -> bytes | None:
-        """Return the answer that this request got, if this analyst is who paid for it."""
-        return self.stored_answer(request_id, analyst)
-
     def answers(
         self, analyst: str | None, dataset: str, snapshot: str, *, last: int = 1_000_000
     ) -> list[tuple[str, str, bytes]]:
@@ -240,15 +237,9 @@ class Ledger:
         with self._kept.current() as book:
             account = known_account(book, budget, analyst)
             bill = account.peak()
-            balance = account.balance(bill)
-            return SpentSoFar(
-                balance.limit_epsilon,
-                balance.limit_delta,
-                balance.epsilon,
-                balance.delta,
-                account.charges,
-                account.where(2 if bill.epsilon is None else 0),
-            )
+            worst = account.where(2 if bill.epsilon is None else 0)
+            balance = asdict(account.balance(bill))
+            return SpentSoFar(**balance, charges=account.charges, worst=worst)
 
     def balance(self, budget: str) -> Balance:
         """Return what the worst-hit person has paid, as the latest entry recorded it: no search."""
