@@ -41,7 +41,7 @@ NAMES = {
     },
     "devices of Python users, and kits of the tests": {
         "to_cbor", "kept_law", "words_for", "squared_error", "left_over",
-        "contains", "reserve", "with_facts",
+        "contains", "with_facts",
     },
 }  # fmt: skip
 FOUND_BY_NAME = {"make", "compare", "NEIGHBOURS"}

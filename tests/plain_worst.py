@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.region import NULL, Positions
 from discreet.ledger.worst.axes import Axis, bounds
-from discreet.ledger.worst.grid import BillGrid
+from discreet.ledger.worst.grid import BillGrid, Box
 from discreet.ledger.worst.nearest import Nearest
 from discreet.ledger.worst.worst_hit import Worst
 
@@ -63,6 +63,15 @@ def width(axis: Axis, positions: Positions) -> float:
     return float(np.diff(axis.starts)[wanted[axis.atom_of[:-1]]].sum())
 
 
+def excess(grid: BillGrid, box: Box) -> float:
+    """Return how many times as many positions as `box` has lie in the atoms that it touches."""
+    share = 1.0
+    for name, axis in zip(grid.names, grid.axes, strict=True):
+        if (positions := box.get(name)) is not None:
+            share *= width(axis, positions) / len(positions)
+    return share
+
+
 @contextmanager
 def plain() -> Iterator[None]:
     """Work everything out the plain way meanwhile."""
@@ -70,8 +79,7 @@ def plain() -> Iterator[None]:
         patch.object(Axis, "touched", touched),
         patch.object(Axis, "refined", refined),
         patch.object(Axis, "count_with", lambda axis, p: refined(axis, p)[0].count),
-        patch.object(Axis, "width", width),
-        patch.object(Nearest, "excesses", lambda near, box: [g.excess(box) for g in near.grids]),
+        patch.object(Nearest, "excesses", lambda near, box: [excess(g, box) for g in near.grids]),
     ):
         yield
 

@@ -98,7 +98,7 @@ def test_answers_about_an_earlier_snapshot_are_kept_and_never_paid_twice(curator
 
 def test_a_stored_model_is_the_same_and_free(curator):
     wish = EXPECTED["synthesis"]
-    stored = curator.ledger.answer_of(wish["analyst"], wish["request_id"])
+    stored = curator.ledger.stored_answer(wish["request_id"], wish["analyst"])
     assert stored == base64.b64decode(wish["payload"])
     made = curator.synthesize(
         wish["table"],

@@ -54,7 +54,6 @@ TWINS = {
     "a bill too few": ("facts_of", lambda found: found["accounts"][0][-1].pop()),
     "one time too few": ("facts_of", lambda found: less(found["accounts"][0][-1][0])),
     "a forgotten restore": ("facts_of", lambda found: found.__setitem__("restored", -1)),
-    "a forgotten draw": ("facts_of", lambda found: found["reservations"].clear()),
 }
 
 
@@ -63,12 +62,12 @@ def test_a_checkpoint_that_forgets_something_is_caught(base, monkeypatch, twin):
     """By the comparison above, and by the owner's own: `discreet ledger verify`."""
     life = Life(base, 3)
     life.live(60, checkpoints=0)
-    for act in (life.charge, life.copy, life.charge, life.take, life.reserve):
+    for act in (life.charge, life.copy, life.charge, life.take):
         act()
     while life.ledger.history()[-1].kind != "restore":
         life.copy()
     life.charge()
-    life.reserve()
+    life.take()
     name, forget = TWINS[twin]
     honest = getattr(state, name)
 

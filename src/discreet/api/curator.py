@@ -307,7 +307,7 @@ class Curator(Publishing, Learning):
 
         There is none for an analyst whose share in its dataset was taken away.
         """
-        payload = self.ledger.answer_of(analyst, request_id)
+        payload = self.ledger.stored_answer(request_id, analyst)
         # Answers are JSON; what a synthesis has stored is a compressed model, and no answer.
         if not payload or not payload.startswith(b"{"):
             return None

@@ -163,7 +163,10 @@ class Held(Protocol):
     """
 
     fingerprints: Mapping[str, str]
-    """The fingerprint of each held table: for the ledger and the owner only."""
+    """Of each held table a text that changes with its content.
+
+    Computed from private rows: for the ledger and the owner, never for an analyst.
+    """
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state."""
@@ -223,13 +226,6 @@ class Engine(Protocol):
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters, that no row can change."""
         return {column.lower(): kind for column, kind in self.columns(name)}
-
-    def fingerprint(self, name: str) -> str:
-        """Return a text that changes when the content of a table changes.
-
-        Computed from private rows: for the ledger and the owner, never for an analyst.
-        """
-        ...
 
     def hold(self, tables: Mapping[str, Recipe]) -> Held:
         """Return one unchanging state of these tables, to be closed by the caller.

@@ -1,6 +1,5 @@
 """The only room with memory: a durable, hash-chained budget book."""
 
-from discreet.ledger.allowance import Allowance
 from discreet.ledger.entry import Balance, Entry, Payer, Receipt, SpentSoFar
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.charging import Bill
@@ -8,7 +7,6 @@ from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.text import budget_report, budget_words
 
 __all__ = [
-    "Allowance",
     "Balance",
     "Bill",
     "BudgetPolicy",

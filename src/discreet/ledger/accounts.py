@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakMethod
 
 from discreet.core.cost import Cost, larger
@@ -12,28 +12,15 @@ from discreet.errors import EngineFailed, InternalError, LedgerTampered
 from discreet.ledger.chain.links import ROOT, Link, canonical, run_after
 from discreet.ledger.checkpoint.past import Past, Since
 from discreet.ledger.entry import Entry
-from discreet.ledger.once.states import (
-    FREE_ANSWER,
-    AccountState,
-    ChargeOutcome,
-    Incident,
-    Reservation,
-)
+from discreet.ledger.once.states import FREE_ANSWER, AccountState, ChargeOutcome, Incident
 from discreet.ledger.policy import Limit
-from discreet.ledger.worst.account import Account, cost_of, is_below_zero
+from discreet.ledger.store.base import ChainLinks
+from discreet.ledger.worst.account import Account, is_below_zero
 
 EVERY = 64
 """The chain's hash is remembered at every position that this divides."""
 Key: TypeAlias = tuple[str, str | None]
 """A budget, and the analyst whose share of it is meant; None is the budget as a whole."""
-
-
-class LinkFinder(Protocol):
-    """Whatever a link can be looked up in: a store."""
-
-    def find(self, position: int) -> Link | None:
-        """Return the link at `position`."""
-        ...
 
 
 @dataclass  # without slots: `rest_on` changes several fields in one step
@@ -62,7 +49,6 @@ class Accounts:
     sealed: Since[int, str] = field(default_factory=Since)
     charged: dict[str | None, list[int]] = field(default_factory=dict)
     paid_by: dict[str, str] = field(default_factory=dict)
-    reservations: Since[int, Reservation] = field(default_factory=Since)
     snapshots: dict[str, dict[str, int]] = field(default_factory=dict)
     exposed: dict[str, dict[str, None]] = field(default_factory=dict)
     asked: dict[int, Incident] = field(default_factory=dict)
@@ -76,7 +62,6 @@ class Accounts:
 
     def __post_init__(self) -> None:
         self.outcomes.earlier = self._looking_before()
-        self.reservations.remembers = True
 
     def rest_on(self, past: Past) -> None:
         """Hold no longer what `past` tells, which covers everything up to here.
@@ -85,14 +70,12 @@ class Accounts:
         """
         fresh = Accounts(past=past)
         fresh.requests.earlier, fresh.sealed.earlier = past.request, past.seal
-        fresh.reservations.earlier = past.reservation
         fresh.outcomes.earlier = self._looking_before()
         changed = [
             "past",
             "requests",
             "outcomes",
             "sealed",
-            "reservations",
             "charged",
             "asked",
             "failed",
@@ -128,13 +111,13 @@ class Accounts:
         earlier = self.past.count(analyst) if self.past else 0
         return earlier + len(self.charged.get(analyst, ()))
 
-    def link(self, store: LinkFinder, position: int) -> Link | None:
+    def link(self, store: ChainLinks, position: int) -> Link | None:
         """Return the link at `position`: one before the checkpoint is checked against the chain."""
         if self.past is not None and 0 <= position <= self.past.position:
             return self.past.link(position)
         return store.find(position)
 
-    def stored(self, store: LinkFinder, position: int) -> Link:
+    def stored(self, store: ChainLinks, position: int) -> Link:
         """Return the link at a position that this book knows."""
         found = self.link(store, position)
         if found is None:
@@ -183,15 +166,6 @@ class Accounts:
             )
         return self
 
-    def after_refund(self, reservation: Reservation, kept: Cost) -> dict[str, Any]:
-        """Return the bounds after a reservation shrinks to `kept`, as facts of an entry."""
-        data, tops = reservation.data, {}
-        for name, analyst in (("total", None), ("share", data["analyst"])):
-            if name == "total" or analyst is not None:
-                account = self.account(data["budget"], analyst)
-                tops[name] = account.swapped(data["region"], reservation.cost, kept).to_json()
-        return tops
-
     def totals(self) -> dict[Key, Cost]:
         """Return the bound of every account that has paid anything."""
         return {key: account.top for key, account in self.accounts.items() if account.charges}
@@ -227,42 +201,19 @@ def _limit(book: Accounts, entry: Entry) -> None:
 
 def _charge(book: Accounts, entry: Entry) -> None:
     data, texts = entry.data, (canonical(entry.data["region"]), canonical(entry.data["cost"]))
-    cost = _amount(entry, texts[1])
+    if is_below_zero(texts[1]):
+        raise LedgerTampered(f"Entry {entry.position} of the ledger has an amount below 0.")
     book.requests[data["analyst"], data["request_id"]] = entry.position
     if "looks" not in data:
         # Written by 0.1.0, which did not say when it began: it may have looked.
         book.outcomes[entry.position] = _BEGUN
-    elif not data["reserved"]:
+    else:
         book.asked[entry.position] = _statement(entry)
     book.charged.setdefault(data["analyst"], []).append(entry.position)
     book.paid_by.setdefault(data["dataset"], data["budget"])
     for analyst, bound in _bounds(data):
         account = book.account(data["budget"], analyst)
         account.add(*texts, bound=bound)
-    if data["reserved"]:
-        book.reservations[entry.position] = Reservation(data, cost)
-
-
-def _draw(book: Accounts, entry: Entry) -> None:
-    reservation = book.reservations[entry.data["reservation"]]
-    reservation.drawn += _amount(entry, canonical(entry.data["cost"]))
-
-
-def _amount(entry: Entry, text: str) -> Cost:
-    if is_below_zero(text):
-        raise LedgerTampered(f"Entry {entry.position} of the ledger has an amount below 0.")
-    return cost_of(text)
-
-
-def _settle(book: Accounts, entry: Entry) -> None:
-    data = entry.data
-    reservation = book.reservations[data["reservation"]]
-    reservation.settled = True
-    if data["kept"] is not None:
-        kept = Cost.from_json(data["kept"])
-        for analyst, bound in _bounds(data):
-            account = book.account(data["budget"], analyst)
-            account.swap(reservation.data["region"], reservation.cost, kept, bound=bound)
 
 
 def _begun(book: Accounts, entry: Entry) -> None:
@@ -318,7 +269,7 @@ def _asked(book: Accounts, charge: int) -> Incident | None:
     if paid.kind != "charge" or (known is not None and known.state is not AccountState.BEGUN):
         return None
     entry = Entry.of(paid)
-    return _statement(entry) if "looks" in entry.data and not entry.data["reserved"] else None
+    return _statement(entry) if "looks" in entry.data else None
 
 
 def _lost(book: Accounts, entry: Entry) -> None:
@@ -331,10 +282,6 @@ _BEGUN = ChargeOutcome(AccountState.BEGUN)
 
 def _restore(book: Accounts, entry: Entry) -> None:
     book.restored = entry.position
-    if entry.data["totals"]:
-        # Draws since the backup are lost, and so is who had paid: nothing more is drawn or given back.
-        for reservation in book.reservations.values():
-            reservation.settled = True
     for budget, analyst, total in entry.data["totals"]:
         book.account(budget, analyst).flatten(Cost.from_json(total))
 
@@ -359,7 +306,8 @@ _RULES: dict[str, Callable[[Accounts, Entry], None]] = {
     "failed": _failed,
     "clear": _clear,
     "lost": _lost,
-    "draw": _draw,
-    "settle": _settle,
+    # What was reserved stays charged in full, whatever was drawn of it or given back.
+    "draw": _note,
+    "settle": _note,
     "restore": _restore,
 }

@@ -44,7 +44,7 @@ class Answers:
     def keep(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first."""
         with self.kept.session() as session:
-            paid = require_held(session.book, session, receipt)
+            paid = require_held(session.book, session.writer, receipt)
             answer = _sealed(receipt.position, paid, payload)
             known = session.book.outcomes.get(receipt.position)
             if known is not None and known.state in (AccountState.FAILED, AccountState.LOST):
@@ -110,13 +110,6 @@ class Answers:
         with self.kept.current() as book:
             found = self._kept(book, analyst, request_id)
         return self.vouched([found])[0].payload if found else None
-
-    def entry_of(self, request_id: str, analyst: str | None) -> Entry | None:
-        """Return the line of the history that this analyst's request was entered by."""
-        with self.kept.current() as book:
-            position = book.requests.get((analyst, request_id))
-            found = None if position is None else book.link(self.store, position)
-        return None if found is None else Entry.of(found)
 
     def vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
         """Return `answers` if the chain says the same of each."""

@@ -1,8 +1,8 @@
 """What is believed of a history beyond its head outside: what adds spending, and what was announced.
 
 Whoever can write the store can append links with right hashes. The head outside lags after a crash, so
-a link beyond it may be an honest one or a forged one. A forged charge costs budget; a forged limit,
-refund or restore would give some back.
+a link beyond it may be an honest one or a forged one. A forged charge costs budget; a forged limit
+or restore would give some back.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from discreet.ledger.chain.links import Link
 from discreet.ledger.entry import Entry
 from discreet.ledger.policy import Limit
 
-GUARDED = frozenset({"limit", "settle", "restore", "clear"})
+GUARDED = frozenset({"limit", "restore", "clear"})
 """The kinds of links that may leave more to spend, or to ask, than there was."""
 
 
@@ -23,10 +23,7 @@ def gives_back(item: Link) -> bool:
     """Return whether this link may leave more to spend, or to ask, than there was before it."""
     if item.kind not in GUARDED:
         return False
-    data = Entry.of(item).data
-    if item.kind == "settle":
-        return data.get("kept", "unknown") is not None
-    return item.kind != "restore" or bool(data.get("totals", "unknown"))
+    return item.kind != "restore" or bool(Entry.of(item).data.get("totals", "unknown"))
 
 
 def require_announced(

@@ -87,13 +87,9 @@ def alert_of(spent: Balance, mark: Fraction) -> BudgetAlert | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SpentSoFar:
+class SpentSoFar(Balance):
     """What a budget, or one analyst's share of it, has paid, and the people who paid most."""
 
-    limit_epsilon: Fraction
-    limit_delta: Fraction
-    epsilon: Fraction
-    delta: Fraction
     charges: int
     worst: Region
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 
 from discreet.core.cost import Quote
-from discreet.ledger.allowance import Allowance
 from discreet.ledger.answers import Answers
 from discreet.ledger.chain.links import Link
 from discreet.ledger.entry import (
@@ -125,42 +125,9 @@ class Ledger:
         Guarantee: one transaction that excludes all other processes enters all of them, durably, or
         nothing: also where the process is killed at any moment of it. (note 0060)
         """
-        return self._charged(payer, bills, asker=asker)
-
-    def reserve(
-        self,
-        payer: Payer,
-        quote: Quote,
-        *,
-        request_id: str,
-        body: str = "",
-        question: str = "",
-        note: str = "",
-        snapshot: str = "",
-    ) -> Allowance:
-        """Return an allowance of `quote`, the whole of which is charged now.
-
-        The same request id and body again, after a crash say, returns the same allowance with
-        what is left of it.
-        """
-        bill = Bill(quote, request_id, body, question, note, snapshot)
-        (receipt,) = self._charged(payer, [bill], reserved=True)
-        return Allowance(self._kept, receipt, quote.event)
-
-    def _charged(
-        self, payer: Payer, bills: Sequence[Bill], *, reserved: bool = False, asker: str = ""
-    ) -> tuple[Receipt, ...]:
         checked = [bill.checked() for bill in bills]
         with self.session() as session:
-            found = charged(
-                session,
-                self._store,
-                payer,
-                checked,
-                probes=self.probes,
-                reserved=reserved,
-                asker=asker,
-            )
+            found = charged(session, self._store, payer, checked, probes=self.probes, asker=asker)
         return tuple(found)
 
     def receipt(self, payer: Payer, *, request_id: str, body: str) -> Receipt | None:
@@ -191,10 +158,6 @@ class Ledger:
     def stored_answer(self, request_id: str, analyst: str | None = None) -> bytes | None:
         """Return the answer that this analyst's request got, if one was stored."""
         return self.stored.by_id(request_id, analyst)
-
-    def answer_of(self, analyst: str | None, request_id: str) -> bytes | None:
-        """Return the answer that this request got, if this analyst is who paid for it."""
-        return self.stored_answer(request_id, analyst)
 
     def answers(
         self, analyst: str | None, dataset: str, snapshot: str, *, last: int = 1_000_000
@@ -274,15 +237,9 @@ class Ledger:
         with self._kept.current() as book:
             account = known_account(book, budget, analyst)
             bill = account.peak()
-            balance = account.balance(bill)
-            return SpentSoFar(
-                balance.limit_epsilon,
-                balance.limit_delta,
-                balance.epsilon,
-                balance.delta,
-                account.charges,
-                account.where(2 if bill.epsilon is None else 0),
-            )
+            worst = account.where(2 if bill.epsilon is None else 0)
+            balance = asdict(account.balance(bill))
+            return SpentSoFar(**balance, charges=account.charges, worst=worst)
 
     def balance(self, budget: str) -> Balance:
         """Return what the worst-hit person has paid, as the latest entry recorded it: no search."""

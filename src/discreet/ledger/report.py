@@ -64,7 +64,7 @@ def history_report(
 
 def question_report(ledger: Ledger, request_id: str, analyst: str | None) -> dict[str, Any] | None:
     """Return what was asked under a request id: its words, price, time and who asked."""
-    entry = ledger.stored.entry_of(request_id, analyst)
+    entry = ledger.charge_of(analyst, request_id)
     if entry is None:
         return None
     data = entry.data
@@ -87,7 +87,7 @@ def standing(ledger: Ledger, entry: Entry) -> str:
     if outcome.state is not AccountState.BEGUN:
         return str(outcome.state.value)
     # 0.1.0 entered no outcomes: there it is answered if there is an answer.
-    if ledger.answer_of(entry.data["analyst"], entry.data["request_id"]) is not None:
+    if ledger.stored_answer(entry.data["request_id"], entry.data["analyst"]) is not None:
         return str(AccountState.ANSWERED.value)
     return "running" if ledger.outcomes.alive(entry.position) else AccountState.LOST.value
 
@@ -100,7 +100,7 @@ def standing_of(ledger: Ledger, analyst: str | None, request_id: str) -> str | N
 
 def ending(ledger: Ledger, entry: Entry) -> str:
     """Return what people must know of a charge that has no answer; nothing for one that has."""
-    return "" if entry.data["reserved"] else _ENDINGS.get(standing(ledger, entry), "")
+    return _ENDINGS.get(standing(ledger, entry), "")
 
 
 _ENDINGS = {

@@ -40,10 +40,6 @@ class LedgerTransaction:
         """Return where the next link will stand."""
         return (self.added[-1] if self.added else self.book).position + 1
 
-    def find(self, position: int) -> Link | None:
-        """Return the link at `position` as it was committed."""
-        return next(self.writer.links(start=position, stop=position + 1), None)
-
     def append(self, kind: str, data: dict[str, Any]) -> Link:
         """Return the new link; it counts once the session ends without an exception."""
         last = self.added[-1] if self.added else self.book

@@ -89,10 +89,9 @@ def _title(name: str, budget_name: str) -> str:
 def _gauge(spent: SpentSoFar) -> list[str]:
     share = min(1.0, float(spent.epsilon / spent.limit_epsilon))
     filled = round(share * WIDTH)
-    left = max(spent.limit_epsilon - spent.epsilon, Fraction(0))
     bar = "#" * filled + "." * (WIDTH - filled)
     amounts = f"epsilon {plain(spent.epsilon)} of {plain(spent.limit_epsilon)} spent"
-    lines = [f"  [{bar}] {amounts}, {plain(left)} left, {counted(spent.charges, 'charge')}"]
+    lines = [f"  [{bar}] {amounts}, {plain(spent.left)} left, {counted(spent.charges, 'charge')}"]
     if spent.limit_delta:
         lines.append(f"  delta {plain(spent.delta)} of {plain(spent.limit_delta)} spent")
     return lines

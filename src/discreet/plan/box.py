@@ -26,7 +26,7 @@ from discreet.core.schema import (
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator
 from discreet.plan.lattices import is_finite
-from discreet.plan.tables import TABULATE, Fields, tabulated
+from discreet.plan.tables import Fields, tabulated
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _truth(part: Expr, domain: FiniteDomain) -> tuple[Positions, Positions] | No
         case e.Compare(comparison=comparison, left=e.ColumnRef(), right=e.Literal(value=value)):
             return _compare(comparison, value, domain)
         case e.Compare(comparison=comparison, left=e.Literal(value=value), right=e.ColumnRef()):
-            return _compare(_MIRRORED[comparison], value, domain)
+            return _compare(e.MIRRORED[comparison], value, domain)
         case e.Compare(
             comparison=comparison,
             left=e.Arithmetic(
@@ -225,15 +225,3 @@ def _one_of(values: tuple[Any, ...], domain: FiniteDomain) -> tuple[Positions, P
     true = Positions.points(found)
     rest = true.complement(domain.size) & Positions.of([(0, domain.size - 1)])
     return true, Positions(()) if None in values else rest
-
-
-_MIRRORED = {
-    Comparison.EQUAL: Comparison.EQUAL,
-    Comparison.NOT_EQUAL: Comparison.NOT_EQUAL,
-    Comparison.LESS: Comparison.GREATER,
-    Comparison.LESS_EQUAL: Comparison.GREATER_EQUAL,
-    Comparison.GREATER: Comparison.LESS,
-    Comparison.GREATER_EQUAL: Comparison.LESS_EQUAL,
-}
-
-__all__ = ["TABULATE", "Box", "place_of", "to_box"]

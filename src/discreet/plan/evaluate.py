@@ -38,14 +38,12 @@ def evaluate(expr: Expr, row: Row) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    if type(value) is int:
+    if isinstance(value, int):
         return value.bit_length() <= LONGEST
-    if value is None or value is True or value is False:
+    if value is None:
         return True
     if isinstance(value, str):
         return len(value) <= LONGEST_TEXT
-    if isinstance(value, int):
-        return value.bit_length() <= LONGEST
     if isinstance(value, Fraction):
         return value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST
     if isinstance(value, float):

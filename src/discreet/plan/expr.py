@@ -39,6 +39,17 @@ class Comparison(Enum):
     GREATER_EQUAL = ">="
 
 
+MIRRORED = {
+    Comparison.EQUAL: Comparison.EQUAL,
+    Comparison.NOT_EQUAL: Comparison.NOT_EQUAL,
+    Comparison.LESS: Comparison.GREATER,
+    Comparison.LESS_EQUAL: Comparison.GREATER_EQUAL,
+    Comparison.GREATER: Comparison.LESS,
+    Comparison.GREATER_EQUAL: Comparison.LESS_EQUAL,
+}
+"""What a comparison is with its sides exchanged."""
+
+
 class Part(Enum):
     """Parts of a date, and of a moment."""
 
@@ -299,6 +310,12 @@ def all_of(parts: tuple[Expr, ...]) -> Expr:
     """Return one expression that holds when all of `parts` hold."""
     kept = tuple(part for part in parts if part != TRUE)
     return TRUE if not kept else kept[0] if len(kept) == 1 else And(kept)
+
+
+def clamped(expr: Expr, low: Expr, high: Expr) -> Expr:
+    """Return `expr` held between two others."""
+    capped = Extreme(greatest=False, operands=(expr, high))
+    return Extreme(greatest=True, operands=(capped, low))
 
 
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:

@@ -94,9 +94,7 @@ def _values_of_one_column(
     allowed = possible.get(name)
     if isinstance(key.value, e.ColumnRef):
         domain = domains[name]
-        if not is_finite(domain):
-            return None
-        if allowed is None:
+        if not is_finite(domain) or allowed is None:
             return None
         if len(allowed) > MAX_PUBLIC_KEYS and not isinstance(domain, CategoryDomain):
             return None

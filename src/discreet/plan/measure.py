@@ -17,9 +17,9 @@ from discreet.errors import QueryRefused
 from discreet.kernel.sensitivity import Bound, Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
-from discreet.plan.ir import Aggregate, Function
+from discreet.plan.ir import Aggregate, Function, Relation, Statement, unit_columns, unit_of
 from discreet.plan.lattices import lattice
-from discreet.plan.tables import Fields
+from discreet.plan.regions import domains_of, narrowed_domains
 from discreet.plan.values import infer, numeric
 
 BINS = 4096
@@ -104,19 +104,13 @@ class MeasuredOutputs:
 
 
 class _Collector:
-    def __init__(
-        self,
-        fields: Fields,
-        *,
-        narrowed: Fields,
-        averaged: set[Expr],
-        unit: str | None,
-        twins: frozenset[str],
-    ) -> None:
-        self.fields = fields
-        self.narrowed = narrowed
-        self.unit = unit
-        self.twins = twins
+    """`twins` are all columns that hold the unit or NULL; `narrowed` are the domains that WHERE leaves."""
+
+    def __init__(self, source: Relation, averaged: set[Expr]) -> None:
+        self.fields = domains_of(source)
+        self.narrowed = narrowed_domains(source)
+        self.unit = unit_of(source)
+        self.twins = unit_columns(source)
         self.averaged = averaged
         self.measures: dict[Measure, str] = {}
         self.choices: dict[Choice, str] = {}
@@ -281,8 +275,7 @@ class _Collector:
 
 def clamped(expr: Expr, low: Fraction, high: Fraction) -> Expr:
     """Return `expr` held inside the range in which the truth must lie."""
-    capped = e.Extreme(greatest=False, operands=(expr, e.Literal(high)))
-    return e.Extreme(greatest=True, operands=(capped, e.Literal(low)))
+    return e.clamped(expr, e.Literal(low), e.Literal(high))
 
 
 def _times(expr: Expr, factor: Fraction) -> Expr:
@@ -298,38 +291,27 @@ def _too_wide() -> QueryRefused:
 
 
 def _ratio(top: Expr, bottom: Expr, factor: Fraction) -> Expr:
-    scaled = top if factor == 1 else e.Arithmetic(Operator.MULTIPLY, top, e.Literal(factor))
     # A noisy count can be zero or negative; no mean is known then.
     positive = e.Compare(e.Comparison.GREATER, bottom, e.Literal(0))
-    return e.Case(((positive, e.Arithmetic(Operator.DIVIDE, scaled, bottom)),), e.Literal(None))
+    return e.Case(
+        ((positive, e.Arithmetic(Operator.DIVIDE, _times(top, factor), bottom)),), e.Literal(None)
+    )
 
 
-def to_measures(
-    aggregates: tuple[tuple[str, Aggregate], ...],
-    fields: Fields,
-    *,
-    narrowed: Fields,
-    unit: str | None,
-    twins: frozenset[str],
-    private_groups: bool,
-) -> MeasuredOutputs:
-    """Return the measures that all `aggregates` need, each once.
-
-    `unit` is the column that names the person, None where each row is a unit of its own; `twins` are
-    all columns that hold the same or NULL; `narrowed` are the domains that WHERE leaves.
-    """
+def to_measures(statement: Statement, *, private_groups: bool) -> MeasuredOutputs:
+    """Return the measures that all aggregates of a statement need, each once."""
     averaged = {
         aggregate.operand
-        for _, aggregate in aggregates
+        for _, aggregate in statement.aggregates
         if aggregate.operand is not None
         and not aggregate.distinct
         and aggregate.function in {Function.AVG, Function.VARIANCE, Function.STDDEV}
     }
-    collector = _Collector(fields, narrowed=narrowed, averaged=averaged, unit=unit, twins=twins)
-    formulas = {name: collector.formula(aggregate) for name, aggregate in aggregates}
+    collector = _Collector(statement.source, averaged)
+    formulas = {name: collector.formula(aggregate) for name, aggregate in statement.aggregates}
     units = None
     if private_groups:
-        counted = Measure(Kind.ROWS if unit is None else Kind.UNITS, None, 0, 1)
+        counted = Measure(Kind.ROWS if collector.unit is None else Kind.UNITS, None, 0, 1)
         share = Fraction(0) if counted in collector.measures else Fraction(1)
         collector.measure(counted, share)
         units = collector.measures[counted]

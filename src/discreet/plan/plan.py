@@ -16,10 +16,10 @@ from discreet.kernel.sensitivity import Kind, Stability
 from discreet.plan import expr as e
 from discreet.plan.choose import choose, shares_of
 from discreet.plan.expr import Expr
-from discreet.plan.ir import Order, Statement, fields_of, scans_of, unit_columns, unit_of
+from discreet.plan.ir import Order, Statement, fields_of, scans_of
 from discreet.plan.keys import PrivateGroups, PublicGroups, groups_of
 from discreet.plan.measure import MeasuredOutputs, to_measures
-from discreet.plan.regions import domains_of, narrowed_domains, reach_of
+from discreet.plan.regions import reach_of
 from discreet.plan.stability import rows_to_keep
 from discreet.plan.top import is_top, without_order
 
@@ -86,14 +86,7 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
     dataset = next(s.dataset for s in scans_of(source) if not s.public and s.dataset is not None)
     groups = groups_of(statement.keys, source)
     private = isinstance(groups, PrivateGroups)
-    measured = to_measures(
-        statement.aggregates,
-        domains_of(source),
-        narrowed=narrowed_domains(source),
-        unit=unit_of(source),
-        twins=unit_columns(source),
-        private_groups=private,
-    )
+    measured = to_measures(statement, private_groups=private)
     reach = reach_of(source, catalog, snapshots)
     # Keys that are constant for a unit put all of its rows into one group.
     single = all(e.columns_of(key.value) <= reach.axes.keys() for key in statement.keys)

@@ -222,13 +222,7 @@ def check(expr: Expr, fields: Fields) -> None:
             # Both sides are counted in one step, in which neither may overflow.
             _union([expr.left, expr.right], fields)
         return
-    if isinstance(expr, e.IsNull):
-        infer(expr.operand, fields)
-        return
-    if isinstance(expr, e.In | e.Like):
-        infer(expr.operand, fields)
-        return
-    if isinstance(expr, e.And | e.Or | e.Not | e.IsNull):
+    if isinstance(expr, e.And | e.Or | e.Not | e.IsNull | e.In | e.Like):
         for child in e.children(expr):
             infer(child, fields)
         return
@@ -243,12 +237,10 @@ def _union(parts: list[Expr], fields: Fields) -> Domain:
     ]
     if not domains:
         return BooleanDomain()
-    if all(lattice(domain) is not None for domain in domains):
-        bounds = [lattice(domain) or _never() for domain in domains]
-        step = Fraction(0)
-        for low, _, each in bounds:
-            step = common_step(common_step(step, each), low)
-        return number_domain(min(b[0] for b in bounds), max(b[1] for b in bounds), step)
+    bounds = [found for domain in domains if (found := lattice(domain)) is not None]
+    if len(bounds) == len(domains):
+        low, high = min(b[0] for b in bounds), max(b[1] for b in bounds)
+        return number_domain(low, high, _step_of_all(bounds))
     if {kind(domain) for domain in domains} == {"category", "text"}:
         return TextDomain()
     if len({kind(domain) for domain in domains}) > 1:
@@ -266,8 +258,11 @@ def _union(parts: list[Expr], fields: Fields) -> Domain:
     return domains[0]
 
 
-def _never() -> tuple[Fraction, Fraction, Fraction]:
-    raise AssertionError
+def _step_of_all(bounds: list[tuple[Fraction, Fraction, Fraction]]) -> Fraction:
+    step = Fraction(0)
+    for low, _, each in bounds:
+        step = common_step(common_step(step, each), low)
+    return step
 
 
 def _case(node: e.Case, fields: Fields) -> Domain:
@@ -279,9 +274,7 @@ def _case(node: e.Case, fields: Fields) -> Domain:
 def _extreme(node: e.Extreme, fields: Fields) -> Domain:
     bounds = [numeric(operand, fields) for operand in node.operands]
     best = max if node.greatest else min
-    step = Fraction(0)
-    for low, _, each in bounds:
-        step = common_step(common_step(step, each), low)
+    step = _step_of_all(bounds)
     for low, high, _ in bounds:
         check_fits(low, high, step)
     return number_domain(best(b[0] for b in bounds), best(b[1] for b in bounds), step)

@@ -23,13 +23,11 @@ from discreet.plan.ir import (
     Relation,
     Scan,
     Statement,
-    unit_columns,
-    unit_of,
 )
 from discreet.plan.keys import PublicGroups
-from discreet.plan.measure import Measure, MeasuredOutputs, to_measures
+from discreet.plan.measure import Measure, to_measures
 from discreet.plan.plan import Question
-from discreet.plan.regions import domains_of, narrowed_domains, reach_of
+from discreet.plan.regions import reach_of
 from discreet.plan.stability import rows_to_keep
 from discreet.publish.families.bound import clock_names
 from discreet.publish.families.find import Dimension, Family, Member
@@ -164,14 +162,6 @@ def _question(
 ) -> Question:
     """Return the question of a read; its groups are the family's own grid, which may be large."""
     source = statement.source
-    measured: MeasuredOutputs = to_measures(
-        statement.aggregates,
-        domains_of(source),
-        narrowed=narrowed_domains(source),
-        unit=unit_of(source),
-        twins=unit_columns(source),
-        private_groups=False,
-    )
     reach = reach_of(source, catalog, snapshots)
     single = all(e.columns_of(key.value) <= reach.axes.keys() for key in statement.keys)
     rows, enforced = rows_to_keep(source, single=False, units_only=False, max_rows=None)
@@ -180,7 +170,7 @@ def _question(
         statement=statement,
         dataset=dataset,
         groups=PublicGroups(()),
-        measured=measured,
+        measured=to_measures(statement, private_groups=False),
         stability=Stability(rows, bool(statement.keys), dataset.neighbours, groups=groups),
         region=reach.region,
         snapshots=dict(snapshots),

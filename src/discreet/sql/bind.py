@@ -110,7 +110,7 @@ class _Outer:
     def _named_output(self, index: int, node: exp.Expr) -> tuple[str, Expr]:
         if isinstance(node, exp.Star):
             raise refusal("star")
-        inner = node.this if isinstance(node, exp.Alias) else node
+        inner = node.unalias()
         value = self._output(inner)  # refused, if at all, before it is spelled out as a name
         name = node.alias or (inner.name if isinstance(inner, exp.Column) else "")
         name = name or inner.sql(dialect="duckdb").lower() or f"column{index + 1}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -37,7 +37,7 @@ def next_join(
         if join.args.get("on") or join.args.get("using") or join.args.get("method"):
             return join, entry
         # A condition may name tables that come later in FROM; those wait for their turn.
-        seen = [part for part in loose if visible(part, names, entry)]
+        seen = [part for part in loose if visible(part, (*names.entries, entry))]
         if any(_pair(part, names, entry) is not None for part in seen):
             return join, entry
     raise refusal("join condition", what=f"none links {pending[0][1].alias} to the other tables")
@@ -84,7 +84,8 @@ def joined(  # noqa: PLR0917 a step of `bind_rows`
             entry = _narrowed(entry, part, names, row_expr)
     if kind is JoinKind.INNER:
         for part in list(loose):
-            pair = _pair(part, names, entry) if visible(part, names, entry) else None
+            both = (*names.entries, entry)
+            pair = _pair(part, names, entry) if visible(part, both) else None
             if pair is not None:
                 pairs.append(pair)
                 loose.remove(part)
@@ -105,9 +106,7 @@ def _narrowed(entry: Named, part: exp.Expr, names: Names, row_expr: RowExpr) -> 
     """Return the right side of a LEFT JOIN with a condition on its own columns."""
     only = replace(names, entries=(entry,))
     aliased = {column.table.lower() for column in part.find_all(exp.Column)}
-    if not aliased <= {"", entry.alias.lower()} or not visible(
-        part, replace(names, entries=()), entry
-    ):
+    if not aliased <= {"", entry.alias.lower()} or not visible(part, (entry,)):
         raise refusal("join condition", what="LEFT JOIN takes conditions on its right side only")
     relation = filtered(entry.relation, row_expr(part, only), only.domains())
     return replace(entry, relation=relation)
@@ -120,10 +119,10 @@ def filtered(relation: Relation, condition: Expr, domains: Fields) -> Filter:
     return Filter(relation, condition)
 
 
-def visible(part: exp.Expr, names: Names, entry: Named) -> bool:
+def visible(part: exp.Expr, entries: Sequence[Named]) -> bool:
     """Return whether every column of a condition is one of these tables'."""
-    aliases = {known.alias.lower() for known in (*names.entries, entry)}
-    columns = {name for known in (*names.entries, entry) for name, _ in known.columns}
+    aliases = {known.alias.lower() for known in entries}
+    columns = {name for known in entries for name, _ in known.columns}
     return all(
         column.table.lower() in aliases if column.table else column.name.lower() in columns
         for column in part.find_all(exp.Column)

@@ -6,7 +6,7 @@ rows alone: the rows of the other table are gathered by person and key, and join
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -86,9 +86,7 @@ class Membership:
                 raise refusal("subquery")
             equal.append((self.inside, self.outside))
         for part in conjuncts_of(where.this) if where is not None else ():
-            if all(
-                visible(part, replace(inner, entries=()), entry) for entry in inner.entries[:1]
-            ) or _inside(part, inner):
+            if visible(part, inner.entries):
                 kept.append(part)
                 continue
             link = _link(part, names, inner)
@@ -139,21 +137,12 @@ class Membership:
         return e.Not(there) if self.negated else there, links
 
 
-def _inside(part: exp.Expr, inner: Names) -> bool:
-    """Return whether a condition is about the subquery's own tables."""
-    aliases = {entry.alias.lower() for entry in inner.entries}
-    return all(
-        column.table.lower() in aliases if column.table else inner.has(column.name.lower())
-        for column in part.find_all(exp.Column)
-    )
-
-
 def _link(part: exp.Expr, names: Names, inner: Names) -> tuple[exp.Column, exp.Column]:
     """Return (column of the subquery, column outside) of a condition between the two."""
     sides = (part.this, part.expression) if isinstance(part, exp.EQ | exp.NEQ) else ()
     if len(sides) == 2 and all(isinstance(side, exp.Column) for side in sides):
         for one, two in (sides, sides[::-1]):
-            if _inside(one, inner) and not _inside(two, inner):
+            if visible(one, inner.entries) and not visible(two, inner.entries):
                 names.find(two)
                 return one, two
     raise refusal("subquery")

@@ -119,14 +119,11 @@ def grouped_by(node: exp.Expr, select: exp.Select, names: Names) -> exp.Expr:
         place = place_of(node)
         if not 0 <= place < len(outputs):
             raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
-        chosen = outputs[place]
-        inner: exp.Expr = chosen.this if isinstance(chosen, exp.Alias) else chosen
-        return inner
+        return outputs[place].unalias()
     if isinstance(node, exp.Column) and not node.table and not names.has(node.name.lower()):
         for output in outputs:
             if isinstance(output, exp.Alias) and output.alias.lower() == node.name.lower():
-                aliased: exp.Expr = output.this
-                return aliased
+                return output.unalias()
     return node
 
 

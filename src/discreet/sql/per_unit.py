@@ -76,8 +76,9 @@ class _Builder:
         return lowered(found, self.domains)
 
     def output(self, node: exp.Expr, keys: list[Expr]) -> Expr:
-        inner = node.this if isinstance(node, exp.Alias) else node
-        return to_expr(inner, Scope(lambda column: self._key(column, keys), self._aggregate))
+        return to_expr(
+            node.unalias(), Scope(lambda column: self._key(column, keys), self._aggregate)
+        )
 
     def _key(self, column: exp.Column, keys: list[Expr]) -> Expr:
         found = self.names.find(column)

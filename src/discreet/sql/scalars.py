@@ -323,21 +323,14 @@ def _width_bucket(node: exp.WidthBucket, scope: Scope) -> Expr:
     offset = e.Arithmetic(Operator.SUBTRACT, value, e.Literal(low))
     bucket = e.Arithmetic(Operator.FLOOR_DIVIDE, offset, e.Literal((high - low) / count))
     inside = e.Arithmetic(Operator.ADD, bucket, e.Literal(1))
-    return e.Extreme(
-        greatest=True,
-        operands=(
-            e.Extreme(greatest=False, operands=(inside, e.Literal(int(count) + 1))),
-            e.Literal(0),
-        ),
-    )
+    return e.clamped(inside, e.Literal(0), e.Literal(int(count) + 1))
 
 
 def _anonymous(node: exp.Anonymous, scope: Scope) -> Expr:
     name, arguments = str(node.name).lower(), node.expressions
     if name in {"clamp", "clip"} and len(arguments) == 3:
         value, low, high = (to_expr(argument, scope) for argument in arguments)
-        capped = e.Extreme(greatest=False, operands=(value, high))
-        return e.Extreme(greatest=True, operands=(capped, low))
+        return e.clamped(value, low, high)
     if name == "date_part" and len(arguments) == 2:
         return part_named(str(arguments[0].name), to_expr(arguments[1], scope))
     if name in NAMED and len(arguments) == NAMED[name][1]:

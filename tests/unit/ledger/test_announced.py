@@ -16,8 +16,6 @@ GIVING = {
     "limit": {"budget": "census", "analyst": None, "new": TEN},
     "a share taken away": {"kind": "limit", "budget": "census", "analyst": "eve", "new": None},
     "clear": {"charge": 3},
-    "settle": {"kept": FREE},
-    "a settle that says nothing": {"kind": "settle"},
     "restore": {"totals": [["census", None, FREE]]},
     "a restore that says nothing": {"kind": "restore"},
 }
@@ -27,7 +25,7 @@ TAKING = {
     "look": {},
     "begun": {"charge": 3},
     "answered": {"charge": 3},
-    "settle": {"kept": None},
+    "settle": {"kept": FREE},
     "restore": {"totals": []},
 }
 

@@ -128,13 +128,12 @@ def test_only_a_charge_that_looked_and_has_not_ended_is_an_incident(tmp_path):
             name: ledger.charge(OWNER, quote("1/10"), request_id=name, body=name, question=name)
             for name in ("open", "begun", "answered", "cancelled")
         }
-        reserved = ledger.reserve(OWNER, quote("1/10"), request_id="reserved", question="reserved")
         ledger.outcomes.take(receipts["begun"])
         ledger.store_answer(receipts["answered"], b"told")
         ledger.outcomes.fail(receipts["cancelled"], Cancelled("It was cancelled."))
         if checkpoint:
             assert checkpointed(ledger)
-        for receipt in (*receipts.values(), reserved.receipt):
+        for receipt in receipts.values():
             ledger.outcomes.fail(receipt, EngineFailed("It failed."))
         assert [each.request_id for each in ledger.incidents.open()] == ["open", "begun"]
         assert differences(ledger) == []

@@ -172,15 +172,13 @@ def test_an_id_belongs_to_its_body_and_lives_among_the_ids_of_its_payer(tmp_path
     ledger.store_answer(mine, b"alice's")
     with pytest.raises(RequestConflict):
         ledger.charge(ALICE, quote("0.1"), request_id="x", body="another")
-    with pytest.raises(RequestConflict):
-        ledger.reserve(ALICE, quote("0.1"), request_id="x", body="q")
     for payer, answer in ((bob, b"bob's"), (OWNER, b"owner's")):
-        assert ledger.answer_of(payer.analyst, "x") is None
+        assert ledger.stored_answer("x", payer.analyst) is None
         receipt = ledger.charge(payer, quote("0.1"), request_id="x", body="q")
         assert not receipt.repeated
         assert ledger.store_answer(receipt, answer) == answer
     assert charges(ledger) == 3
-    kept = {name: ledger.answer_of(name, "x") for name in ("alice", "bob", None)}
+    kept = {name: ledger.stored_answer("x", name) for name in ("alice", "bob", None)}
     assert kept == {"alice": b"alice's", "bob": b"bob's", None: b"owner's"}
     assert ledger.answers("bob", "census", "") == [("x", "", b"bob's")]
     ledger.verify()

@@ -139,9 +139,9 @@ def test_a_place_in_a_transaction_is_where_the_next_link_will_stand(ledger):
     with ledger.session() as session:
         for _ in range(3):
             expected = session.next_position
-            assert session.find(expected) is None
+            assert session.writer.find(expected) is None
             facts = {"dataset": "census", "reason": "a test", "columns": []}
             assert session.append("look", facts).position == expected
-        assert session.find(0).kind == "genesis"
+        assert session.writer.find(0).kind == "genesis"
     assert [link.kind for link in ledger.links()[-3:]] == ["look"] * 3
     assert ledger.verify() == expected + 1

@@ -70,12 +70,12 @@ def test_only_the_end_is_read(ledger, read, analysts):
 
 
 def test_an_answer_is_found_by_its_request_and_given_to_its_payer_only(ledger, read):
-    assert ledger.answer_of("alice", "r28") == b"answer 28"
-    assert ledger.answer_of(None, "r27") == b"answer 27"
-    assert ledger.answer_of("alice", "r27") is None
-    assert ledger.answer_of(None, "r28") is None
-    assert ledger.answer_of("bob", "r28") is None
-    assert ledger.answer_of("alice", "nonsense") is None
+    assert ledger.stored_answer("r28", "alice") == b"answer 28"
+    assert ledger.stored_answer("r27", None) == b"answer 27"
+    assert ledger.stored_answer("r27", "alice") is None
+    assert ledger.stored_answer("r28", None) is None
+    assert ledger.stored_answer("r28", "bob") is None
+    assert ledger.stored_answer("nonsense", "alice") is None
     assert set(read) == {63}, "where the chain was left, each time"
 
 
@@ -83,9 +83,9 @@ def test_an_edited_record_does_not_change_who_paid(ledger):
     """The table of answers says whose each is, but only the chain decides."""
     with ledger._store.exclusive() as writer:  # an attacker with the file
         writer._change("UPDATE answers SET analyst = 'bob'")
-    assert ledger.answer_of("bob", "r28") is None
+    assert ledger.stored_answer("r28", "bob") is None
     with pytest.raises(LedgerTampered, match="'r28' is damaged"):
-        ledger.answer_of("alice", "r28")
+        ledger.stored_answer("r28", "alice")
 
 
 def test_what_another_process_charged_is_listed(ledger, tmp_path):

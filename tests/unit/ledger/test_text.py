@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.core.cost import Cost
 from discreet.ledger import Cap, Ledger, budget_report, budget_words
 from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, open_ledger, pay, policy, quote
 
@@ -44,8 +43,7 @@ def test_the_words_tell_everything(ledger, tmp_path):
     ledger.charge(ALICE, quote("0.125"), request_id="q", body="", question="SELECT\n  1")
     ledger.record_exposure("census", reason="a k-anonymous file")
     ledger.record_look("census", reason="checked the import")
-    allowance = ledger.reserve(OWNER, quote("0.01"), request_id="res")
-    allowance.draw(Cost.from_json(quote("0.01").cost.to_json()))
+    ledger.charge(OWNER, quote("0.01"), request_id="res", body="")
     ledger.backup(tmp_path / "copy.db")
     ledger.close()
     ledger = Ledger.restore(

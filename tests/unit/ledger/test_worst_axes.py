@@ -66,7 +66,7 @@ def test_an_atom_knows_its_positions():
     axis = refined(Positions(((10, 19),)), Positions(((30, 39),)))
     inside = int(axis.atoms_at(np.array([15]))[0])
     assert axis.positions(inside) == Positions(((10, 19),))
-    assert axis.widths[inside] == axis.width(Positions(((10, 19),))) == 10
+    assert axis.widths[inside] == 10
 
 
 def test_runs_are_maximal():

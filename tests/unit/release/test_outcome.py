@@ -475,6 +475,6 @@ def test_ids_of_0_1_0_still_answer_and_what_it_left_open_is_lost(tmp_path):
 
 def test_an_old_answer_is_nobody_elses(tmp_path):
     ledger = old_ledger(tmp_path, ("told",), {"told": b"then"})
-    assert ledger.answer_of("alice", "told") is None
-    assert ledger.answer_of(None, "told") == b"then"
+    assert ledger.stored_answer("told", "alice") is None
+    assert ledger.stored_answer("told", None) == b"then"
     ledger.close()

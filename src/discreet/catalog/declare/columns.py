@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
 from typing import Any, TypeAlias
 
 from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.proposal import Setting
-from discreet.catalog.declare.sections import checked, inside, parsed, sections_of
+from discreet.catalog.declare.sections import checked, inside, parsed, read_toml, sections_of
 
 Settings: TypeAlias = Mapping[str, Setting]
 
@@ -61,19 +59,12 @@ def _entries(lines: list[str]) -> Iterator[tuple[int, int, str]]:
             at += 1
             continue
         end = at + 1
-        while end < len(lines) and _parse("".join(lines[at:end])) is None:
+        while end < len(lines) and read_toml("".join(lines[at:end])) is None:
             end += 1
-        found = _parse("".join(lines[at:end]))
+        found = read_toml("".join(lines[at:end]))
         if found and len(found) == 1:
             yield at, end, next(iter(found))
         at = end
-
-
-def _parse(text: str) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError:
-        return None
 
 
 def as_settings(raw: Mapping[str, Any]) -> Settings:

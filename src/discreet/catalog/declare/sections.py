@@ -36,10 +36,7 @@ def _heading(line: str) -> tuple[str, ...]:
     """Return the path of a [heading]; empty for every other line."""
     if not line.lstrip().startswith("["):
         return ()
-    try:
-        inner: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return ()
+    inner: Any = read_toml(line)
     path: list[str] = []
     while isinstance(inner, dict) and inner:
         name = next(iter(inner))
@@ -76,13 +73,17 @@ def parsed(text: str) -> dict[str, Any]:
         raise CatalogError(f"discreet.toml is not valid TOML: {error}.") from None
 
 
+def read_toml(text: str) -> dict[str, Any] | None:
+    """Return the settings of a text, None where it is no TOML."""
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
 def checked(text: str, wanted: dict[str, Any]) -> str:
     """Return `text` if it says exactly what is wanted; refuse otherwise."""
-    try:
-        same = tomllib.loads(text, parse_float=Decimal) == wanted
-    except tomllib.TOMLDecodeError:
-        same = False
-    if not same:
+    if read_toml(text) != wanted:
         raise CatalogError(
             "This part of discreet.toml is written in a way that we do not change.",
             hint="Edit the file by hand; a running server takes it up within a second.",

@@ -167,18 +167,12 @@ class DuckDBEngine(Engine):
             return known
         return [column for column, _ in self._typed(name, origin or self._origin(name))]
 
-    def fingerprint(self, name: str) -> str:
-        """Return a hash of the content of the files behind a table.
-
-        For a table inside a database file it is that of the whole file: more than needed changes it.
-        """
-        return self._content(self._origin(name))
-
     def _origin(self, name: str) -> SourceOrigin:
         self.relation(name)  # or it is refused
         return self._sources.origin(name)
 
     def _content(self, origin: SourceOrigin) -> str:
+        """Return a hash of the files behind a table: of all of a database where it lies in one."""
         return combined([self._hashes.of(each.files) for each in origin.every])
 
     def _version(self, origin: SourceOrigin) -> str:

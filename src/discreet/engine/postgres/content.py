@@ -61,7 +61,8 @@ def fingerprint(wire: Connection, relation: str, columns: list[tuple[str, str]])
     """Return a hash over all rows of a table of these columns, in whatever order they lie.
 
     Guarantee: it changes with every inserted, deleted or altered row (up to a collision of two
-        64-bit sums), and not by VACUUM, CLUSTER, dump and restore.
+        64-bit sums), and not by VACUUM, CLUSTER, dump and restore. It reads the whole table: a big or
+        busy one is better given a declared version, and nobody asks here.
     """
     row = f"ROW({', '.join(_image(name, kind) for name, kind in columns)})"
     sql = (

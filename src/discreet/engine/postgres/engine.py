@@ -19,7 +19,7 @@ from discreet.errors import CatalogError, UnknownName
 with needs("psycopg", extra="postgres"):
     import psycopg  # noqa: F401 named here, so that its absence is told in one sentence
 
-from discreet.engine.postgres.content import columns_of, fingerprint
+from discreet.engine.postgres.content import columns_of
 from discreet.engine.postgres.held import kind_of
 from discreet.engine.postgres.holder import Holder
 from discreet.engine.postgres.pool import ConnectionPool
@@ -85,17 +85,6 @@ class PostgresEngine(Engine):
         self.relation(name)  # or it is refused
         with self._pool.lend(self._limits.seconds) as wire:
             return self._sources.now(wire, name).columns
-
-    def fingerprint(self, name: str) -> str:
-        """Return a hash over all rows of a table.
-
-        It reads the whole table: give a big or busy one a declared version instead, and nobody will
-        ask here.
-        """
-        self.relation(name)  # or it is refused
-        with self._pool.lend(self._limits.store_seconds) as wire:
-            now = self._sources.now(wire, name)
-            return fingerprint(wire, now.rows, now.columns)
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""

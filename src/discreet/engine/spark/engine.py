@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import shutil
 import tempfile
 import threading
@@ -35,7 +34,6 @@ from discreet.engine.copies import (
 from discreet.engine.declared import is_filled_name
 from discreet.engine.files import ContentHashes
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, is_name, require_free
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
 from discreet.engine.spark.origins import Facts, SparkOrigins
@@ -86,20 +84,13 @@ class SparkEngine(Engine):
 
     def relation(self, name: str) -> str:
         """Return the quoted SQL name of a table."""
-        if name in self._origins:
-            return ticked(name)
-        if self.has(name):
-            with self._lock, failing_alike():
-                session = self._live()
-                if name not in self._views:
-                    show_stored(session, name, self._stored_folder(name))
-                    self._views.add(name)
-            return ticked(kept(name))
-        raise UnknownName(f"The engine has no table '{name}'.")
+        if not self.has(name):
+            raise UnknownName(f"The engine has no table '{name}'.")
+        return ticked(name)
 
     def has(self, name: str) -> bool:
-        """Return whether a table of this name is attached or materialised."""
-        return name in self._origins or (is_name(name) and self._stored_folder(name).is_dir())
+        """Return whether a table of this name is attached."""
+        return name in self._origins
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT."""
@@ -108,15 +99,22 @@ class SparkEngine(Engine):
             return Exact(plain_table(session.sql(sql).toArrow()))
 
     def materialise(self, name: str, sql: str) -> str:
-        """Return the relation of the stored result of `sql`, computed unless it is there.
+        """Return the relation of the result of `sql`, stored under a new name of ours.
 
         With a cluster the state folder must be one that all its machines see.
         """
         only_select(sql, self.capabilities.dialect)
-        require_free(name, self._origins)
-        if not self._stored_folder(name).is_dir():
-            self._store(name, sql, still=lambda: True)
-        return self.relation(name)
+        self._store(name, sql, still=lambda: True)
+        return self._shown(name)
+
+    def _shown(self, name: str) -> str:
+        """Return the relation of a stored table."""
+        with self._lock, failing_alike():
+            session = self._live()
+            if name not in self._views:
+                show_stored(session, name, self._stored_folder(name))
+                self._views.add(name)
+        return ticked(kept(name))
 
     def _store(self, name: str, sql: str, *, still: Callable[[], bool]) -> bool:
         """Store the result of `sql` if `still` holds once it is computed; return whether it did."""
@@ -151,12 +149,8 @@ class SparkEngine(Engine):
         Remote stores replace files, so a change of content shows in those; a store that rewrites a
         file within its clock's tick and keeps the size would go unseen: declare a version there.
         """
-        if name in self._origins:
-            return self._origins.content(name, self._hashes, self._listed)
-        if not self.has(name):
-            raise UnknownName(f"The engine has no table '{name}'.")
-        found = self._listed(f"file://{self._stored_folder(name)}")
-        return hashlib.sha256("\n".join(found).encode()).hexdigest()
+        self.relation(name)  # or it is refused
+        return self._origins.content(name, self._hashes, self._listed)
 
     def hold(self, tables: Mapping[str, Recipe]) -> Held:
         """Return these tables as they are now; see `SparkHeld`."""
@@ -216,7 +210,7 @@ class SparkEngine(Engine):
             elif version is None and not unchanged():
                 continue
             self._stored_folder(copy.whole).touch()
-            return self.relation(copy.whole), label
+            return self._shown(copy.whole), label
         raise engine_failed()
 
     def _drop_older(self, copy: CopyName) -> None:
@@ -275,7 +269,7 @@ class SparkEngine(Engine):
         return self._session
 
     def _stored_folder(self, name: str) -> Path:
-        return self._stored / f"{checked_name(name)}.parquet"
+        return self._stored / f"{name}.parquet"
 
 
 class _Watch:

@@ -19,6 +19,8 @@ class _Engine(Engine, Protocol):
 
     def facts(self, name: str) -> Facts: ...
 
+    def fingerprint(self, name: str) -> str: ...
+
 
 class SparkHeld(Held):
     """Reads files whose every change is noticed, and copies that nobody changes.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import subprocess
 import threading
@@ -23,7 +22,6 @@ with warnings.catch_warnings(), needs("pyspark", extra="spark"):
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-_COUNT = itertools.count(1)
 _LOCK = threading.RLock()
 _DEFAULT_MEMORY_MB = 2048
 _SETTLE = 0.3
@@ -48,7 +46,6 @@ class Driver:
     """One live Java process with its Spark context."""
 
     def __init__(self, master: str, limits: EngineLimits) -> None:
-        self.number = next(_COUNT)
         conf = _configuration(master, limits)
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         for name in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -170,15 +167,6 @@ def driver(master: str, limits: EngineLimits) -> Driver:
             _forget()
             found = _current["driver"] = Driver(master, limits)
         return found
-
-
-def stop() -> None:
-    """End the Spark of this process."""
-    with _LOCK:
-        found = _current.pop("driver", None)
-        if found is not None:
-            found.kill()
-            _forget()
 
 
 def _forget() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from discreet.core.cost import Cost
 from discreet.core.machine import whole_file
@@ -71,6 +71,7 @@ class Head:
         return found
 
 
+Slots: TypeAlias = tuple[Head | None, Head | None]
 _seen: dict[bytes, Head] = {}
 """Heads by their bytes: each is read several times for every charge, most often by who wrote it."""
 _MOST_SEEN = 64
@@ -116,15 +117,12 @@ class HeadFile:
     def read(self) -> Head | None:
         """Return the head, or None if there is no file."""
         try:
-            content = self.path.read_bytes()
+            _, slots = self._content()
         except FileNotFoundError:
             return None
         except OSError as error:
             raise self._unreadable() from error
-        slots = _slots(content)
-        if not any(slots):
-            raise self._unreadable()
-        return max((slot for slot in slots if slot), key=_reach)
+        return _furthest(slots)
 
     def announce(self, head: Head) -> None:
         """Write what is about to be committed, before it is; the caller excludes all writers.
@@ -132,15 +130,10 @@ class HeadFile:
         If this is torn, or the commit fails, the other slot or the same position without it counts.
         """
         with self.locked():
-            content = self.path.read_bytes()
-            slots = _slots(content)
-            if not any(slots):
-                raise self._unreadable()
+            content, slots = self._content()
             spoken = [at for at, slot in enumerate(slots) if slot and slot.announced]
-            positions = [slot.position if slot else -1 for slot in slots]
             # An announcement that came to nothing is replaced, so that only the latest one is left.
-            slot = spoken[0] if spoken else positions.index(min(positions))
-            self._put(_kept(head, slots), content, slot)
+            self._put(_kept(head, slots), content, spoken[0] if spoken else _behind(slots))
 
     def advance(self, head: Head) -> None:
         """Write `head` unless another process has written a later one."""
@@ -148,14 +141,9 @@ class HeadFile:
             if not self.path.exists():
                 self.write(head)
                 return
-            content = self.path.read_bytes()
-            slots = _slots(content)
-            positions = [slot.position if slot else -1 for slot in slots]
-            if max(positions) < 0:
-                raise self._unreadable()
-            if max(positions) >= head.position:
-                return
-            self._put(_kept(head, slots), content, positions.index(min(positions)))
+            content, slots = self._content()
+            if _furthest(slots).position < head.position:
+                self._put(_kept(head, slots), content, _behind(slots))
 
     def name_checkpoint(self, head: Head) -> bool:
         """Return whether the checkpoint of `head` is now the one that is believed.
@@ -165,12 +153,8 @@ class HeadFile:
         no announcement is ever in both slots.
         """
         with self.locked():
-            content = self.path.read_bytes()
-            slots = _slots(content)
-            known = [slot for slot in slots if slot]
-            if not known:
-                raise self._unreadable()
-            best = max(known, key=_reach)
+            content, slots = self._content()
+            best = _furthest(slots)
             if best.ledger != head.ledger:
                 return False
             if best.position >= head.position:
@@ -188,6 +172,14 @@ class HeadFile:
     def slots(self) -> list[Head]:
         """Return the one or two heads that the file holds."""
         return [slot for slot in _slots(self.path.read_bytes()) if slot]
+
+    def _content(self) -> tuple[bytes, Slots]:
+        """Return the file's bytes and its slots, of which at least one is whole."""
+        content = self.path.read_bytes()
+        slots = _slots(content)
+        if not any(slots):
+            raise self._unreadable()
+        return content, slots
 
     def _put(self, head: Head, content: bytes, slot: int) -> None:
         size = len(content) // 2
@@ -263,13 +255,21 @@ def _reach(head: Head) -> tuple[int, bool, int]:
     return head.position, bool(head.announced), head.checkpoint[0] if head.checkpoint else -1
 
 
-def _kept(head: Head, slots: tuple[Head | None, Head | None]) -> Head:
+def _furthest(slots: Slots) -> Head:
+    return max((slot for slot in slots if slot), key=_reach)
+
+
+def _behind(slots: Slots) -> int:
+    positions = [slot.position if slot else -1 for slot in slots]
+    return positions.index(min(positions))
+
+
+def _kept(head: Head, slots: Slots) -> Head:
     """Return `head` with the checkpoint that was named before."""
-    best = max((slot for slot in slots if slot), key=_reach)
-    return replace(head, checkpoint=best.checkpoint)
+    return replace(head, checkpoint=_furthest(slots).checkpoint)
 
 
-def _slots(content: bytes) -> tuple[Head | None, Head | None]:
+def _slots(content: bytes) -> Slots:
     size = len(content) // 2
     return Head.from_bytes(content[:size]), Head.from_bytes(content[size:])
 

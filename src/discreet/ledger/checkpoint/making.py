@@ -26,10 +26,8 @@ from discreet.ledger.checkpoint.past import Past
 from discreet.ledger.checkpoint.state import (
     VERSION,
     book_from,
-    counts_from,
     facts_of,
     records_of,
-    reservations_from,
 )
 from discreet.ledger.store.base import Store
 
@@ -113,8 +111,7 @@ def _written(store: Store, book: Accounts) -> tuple[dict[str, Any], Past]:
     whole_file.write_synced(path, content)
     parts.append(CheckpointPart(path, about))
     facts = facts_of(book) | {"parts": [part.facts.to_json() for part in parts]}
-    counts, reservations = counts_from(facts), reservations_from(facts)
-    return facts, Past(store, book.position, book.hash, tuple(parts), counts, reservations)
+    return facts, Past(store, book.position, book.hash, tuple(parts), dict(facts["counts"]))
 
 
 def _together(older: CheckpointPart, newer: Mapping[str, Records]) -> bool:
@@ -150,8 +147,7 @@ def opened(store: Store, head: Head | None) -> Accounts | None:
         return None
     if not _stored(store.find(position), position, book.hash):
         return None
-    counts, reservations = counts_from(facts), reservations_from(facts)
-    book.rest_on(Past(store, position, book.hash, tuple(opened_parts), counts, reservations))
+    book.rest_on(Past(store, position, book.hash, tuple(opened_parts), dict(facts["counts"])))
     return book
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeVar
 
-from discreet.core.cost import Cost
 from discreet.errors import LedgerTampered
 from discreet.ledger.chain.links import Link, canonical, checked
 from discreet.ledger.checkpoint.parts import DIGEST, NUMBER, CheckpointPart, found_in, number
 from discreet.ledger.entry import Entry
-from discreet.ledger.once.states import AccountState, ChargeOutcome, Reservation
+from discreet.ledger.once.states import AccountState, ChargeOutcome
 from discreet.ledger.store.base import ChainLinks
 
 _STATES = tuple(AccountState)
@@ -35,7 +34,6 @@ class Past:
     hash: str
     parts: tuple[CheckpointPart, ...]
     counts: Mapping[str | None, int]
-    reservations: Mapping[int, tuple[Cost, bool]]
 
     def request(self, key: tuple[str | None, str]) -> int | None:
         """Return where an analyst's request id was entered."""
@@ -58,13 +56,6 @@ class Past:
         found = found_in(self.parts, "outcomes", number(position))
         digest = b"" if found is None else found[-DIGEST:]
         return digest.hex() if any(digest) else None
-
-    def reservation(self, position: int) -> Reservation | None:
-        """Return a reservation as it stood, a new object each time."""
-        if position not in self.reservations:
-            return None
-        data = Entry.of(self.link(position)).data
-        return Reservation(data, Cost.from_json(data["cost"]), *self.reservations[position])
 
     def charged(self, analyst: str | None, last: int) -> list[int]:
         """Return where the `last` charges of an analyst stand, oldest first."""
@@ -119,20 +110,16 @@ class Since(dict[K, V]):
     """
 
     earlier: Callable[[K], V | None] | None = None
-    remembers = False
 
     def __missing__(self, key: K) -> V:
-        """Return what came before; with `remembers` it is kept, to be changed in place."""
+        """Return what came before."""
         found = self._before(key)
         if found is None:
             raise KeyError(key)
         return found
 
     def _before(self, key: K) -> V | None:
-        found = None if self.earlier is None else self.earlier(key)
-        if found is not None and self.remembers:
-            self[key] = found
-        return found
+        return None if self.earlier is None else self.earlier(key)
 
     def get(self, key: K, default: V | None = None) -> V | None:  # type: ignore[override]
         """Return what is known of `key`, else `default`."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
-from discreet.core.cost import Cost
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts, Key
@@ -17,7 +16,7 @@ from discreet.ledger.once.states import Incident
 from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the same history adds up to another book, or the book to other bytes."""
 
 
@@ -49,10 +48,6 @@ def facts_of(book: Accounts) -> dict[str, Any]:
         "incidents": [
             [each.position, each.dataset, each.statement, each.analyst, each.request_id, each.note]
             for each in book.incidents.values()
-        ],
-        "reservations": [
-            [position, drawn.to_json(), settled]
-            for position, (drawn, settled) in sorted(_reservations(book).items())
         ],
     }
 
@@ -88,24 +83,6 @@ def book_from(facts: Mapping[str, Any]) -> Accounts:
     incidents = [Incident(*data) for data in facts["incidents"]]
     book.incidents = {(each.dataset, each.statement): each for each in incidents}
     return book
-
-
-def counts_from(facts: Mapping[str, Any]) -> dict[str | None, int]:
-    """Return how many charges each analyst had made."""
-    return dict(facts["counts"])
-
-
-def reservations_from(facts: Mapping[str, Any]) -> dict[int, tuple[Cost, bool]]:
-    """Return what had been drawn from each reservation, and whether it was settled."""
-    return {
-        position: (Cost.from_json(drawn), settled)
-        for position, drawn, settled in facts["reservations"]
-    }
-
-
-def _reservations(book: Accounts) -> dict[int, tuple[Cost, bool]]:
-    earlier = {} if book.past is None else dict(book.past.reservations)
-    return earlier | {at: (each.drawn, each.settled) for at, each in book.reservations.items()}
 
 
 def _account(key: Key, account: Account, texts: dict[str, int]) -> list[Any]:

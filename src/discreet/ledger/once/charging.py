@@ -60,7 +60,6 @@ def charged(
     bills: Sequence[Bill],
     *,
     probes: Probes,
-    reserved: bool = False,
     asker: str = "",
 ) -> list[Receipt]:
     """Return a receipt for each bill: an old one where its id was paid before, else a new one.
@@ -77,7 +76,7 @@ def charged(
     found: dict[str, Receipt] = {}
     new: list[tuple[Bill, str]] = []
     for bill in bills:
-        asked = fingerprint(payer, f"{'reserve' if reserved else 'charge'} {bill.body}")
+        asked = fingerprint(payer, f"charge {bill.body}")
         old = repeated(store, session.book, payer, bill.request_id, asked)
         if old is None:
             require_clear(session.book, payer, bill.texts)
@@ -98,7 +97,7 @@ def charged(
             "cost": bill.quote.cost.to_json(),
             "region": bill.quote.region.to_json(),
             "event": repr(bill.quote.event),
-            "reserved": reserved,
+            "reserved": False,
             "looks": 1,
             **bill.texts,
             **run,

@@ -66,7 +66,7 @@ class Outcomes:
         position, claimed = receipt.position, False
         try:
             with self.kept.session() as session:
-                require_held(session.book, session, receipt)
+                require_held(session.book, session.writer, receipt)
                 found = session.book.outcomes.get(position)
                 if found is not None and found.state is not AccountState.BEGUN:
                     return found
@@ -99,7 +99,7 @@ class Outcomes:
         """
         said = error if isinstance(error, DiscreetError) else AnswerLost()
         with self.kept.session() as session:
-            require_held(session.book, session, receipt)
+            require_held(session.book, session.writer, receipt)
             found = session.book.outcomes.get(receipt.position)
             if found is None or found.state is AccountState.BEGUN:
                 words = {"kind": said.kind, "message": said.message, "hint": said.hint}

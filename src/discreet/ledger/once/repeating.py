@@ -12,10 +12,10 @@ from discreet.errors import (
     LedgerTampered,
     RequestConflict,
 )
-from discreet.ledger.accounts import Accounts, LinkFinder
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.links import is_whole
 from discreet.ledger.entry import Entry, Payer, Receipt, receipt_of
-from discreet.ledger.store.base import Store
+from discreet.ledger.store.base import ChainLinks, Store
 
 
 def repeated(
@@ -55,7 +55,7 @@ def require_same(
     What was begun before is not begun again, so its outcome is given out whatever has changed.
     """
     paid = _paid(store, book, receipt.position).data
-    if paid["reserved"] or receipt.position in book.outcomes:
+    if receipt.position in book.outcomes:
         return
     now = (texts["snapshot"], texts["question"], quote.cost.to_json(), quote.region.to_json())
     if (paid["snapshot"], paid["question"], paid["cost"], paid["region"]) != now:
@@ -67,13 +67,12 @@ def require_same(
 
 
 def require_fitting(book: Accounts, receipt: Receipt) -> None:
-    """Refuse to begin, or to go on drawing, under a charge that the limits in force do not allow.
+    """Refuse to begin under a charge that the limits in force do not allow.
 
     Every charge was checked when it was made, unless somebody wrote it into the store by hand, or
     the owner has lowered a limit since.
     """
-    reserved = receipt.position in book.reservations
-    if receipt.position in book.outcomes and not reserved:
+    if receipt.position in book.outcomes:
         return
     payer = receipt.payer
     for account in (book.account(payer.budget), book.account(payer.budget, payer.analyst)):
@@ -85,13 +84,13 @@ def require_fitting(book: Accounts, receipt: Receipt) -> None:
             )
 
 
-def require_held(book: Accounts, source: LinkFinder, receipt: Receipt) -> Mapping[str, Any]:
+def require_held(book: Accounts, source: ChainLinks, receipt: Receipt) -> Mapping[str, Any]:
     """Return what the charge of `receipt` says, or refuse one that this history does not hold.
 
     A restore may have lost it, and another charge may stand at its position by now. What was paid stays
     counted: a restore that loses anything bills to everyone what the worst-hit person had paid.
 
-    Guarantee: whoever holds a receipt of a lost charge begins nothing, ends nothing and draws nothing.
+    Guarantee: whoever holds a receipt of a lost charge begins nothing and ends nothing.
     """
     found = book.link(source, receipt.position)
     same = found is not None and found.kind == "charge" and found.hash == receipt.link

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
-
-from discreet.core.cost import FREE, Cost
 
 
 class AccountState(Enum):
@@ -45,13 +42,3 @@ class Incident:
     analyst: str | None
     request_id: str
     note: str
-
-
-@dataclass(slots=True)
-class Reservation:
-    """An amount charged up front, and what has been drawn from it so far."""
-
-    data: Mapping[str, Any]
-    cost: Cost
-    drawn: Cost = FREE
-    settled: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from discreet.errors import LedgerBusy, LedgerTampered, NotALedger
 from discreet.ledger.chain.links import Link, canonical
 
 VERSION = 2
-"""The version of the tables. Older ones are brought forward when a store is opened."""
+"""The version of the tables, since 0.1.0."""
 
 TABLES = (
     """CREATE TABLE {p}entries (
@@ -26,15 +26,6 @@ TABLES = (
     "CREATE INDEX {p}answers_by_dataset ON {p}answers (dataset, analyst, snapshot)",
 )
 """The tables of VERSION; {p} is a prefix, {blob} the type of bytes."""
-
-MIGRATIONS: dict[int, tuple[str, ...]] = {
-    # Version 1 did not know snapshots, and found answers by reading all of them.
-    1: (
-        "ALTER TABLE {p}answers ADD COLUMN snapshot TEXT NOT NULL DEFAULT ''",
-        "CREATE INDEX {p}answers_by_dataset ON {p}answers (dataset, analyst, snapshot)",
-    ),
-}
-"""What turns version N into N + 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +97,10 @@ class ChainLinks(Protocol):
         """
         ...
 
+    def find(self, position: int) -> Link | None:
+        """Return the link at `position`."""
+        ...
+
 
 class HistoryWriter(ChainLinks, Protocol):
     """The inside of one exclusive transaction."""
@@ -144,10 +139,6 @@ class Store(ChainLinks, Protocol):
 
     def exclusive(self) -> AbstractContextManager[HistoryWriter]:
         """Return a transaction that ends with a durable commit."""
-        ...
-
-    def find(self, position: int) -> Link | None:
-        """Return the link at `position`."""
         ...
 
     def answer(self, request_id: str) -> StoredAnswer | None:
@@ -190,20 +181,16 @@ class Store(ChainLinks, Protocol):
         ...
 
 
-def steps_from(version: int, *, name: str) -> Iterable[str]:
-    """Return the statements that bring tables of `version` forward, or refuse."""
+def require_version(version: int, *, name: str) -> None:
+    """Refuse tables of another version."""
     if version > VERSION:
         raise NotALedger(
             f"{name} was written by a newer Discreet (tables version {version}, this one knows "
             f"{VERSION}).",
             hint="Install that version or a later one.",
         )
-    steps: list[str] = []
-    for old in range(version, VERSION):
-        if old not in MIGRATIONS:
-            raise NotALedger(f"{name} has tables of an unknown version, {version}.")
-        steps.extend(MIGRATIONS[old])
-    return steps
+    if version != VERSION:
+        raise NotALedger(f"{name} has tables of an unknown version, {version}.")
 
 
 def held_too_long(name: str) -> LedgerBusy:

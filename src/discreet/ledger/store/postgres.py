@@ -25,7 +25,7 @@ from discreet.ledger.store.base import (
     held_too_long,
     lacks_tables,
     not_a_ledger,
-    steps_from,
+    require_version,
 )
 from discreet.ledger.store.presence import in_use
 from discreet.ledger.store.tables import ANSWER, SqlTables
@@ -185,19 +185,16 @@ class PostgresStore(SqlTables):
                 "AND tablename LIKE 'discreet\\_%%'"
             )
         }
-        steps: tuple[str, ...] = TABLES
         if f"{PREFIX}version" in names:
             ((version,),) = connection.execute(f"SELECT version FROM {PREFIX}version").fetchall()
-            steps = tuple(steps_from(version, name=f"The ledger {self.name}"))
-        elif names & {f"{PREFIX}entries", f"{PREFIX}answers"}:
+            require_version(version, name=f"The ledger {self.name}")
+            return
+        if names & {f"{PREFIX}entries", f"{PREFIX}answers"}:
             raise not_a_ledger(f"What lies {self.name}")
-        else:
-            connection.execute(f"CREATE TABLE {PREFIX}version (version INTEGER NOT NULL)")
-            connection.execute(f"INSERT INTO {PREFIX}version VALUES ({VERSION})")
-        for step in steps:
-            connection.execute(step.format(p=PREFIX, blob="BYTEA"))
-        if steps:
-            connection.execute(f"UPDATE {PREFIX}version SET version = {VERSION}")
+        connection.execute(f"CREATE TABLE {PREFIX}version (version INTEGER NOT NULL)")
+        connection.execute(f"INSERT INTO {PREFIX}version VALUES ({VERSION})")
+        for statement in TABLES:
+            connection.execute(statement.format(p=PREFIX, blob="BYTEA"))
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -27,7 +27,7 @@ from discreet.ledger.store.base import (
     held_too_long,
     lacks_tables,
     not_a_ledger,
-    steps_from,
+    require_version,
 )
 from discreet.ledger.store.presence import unwritable
 from discreet.ledger.store.sqlite_file import SqliteFile
@@ -149,7 +149,7 @@ def _prepare(path: Path, connection: sqlite3.Connection) -> None:
     # Ask before changing anything: a foreign file must be left untouched.
     if _is_ours(connection, name):
         connection.execute("PRAGMA synchronous = FULL")
-        _bring_forward(connection, name)
+        require_version(connection.execute("PRAGMA user_version").fetchone()[0], name=name)
     else:
         # SQLite does not wait its turn when the journal changes, so wait here.
         with HeadFile(_head_path(path)).locked():
@@ -172,18 +172,6 @@ def _is_ours(connection: sqlite3.Connection, name: str) -> bool:
     if mark or tables:
         raise not_a_ledger(name)
     return False
-
-
-def _bring_forward(connection: sqlite3.Connection, name: str) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if not steps_from(version, name=name):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    for step in steps_from(version, name=name):
-        connection.execute(step.format(p="", blob="BLOB"))
-    connection.execute(f"PRAGMA user_version = {VERSION}")
-    connection.execute("COMMIT")
 
 
 def _set_up(connection: sqlite3.Connection) -> None:

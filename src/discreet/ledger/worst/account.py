@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -81,9 +81,8 @@ class Account:
 
     def _billed(self, quanta: Quanta) -> Iterator[tuple[Region, tuple[int, ...]]]:
         for (region, cost), times in self.bills.items():
-            if times:
-                amounts = quanta.amounts(cost_of(cost))
-                yield region_of(region), tuple(min(CEILING, times * amount) for amount in amounts)
+            amounts = quanta.amounts(cost_of(cost))
+            yield region_of(region), tuple(min(CEILING, times * amount) for amount in amounts)
 
     def peak(self) -> Cost:
         """Return a bound on what the worst-hit person has paid, component by component."""
@@ -140,23 +139,6 @@ class Account:
         """Count no charge any more that was only tried."""
         if self._tried:
             self._tried, self._worst = [], None
-
-    def swapped(self, region: Mapping[str, Any], old: Cost, new: Cost) -> Cost:
-        """Return the bound as it would be after `swap`."""
-        copy = replace(self, bills=Counter(self.bills), _tried=[])
-        copy.swap(region, old, new, bound={})
-        return copy.peak()
-
-    def swap(
-        self, region: Mapping[str, Any], old: Cost, new: Cost, *, bound: Mapping[str, Any]
-    ) -> None:
-        """Replace one charge of `old` by `new`."""
-        box = canonical(dict(region))
-        if region_of(box).empty:
-            return
-        self.bills[box, canonical(old.to_json())] -= 1
-        self.bills[box, canonical(new.to_json())] += 1
-        self.bound, self._worst = bound, None
 
     def flatten(self, total: Cost) -> None:
         """Forget who paid what: from now on everyone has paid `total`."""

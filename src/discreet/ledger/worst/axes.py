@@ -124,10 +124,6 @@ class Axis:
         """Return the atom of each position."""
         return self.atom_of[np.searchsorted(self.starts, positions, side="right") - 1]
 
-    def width(self, positions: Positions) -> float:
-        """Return how many positions the atoms that touch `positions` have, without those after the last cut."""
-        return float(self.widths[self._reached(positions)].sum())
-
     def positions(self, atom: int) -> Positions:
         """Return the positions of `atom`; an endless segment ends at the farthest position."""
         mine = np.flatnonzero(self.atom_of == atom)

@@ -110,27 +110,15 @@ class BillGrid:
             if self.mass[component] > SATURATED:
                 np.minimum(self.planes[component], SATURATED, out=self.planes[component])
 
-    def excess(self, box: Box) -> float:
-        """Return how many times as many positions as `box` has lie in the atoms that it touches."""
-        share = 1.0
-        for name, axis in zip(self.names, self.axes, strict=True):
-            if (positions := box.get(name)) is not None:
-                share *= axis.width(positions) / len(positions)
-        return share
-
     def _pieces(self, box: Box) -> list[tuple[slice | Ints, ...]]:
         """Return the touched cells as indices of a plane: slices, or one open mesh if too many."""
-        kept = [self._atoms(i, box) for i in range(len(self.names))]
+        kept = self._all_atoms(box)
         slices = [[slice(None)] if atoms is None else runs(atoms) for atoms in kept]
         if math.prod(len(found) for found in slices) <= MAX_SLICES:
             return list(itertools.product(*slices))
         full = [np.arange(axis.count) for axis in self.axes]
         mesh = np.ix_(*(every if a is None else a for a, every in zip(kept, full, strict=True)))
         return [mesh]
-
-    def _atoms(self, dimension: int, box: Box) -> Ints | None:
-        positions = box.get(self.names[dimension])
-        return None if positions is None else self.axes[dimension].touched(positions)
 
     def highest(self, box: Box, component: int) -> int:
         """Return the greatest bill among the cells that `box` touches."""
@@ -157,7 +145,10 @@ class BillGrid:
         raise InternalError("A bill was found in a box and then not found again.")
 
     def _all_atoms(self, box: Box) -> list[Ints | None]:
-        return [self._atoms(i, box) for i in range(len(self.names))]
+        return [
+            axis.touched(box[name]) if name in box else None
+            for name, axis in zip(self.names, self.axes, strict=True)
+        ]
 
 
 def _count_with(axis: Axis, cuts: Sequence[Positions]) -> int:

@@ -15,7 +15,8 @@ from discreet.ledger.worst.grid import BillGrid, Box
 class Nearest:
     """Several grids that all know some axes, laid side by side along each of these.
 
-    Guarantee: `excesses` returns what `BillGrid.excess` of each grid does, to the last bit.
+    Guarantee: `excesses` tells of each grid how many times as many positions as a box has lie in the
+        atoms that it touches, without those after the last cut.
     """
 
     def __init__(self, grids: Sequence[BillGrid]) -> None:
@@ -31,7 +32,7 @@ class Nearest:
         )
 
     def excesses(self, box: Box) -> list[float]:
-        """Return the excess of each grid; every one must know the axes of `box`."""
+        """Return this for each grid; every one must know the axes of `box`."""
         shares = {}
         for name, positions in box.items():
             many = len(positions)

@@ -6,7 +6,6 @@ from itertools import chain, combinations
 
 from sqlglot import exp
 
-from discreet.sql.afterwards.needed import meant
 from discreet.sql.refuse import refusal
 
 MOST_SETS = 32
@@ -80,17 +79,17 @@ class GroupKeys:
         return len(self.nodes) - 1
 
     def _meant(self, node: exp.Expr) -> exp.Expr:
-        outputs = self.select.expressions
+        outputs: list[exp.Expr] = self.select.expressions
         if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
             if not 1 <= int(node.this) <= len(outputs):
                 raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
-            return meant(outputs[int(node.this) - 1])
+            return outputs[int(node.this) - 1].unalias()
         if isinstance(node, exp.Column) and not node.table:
             name = node.name.lower()
             if name not in self.visible:
                 for output in outputs:
                     if isinstance(output, exp.Alias) and output.alias.lower() == name:
-                        return meant(output)
+                        return output.unalias()
         return node
 
     def place(self, node: exp.Expr) -> int | None:

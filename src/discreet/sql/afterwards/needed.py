@@ -49,7 +49,7 @@ ENDS = {"dp_interval_low": "l", "dp_interval_high": "h"}
 
 def is_end(node: exp.Expr) -> bool:
     """Return whether an output is an end of another one's error bar."""
-    inner = meant(node)
+    inner = node.unalias()
     return isinstance(inner, exp.Anonymous) and str(inner.name).lower() in ENDS
 
 
@@ -161,18 +161,12 @@ def _resolved(node: exp.Expr, select: exp.Select) -> exp.Expr:
     outputs: list[exp.Expr] = list(select.expressions)
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
         place = int(node.this) - 1
-        return meant(outputs[place]) if 0 <= place < len(outputs) else node
+        return outputs[place].unalias() if 0 <= place < len(outputs) else node
     if isinstance(node, exp.Column) and not node.table:
         named = [each for each in outputs if isinstance(each, exp.Alias)]
         same = [each for each in named if each.alias.lower() == node.name.lower()]
-        return meant(same[0]) if same else node
+        return same[0].unalias() if same else node
     return node
-
-
-def meant(output: exp.Expr) -> exp.Expr:
-    """Return an output without its name."""
-    found: exp.Expr = output.this if isinstance(output, exp.Alias) else output
-    return found
 
 
 def units_of(tree: exp.Expr, catalog: Catalog, known: Collection[str] = ()) -> set[str]:

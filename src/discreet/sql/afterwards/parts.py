@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
 from discreet.sql.afterwards.group_keys import GroupKeys
-from discreet.sql.afterwards.needed import ENDS, is_end, meant, rolled_up
+from discreet.sql.afterwards.needed import ENDS, is_end, rolled_up
 from discreet.sql.afterwards.over_results import OverResults
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows
@@ -113,11 +113,11 @@ def _column(output: exp.Expr, asked: list[exp.Expr]) -> exp.Expr:
     """Return the column of a result that an output is: a value, or an end of its error bar."""
     if not is_end(output):
         return exp.column(f"c{asked.index(output)}")
-    call = meant(output)
+    call = output.unalias()
     given = call.expressions[0] if len(call.expressions) == 1 else None
     for i, each in enumerate(asked):
         named = isinstance(given, exp.Column) and (each.alias or each.name) == given.name
-        if named or meant(each) == given:
+        if named or each.unalias() == given:
             return exp.column(f"{ENDS[str(call.name).lower()]}{i}")
     raise refusal("clause", what=f"{str(call.name).upper()} of anything but another output")
 

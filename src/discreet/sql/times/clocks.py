@@ -35,12 +35,6 @@ _PARTS = {Part.HOUR: (SECONDS, 3_600), Part.MINUTE: (3_600, 60), Part.SECOND: (6
 _LESS = (Comparison.LESS, Comparison.LESS_EQUAL)
 _GREATER = (Comparison.GREATER, Comparison.GREATER_EQUAL)
 _STRICT = dict.fromkeys(_LESS, _LESS) | dict.fromkeys(_GREATER, _GREATER)
-_MIRRORED = {
-    Comparison.LESS: Comparison.GREATER,
-    Comparison.LESS_EQUAL: Comparison.GREATER_EQUAL,
-    Comparison.GREATER: Comparison.LESS,
-    Comparison.GREATER_EQUAL: Comparison.LESS_EQUAL,
-}
 _AT_MIDNIGHT = {Comparison.LESS, Comparison.GREATER_EQUAL}
 """Comparisons with a midnight that days alone decide."""
 
@@ -194,7 +188,7 @@ def compared(node: e.Compare, fields: Fields, *, by_day: bool = False) -> Expr:
     left, right, comparison = node.left, node.right, node.comparison
     if isinstance(left, e.Literal) or (timed(left, fields) is None and timed(right, fields)):
         left, right = right, left
-        comparison = _MIRRORED.get(comparison, comparison)
+        comparison = e.MIRRORED[comparison]
     if by_day:
         if isinstance(right, e.Literal) and isinstance(right.value, dt.datetime):
             raise refusal("time of day")
@@ -232,7 +226,7 @@ def of_time(node: e.Compare, fields: Fields) -> Expr | None:
     """Return a comparison of CAST(x AS TIME) with a constant, in seconds of the day; None for others."""
     for one, other, comparison in (
         (node.left, node.right, node.comparison),
-        (node.right, node.left, _MIRRORED.get(node.comparison, node.comparison)),
+        (node.right, node.left, e.MIRRORED[node.comparison]),
     ):
         if isinstance(one, e.Call) and one.function == "time_of_day":
             second = _second(other)

@@ -9,7 +9,6 @@ from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
     Domain,
-    IntegerDomain,
     NumberDomain,
     TimestampDomain,
 )
@@ -48,11 +47,8 @@ def carried(cell: Cell, place: str) -> tuple[str, Cell]:
 
 def whole_range(domain: Domain) -> tuple[int, int] | None:
     """Return the whole numbers that a canonical number lies between, None for other domains."""
-    if not isinstance(domain, IntegerDomain | NumberDomain):
-        return None
     found = lattice(domain)
-    assert found is not None, "numbers have a lattice"
-    return int(found[0] / found[2]), int(found[1] / found[2])
+    return None if found is None else (int(found[0] / found[2]), int(found[1] / found[2]))
 
 
 def clamped(value: str, low: int, high: int, *, cast: bool = False) -> str:

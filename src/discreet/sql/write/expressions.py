@@ -20,7 +20,7 @@ from discreet.plan.functions.registry import SCALARS, planned
 from discreet.plan.lattices import common_step, lattice, points, seconds_since
 from discreet.plan.tables import computes, tabulated
 from discreet.plan.values import FINER, curve_of, infer, infer_by_rule
-from discreet.sql.write.cells import Cell
+from discreet.sql.write.cells import Cell, clamped
 from discreet.sql.write.texts import engine_call, joined, like
 
 LONGEST = 2_000_000
@@ -238,7 +238,7 @@ class Writer:
         bottom, found = self.write(expr.right), lattice(self.domain(expr.right))
         assert found is not None, "divisors are numbers"
         most = int(found[1] / found[2])
-        held = f"CASE WHEN {bottom} > {most} THEN {most} WHEN {bottom} < 1 THEN 1 ELSE CAST({bottom} AS BIGINT) END"
+        held = clamped(bottom, 1, most, cast=True)
         whole = function("whole_quotient", self.dialect, top, held)
         return f"CASE WHEN ({bottom}) > 0 THEN {whole} END"
 

@@ -10,6 +10,7 @@ from discreet.kernel.canonical.literals import constant
 from discreet.kernel.seal import MOST_PARTS
 from discreet.plan import expr as e
 from discreet.plan.functions.registry import SCALARS
+from discreet.sql.write.cells import clamped
 
 
 def engine_call(node: e.Call, value: str, dialect: str) -> str:
@@ -30,10 +31,7 @@ def engine_call(node: e.Call, value: str, dialect: str) -> str:
     found = spelling(value, given, node.options)
     if row.between is None:
         return found
-    (low, high), count = row.between, f"CAST({found} AS BIGINT)"
-    return (
-        f"CASE WHEN {count} > {high} THEN {high} WHEN {count} < {low} THEN {low} ELSE {count} END"
-    )
+    return clamped(f"CAST({found} AS BIGINT)", *row.between)
 
 
 def _whole(option: object) -> int:

@@ -162,7 +162,7 @@ def believing(monkeypatch):
         found = tuple(
             making.CheckpointPart(making._part_path(store.head_path, p.digest), p) for p in parts
         )
-        book.rest_on(making.Past(store, book.position, book.hash, found, {}, {}))
+        book.rest_on(making.Past(store, book.position, book.hash, found, {}))
         return book
 
     monkeypatch.setattr("discreet.ledger.loading.opened", opened)

@@ -34,18 +34,3 @@ def test_without_anything_earlier_it_is_a_plain_dict():
     assert "old" not in plain
     with pytest.raises(KeyError):
         plain["old"]
-
-
-def test_what_is_remembered_may_be_changed_in_place():
-    def earlier(name):
-        return [1] if name == "old" else None
-
-    looked, kept = Since(), Since()
-    looked.earlier = kept.earlier = earlier
-    kept.remembers = True
-    for made in (looked, kept):
-        made["old"].append(2)
-    assert looked["old"] == [1]
-    assert kept["old"] == [1, 2]
-    assert kept.get("nowhere") is None
-    assert dict(kept) == {"old": [1, 2]}

@@ -71,7 +71,7 @@ def _told(ledger, analyst, changes):
         found = ledger.find_answer(analyst, *asked)
         if found and found[0] == "r1":
             return found
-        return ledger.answer_of(analyst, "r1")
+        return ledger.stored_answer("r1", analyst)
     except LedgerTampered:
         return None
 
@@ -93,7 +93,7 @@ def test_an_answer_to_a_charge_that_got_none_is_found(ledger):
         with pytest.raises(LedgerTampered):
             ledger.verify()
         with pytest.raises(LedgerTampered):
-            ledger.answer_of("alice", "unanswered")
+            ledger.stored_answer("unanswered", "alice")
         with ledger._store.exclusive() as writer:
             writer._change("DELETE FROM answers WHERE request_id = ?", name)
 
@@ -115,7 +115,7 @@ def aged(ledger):
 
 
 def test_an_answer_of_0_1_0_is_given_out_and_counted_as_outside_the_seal(aged):
-    assert aged.answer_of(None, "old") == b"kept"
+    assert aged.stored_answer("old", None) == b"kept"
     assert aged.find_answer(None, "census", "q", "1") == ("old", b"kept")
     assert aged.examine() == (aged.verify(), 1)
 
@@ -140,6 +140,6 @@ def test_answers_survive_backup_and_restore_inside_the_seal(aged, tmp_path):
     restored = Ledger.restore(
         "sqlite:ledger.db", rules, tmp_path / "copy.db", base=tmp_path, reason="a test"
     )
-    assert restored.answer_of("alice", "r2") == b'{"answer": 2}'
+    assert restored.stored_answer("r2", "alice") == b'{"answer": 2}'
     assert restored.examine()[1] == 1
     restored.close()

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.region import EVERYONE
 from discreet.errors import (
     AnswerLost,
     BudgetExceeded,
@@ -16,13 +15,12 @@ from discreet.errors import (
     LedgerBusy,
     LedgerTampered,
     NotALedger,
-    RequestConflict,
 )
 from discreet.ledger import BudgetPolicy, Cap, Ledger, Payer, Policy
 from discreet.ledger.once.outcomes import Turn
 from discreet.ledger.store.presence import alone, in_use
 from discreet.ledger.store.sqlite import SqliteStore
-from ledger_kit import ALICE, MEN, OWNER, WOMEN, forked, open_ledger, pay, policy, quote
+from ledger_kit import ALICE, MEN, WOMEN, forked, open_ledger, pay, policy
 
 CAPS = {"alice": {"census": Cap.of("0.9")}}
 URL = "sqlite:ledger.db"
@@ -279,60 +277,6 @@ def test_a_receipt_of_a_lost_charge_begins_and_ends_nothing(tmp_path):
     assert ledger.outcomes.state(other.position) is None
     assert not ledger.incidents.open()
     assert ledger.outcomes.take(other) is Turn.MINE
-    ledger.close()
-
-
-@pytest.mark.parametrize("region", [EVERYONE, MEN])
-def test_a_restore_that_loses_entries_closes_reservations_and_gives_nothing_back(tmp_path, region):
-    """Drawn 0.4 before the copy was lost and 0.4 again after it would be 0.8 for 0.5 paid."""
-    ledger = open_ledger(tmp_path, analysts=CAPS)
-    asked = {"request_id": "synth", "body": "b"}
-    allowance = ledger.reserve(ALICE, quote("0.5", region), **asked)
-    ledger.backup(tmp_path / "copy.db")
-    allowance.draw(quote("0.4").cost)
-    ledger.close()
-    ledger = restore(tmp_path, tmp_path / "copy.db")
-    again = ledger.reserve(ALICE, quote("0.5", region), **asked)
-    assert again.receipt.repeated
-    with pytest.raises(RequestConflict, match="not known"):
-        again.draw(quote("0.1").cost)
-    for refund in (True, False):
-        again.settle(refund=refund)
-    for who in (None, "alice"):
-        assert ledger.spent("census", who).epsilon == Fraction(1, 2)
-    assert ledger.verify()
-    pay(ledger, "0.4", "there is room for this")
-    ledger.close()
-
-
-def test_a_restore_that_loses_nothing_keeps_reservations(tmp_path):
-    ledger = open_ledger(tmp_path, analysts=CAPS)
-    asked = {"request_id": "synth", "body": "b"}
-    ledger.reserve(ALICE, quote("0.5"), **asked).draw(quote("0.2").cost)
-    ledger.backup(tmp_path / "copy.db")
-    ledger.close()
-    ledger = restore(tmp_path, tmp_path / "copy.db")
-    again = ledger.reserve(ALICE, quote("0.5"), **asked)
-    again.draw(quote("0.1").cost)
-    again.settle(refund=True)
-    assert ledger.spent("census").epsilon == Fraction(3, 10)
-    ledger.close()
-
-
-def test_an_allowance_of_a_lost_reservation_draws_from_no_other(tmp_path):
-    ledger = open_ledger(tmp_path, analysts=CAPS)
-    ledger.backup(tmp_path / "copy.db")
-    pay(ledger, "0.1", "first")
-    lost = ledger.reserve(ALICE, quote("0.2"), request_id="synth")
-    ledger.close()
-    ledger = restore(tmp_path, tmp_path / "copy.db")
-    lost._kept = ledger._kept
-    other = ledger.reserve(OWNER, quote("0.2"), request_id="another")
-    assert other.receipt.position == lost.receipt.position
-    for act in (lambda: lost.draw(quote("0.1").cost), lost.settle, lambda: lost.left):
-        with pytest.raises(AnswerLost, match="stays counted"):
-            act()
-    assert other.left.epsilon == Fraction(1, 5)
     ledger.close()
 
 

@@ -1,4 +1,4 @@
-"""The bill of one account: what is tried and forgotten, swapped and flattened, and its counting unit."""
+"""The bill of one account: what is tried, forgotten and flattened, and its counting unit."""
 
 from fractions import Fraction
 
@@ -84,19 +84,7 @@ def test_a_charge_on_nobody_is_counted_and_costs_nothing():
     enter(made, 9, NOBODY)
     assert (paid(made), made.charges) == (1, 2)
     assert made.peak_with(NOBODY, quote(9).cost).epsilon == 1
-    made.swap(NOBODY.to_json(), quote(9).cost, quote(1).cost, bound={})
-    assert paid(made) == 1
     assert made.top.epsilon == 1, "nothing changed, so neither did what is recorded"
-
-
-def test_a_swap_replaces_one_of_several_equal_charges():
-    made = account()
-    for _ in range(2):
-        enter(made, 3, WOMEN)
-    after = made.swapped(WOMEN.to_json(), quote(3).cost, quote(1).cost)
-    assert (after.epsilon, paid(made)) == (4, 6), "only foreseen so far"
-    made.swap(WOMEN.to_json(), quote(3).cost, quote(1).cost, bound=after.to_json())
-    assert paid(made) == made.top.epsilon == 4
 
 
 def test_a_flat_account_has_everyone_pay_the_total():

@@ -9,6 +9,7 @@ from discreet.core.region import Positions
 from discreet.errors import InternalError
 from discreet.ledger.worst import grid as grid_module
 from discreet.ledger.worst.grid import SATURATED, BillGrid, join
+from discreet.ledger.worst.nearest import Nearest
 
 SIZES = {"a": 12, "b": 7, "c": 5}
 LOW = -1
@@ -148,7 +149,7 @@ def test_the_excess_is_how_much_wider_the_touched_atoms_are():
     grid = BillGrid(("a",))
     boxes = ((1, {"a": Positions(((0, 5),))}), (1, {"a": Positions(((6, 9),))}))
     grid.add(boxes, (1,), grid.fit(boxes))
-    assert grid.excess({"a": Positions(((0, 5),))}) == 1.0
-    assert grid.excess({"a": Positions(((0, 2),))}) == 2.0
-    assert grid.excess({"a": Positions(((5, 6),))}) == 5.0
-    assert grid.excess({}) == 1.0
+    assert Nearest([grid]).excesses({"a": Positions(((0, 5),))}) == [1.0]
+    assert Nearest([grid]).excesses({"a": Positions(((0, 2),))}) == [2.0]
+    assert Nearest([grid]).excesses({"a": Positions(((5, 6),))}) == [5.0]
+    assert Nearest([grid]).excesses({}) == [1.0]
