@@ -1,4 +1,4 @@
-"""What every randomizer is: a report from a value and random bytes, its exact law, and its tally."""
+"""What every randomizer is: a report from a value and random bytes, and its tally."""
 
 from __future__ import annotations
 

@@ -60,11 +60,6 @@ class DuchiResponse(NumberReports):
         words = rng.words(-(-positions.size // 2)).view(np.uint32)[: positions.size]
         return (words < self.base + positions * self.rise).astype(np.uint8)
 
-    def law(self, position: int) -> list[Fraction]:
-        """Return the probability of every report of a position."""
-        one = Fraction(self.base + position * self.rise, WORD)
-        return [1 - one, one]
-
     def unbiased(self) -> Shares:
         """Return, for each report, the number whose expectation is the value (as 0 .. 1)."""
         slope = self.rise * STEPS / WORD

@@ -123,18 +123,6 @@ class LocalHash(NumberReports):
             total += first * second
         return total % self.prime
 
-    def law(self, value: int) -> list[Fraction]:
-        """Return the probability of every report."""
-        maps = np.arange(self.prime**self.digits)
-        hashed = self._hashes(maps, np.full(maps.size, value)).tolist()
-        lie = (1 - self.own) / (self.prime - 1)
-        each = Fraction(1, maps.size)
-        return [
-            each * (self.own if told == hashed[m] else lie)
-            for m in range(maps.size)
-            for told in range(self.prime)
-        ]
-
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports hide the hash of each code.
 

@@ -143,14 +143,6 @@ class ProjectiveResponse(NumberReports):
             pending = pending[~some.any(axis=1)]
         return told
 
-    def law(self, value: int) -> list[Fraction]:
-        """Return the probability of every report."""
-        everything = points_many(np.arange(self.points), self.prime, self.dimension)
-        answer = np.array(point(value, self.prime, self.dimension))
-        on = self.own / self.plane
-        off = (1 - self.own) / (self.points - self.plane)
-        return [on if product == 0 else off for product in (everything @ answer % self.prime)]
-
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports lie on the plane of each code.
 

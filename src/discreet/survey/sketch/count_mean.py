@@ -13,7 +13,6 @@ import numpy.typing as npt
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
-from discreet.survey.randomizers.bit_a_code import product_law
 from discreet.survey.randomizers.bits import grouped_sums, packed, random_bits
 from discreet.survey.randomizers.dyadic import check_epsilon, checked, coins, lying_parts
 from discreet.survey.randomizers.stream import WORD, Draws
@@ -87,19 +86,6 @@ class CountMeanSketch:
         told = ~coins(self.lie, len(values), rng)
         bits = random_bits(self.lie, places, told, self.buckets, rng)
         return np.concatenate([rows.astype(">u2").view(np.uint8).reshape(-1, 2), bits], axis=1)
-
-    def law(self, value: str) -> list[Fraction]:
-        """Return the probability of every report, numbered by its row, then its bits."""
-        return self.law_of_bits(value, self.own, 1 - self.own)
-
-    def law_of_bits(self, value: str, own: Fraction, other: Fraction) -> list[Fraction]:
-        """Return the same where a report sets the word's bit, and any other one, with these chances."""
-        found: list[Fraction] = []
-        for row in range(self.rows):
-            mine = bucket(word_bytes(value), row, self.buckets)
-            bits = [own if place == mine else other for place in range(self.buckets)]
-            found += [mass / self.rows for mass in product_law(bits)]
-        return found
 
     def tally(self, reports: Reports) -> Tally:
         """Return how often each bit of each row was set, and how many reports each row has."""

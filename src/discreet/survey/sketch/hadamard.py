@@ -97,20 +97,6 @@ class HadamardSketch(NumberReports):
         cells = (rows * self.buckets + columns) * 2 + bits
         return np.asarray(cells, dtype=smallest_type(self.shape.cells))
 
-    def law(self, value: str) -> list[Fraction]:
-        """Return the probability of every report."""
-        return self.law_of_bytes(word_bytes(value))
-
-    def law_of_bytes(self, word: bytes) -> list[Fraction]:
-        """Return the probability of every report of a word that is written out already."""
-        each, found = Fraction(1, self.rows * self.buckets), []
-        for row in range(self.rows):
-            own = bucket(word, row, self.buckets)
-            for column in range(self.buckets):
-                one = self.own if (column & own).bit_count() % 2 == 0 else 1 - self.own
-                found += [each * (1 - one), each * one]
-        return found
-
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports carry the sign of each word."""
         return self.supporters_of_bytes(tally, [word_bytes(str(word)) for word in values])

@@ -89,12 +89,6 @@ class PrefixTree(NumberReports):
         reports = levels * self.sketch.shape.cells + told
         return np.asarray(reports, dtype=smallest_type(self.shape.cells))
 
-    def law(self, value: str) -> list[Fraction]:
-        """Return the probability of every report."""
-        word = word_bytes(value)
-        laws = [self.sketch.law_of_bytes(prefix(word, level)) for level in range(self.levels)]
-        return [mass / self.levels for law in laws for mass in law]
-
     def deepest(self, tally: Tally) -> Tally:
         """Return the sketch's tally of the reports of whole words (of their first bytes)."""
         return np.asarray(tally.reshape(self.levels, -1)[-1])

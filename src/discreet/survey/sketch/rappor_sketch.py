@@ -81,14 +81,6 @@ class RapporSketch:
         """Return the permanent bits of a fresh device for each word: what endless reports would show."""
         return self.kept.encode_many(values, rng)
 
-    def law(self, value: str) -> list[Fraction]:
-        """Return the probability of every single report, numbered by its row, then its bits."""
-        return self.kept.law_of_bits(value, self.own, self.blur.told(1 - self.kept.own))
-
-    def kept_law(self, value: str) -> list[Fraction]:
-        """Return the probability of every row with its permanent bits."""
-        return self.kept.law(value)
-
     def tally(self, reports: Reports) -> Tally:
         """Return how often each bit of each row was set, and how many reports each row has."""
         return self.kept.tally(reports)
