@@ -34,10 +34,11 @@ def exact_law(randomizer, value):
 
 def kept_law(randomizer, value):
     """Return the law of all that a device ever reports: for RAPPOR that of its permanent bits."""
-    if isinstance(randomizer, RapporSketch):
-        return exact_law(randomizer.kept, value)
-    if isinstance(randomizer, Rappor):
+    if isinstance(randomizer, RapporSketch | Rappor):
         lie = Fraction(randomizer.lie, WORD)
+    if isinstance(randomizer, RapporSketch):
+        return _law_of_rows(randomizer, value, 1 - lie, lie)
+    if isinstance(randomizer, Rappor):
         return product_law([1 - lie if c == value else lie for c in range(randomizer.codes)])
     return exact_law(randomizer, value)
 
@@ -105,12 +106,7 @@ def _(hybrid: HybridResponse, position):
 
 @exact_law.register
 def _(sketch: CountMeanSketch, word):
-    return _law_of_rows(sketch, word, sketch.own, 1 - sketch.own)
-
-
-@exact_law.register
-def _(rappor: RapporSketch, word):
-    return _law_of_rows(rappor.kept, word, rappor.own, rappor.blur.told(1 - rappor.kept.own))
+    return _law_of_rows(sketch, word, sketch.own, sketch.told(Fraction(sketch.lie, WORD)))
 
 
 def _law_of_rows(sketch, word, own, other):

@@ -308,7 +308,7 @@ def test_words_that_are_cut_in_a_letter_or_at_a_blank_keep_their_share(tmp_path)
 def test_forged_words_that_no_device_could_tell_are_left_out(word):
     tree, rng = PrefixTree.of(Fraction(8)), SystemRng()
     levels = [level for level in range(8) for _ in range(1000)]
-    told = tree.sketch.encode_prefixes([prefix(word, level) for level in levels], rng)
+    told = tree.sketch.encode_many([prefix(word, level) for level in levels], rng)
     reports = np.array(levels) * tree.sketch.shape.cells + told
     assert tree.discover(tree.tally(reports)) == {}
 

@@ -116,7 +116,7 @@ def number(report, randomizer):
     if isinstance(report, int):
         return report
     bits = "".join(f"{byte:08b}" for byte in report)
-    buckets = getattr(getattr(randomizer, "kept", randomizer), "buckets", 0)
+    buckets = getattr(randomizer, "buckets", 0)
     if buckets:  # two bytes of row, then the bits
         return int(bits[:16], 2) * 2**buckets + int(bits[16 : 16 + buckets], 2)
     return int(bits[: randomizer.codes], 2)
