@@ -11,14 +11,19 @@ from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
 from discreet.survey.audited import MAKERS, WORDS
 from discreet.survey.estimate.cross import cross_table
-from discreet.survey.estimate.means import estimate_mean, worst_variance
 from discreet.survey.estimate.planning import (
     expected_error,
     poisoning_gain,
     respondents_needed,
     unit_variance,
 )
-from discreet.survey.estimate.shares import norm_sub, shares_from, variance
+from discreet.survey.estimate.shares import (
+    estimate_mean,
+    norm_sub,
+    shares_from,
+    variance,
+    worst_variance,
+)
 from discreet.survey.estimate.shuffle import shuffled_epsilon
 from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.randomizers.bits import column_sums
