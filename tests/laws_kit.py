@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.survey.randomizers.bit_a_code import BitACode
 from discreet.survey.randomizers.duchi import DuchiResponse
-from discreet.survey.randomizers.field import point, points_many
+from discreet.survey.randomizers.field import digits_many, points_before, points_many
 from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.lattice import STEPS
@@ -24,6 +24,24 @@ from discreet.survey.sketch.hadamard import HadamardSketch
 from discreet.survey.sketch.hashes import bucket, word_bytes
 from discreet.survey.sketch.prefix_tree import PrefixTree, prefix
 from discreet.survey.sketch.rappor_sketch import RapporSketch
+
+
+def point(index, prime, length):
+    """Return a point of the projective space, one by one: what `points_many` is held against."""
+    free = 0
+    while points_before(free + 1, prime) <= index:
+        free += 1
+    rest = digits_many(np.array([index - points_before(free, prime)]), prime, free)
+    return [0] * (length - 1 - free) + [1, *rest[0].tolist()]
+
+
+def index_of_point(vector, prime):
+    """Return the number of the point on the line through a vector: what `indices_many` is held against."""
+    pivot = next(place for place, digit in enumerate(vector) if digit)
+    found = 0
+    for digit in vector[pivot + 1 :]:
+        found = found * prime + digit * pow(vector[pivot], -1, prime) % prime
+    return points_before(len(vector) - pivot - 1, prime) + found
 
 
 @singledispatch

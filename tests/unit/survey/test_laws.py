@@ -13,14 +13,14 @@ from discreet.noise.rng import SystemRng
 from discreet.survey.audited import MAKERS, WORDS, as_numbers
 from discreet.survey.randomizers.bits import packed_coins
 from discreet.survey.randomizers.dyadic import check_ratio, coins, truthful_parts
-from discreet.survey.randomizers.field import index_of_point, indices_many, point, points_many
+from discreet.survey.randomizers.field import indices_many, points_many
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.lattice import STEPS
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.testing.laws import upper_gamma
-from laws_kit import exact_law, kept_law
+from laws_kit import exact_law, index_of_point, kept_law, point
 from survey_kit import NUMBERS, VALUES, RecordedBytes, Script, made, outcomes
 
 ALPHA = 1e-9  # chance that a correct sampler fails one of these tests
