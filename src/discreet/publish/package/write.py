@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -30,8 +31,7 @@ def write_package(contents: Contents, out: Path, key: OwnerKey) -> Path:
         complete, signed and on the disk: nothing unsigned is ever found there, also after a crash.
     """
     _check_names(contents)
-    beside = out.with_name(f".{out.name}.{os.getpid()}")
-    try:
+    with writing_package(out) as beside:
         _sweep(out)
         with beside.open("wb") as file:
             with Archive(file) as archive:
@@ -41,13 +41,22 @@ def write_package(contents: Contents, out: Path, key: OwnerKey) -> Path:
                 archive.add("signature", key.sign(manifest))
             file.flush()
             os.fsync(file.fileno())
+    return out
+
+
+@contextmanager
+def writing_package(out: Path, *, hint: str = "") -> Iterator[Path]:
+    """Lend a place beside `out` whose file becomes `out` at the end: whole, or not at all."""
+    beside = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        yield beside
         beside.replace(out)
     except OSError as error:
-        raise InvalidInput(f"The package cannot be written to '{out}': {error.strerror}.") from None
+        said = f"The package cannot be written to '{out}': {error.strerror}."
+        raise InvalidInput(said, hint=hint) from None
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
-    return out
 
 
 def _sweep(out: Path) -> None:
