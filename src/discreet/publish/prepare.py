@@ -193,7 +193,7 @@ def _check(found: PlannedRelease) -> None:
     """Refuse facts that no table shows, that contradict each other or a rule, and rules on all cells."""
     for fact in found.facts:
         members = found.families[fact.family].members
-        fine = [member for member in members if refines(member, fact.member)]
+        fine = [member for member in members if refines(member.maps, fact.member.maps)]
         if not any(side_of(member, fact.member, Mappings({})) for member in fine):
             raise InvalidInput(
                 f"The exact fact '{fact.spec.sql[:60]}' is finer than every table of its family.",

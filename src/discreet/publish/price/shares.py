@@ -77,9 +77,9 @@ def _links(wanted: Sequence[WantedShare]) -> list[list[tuple[int, float]]]:
     """Return for each member the ones that say something about it, with the number of their cells."""
     return [
         [
-            (j, 1.0 if i == j else mean_parts(other.member, one.member))
+            (j, 1.0 if i == j else mean_parts(other.member.maps, one.member.maps, one.member.shape))
             for j, other in enumerate(wanted)
-            if other.family == one.family and refines(other.member, one.member)
+            if other.family == one.family and refines(other.member.maps, one.member.maps)
         ]
         for i, one in enumerate(wanted)
     ]
