@@ -66,16 +66,10 @@ class FactSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleSpec:
-    """A condition over grouped columns under which every cell is zero."""
-
-    zero: str
-
-
-@dataclass(frozen=True, slots=True)
 class Spec:
     """A release as it was written. `text` is the file itself; `base` where its files lie.
 
+    `rules` are conditions over grouped columns under which every cell is zero.
     `files` has the SHA-256 of every file of exact facts as it was when the spec was read, empty
     for one that could not be read.
     """
@@ -87,7 +81,7 @@ class Spec:
     tables: tuple[TableSpec, ...]
     cuts: tuple[Cut, ...]
     facts: tuple[FactSpec, ...]
-    rules: tuple[RuleSpec, ...]
+    rules: tuple[str, ...]
     text: str
     base: Path
     files: Mapping[str, str] = field(default_factory=dict)
@@ -240,9 +234,9 @@ def _is_beside(file: str) -> bool:
     return bool(file.strip()) and not Path(file).is_absolute() and not {"", "..", "~"} & set(parts)
 
 
-def _rule(value: Any) -> RuleSpec:
+def _rule(value: Any) -> str:
     _only(value, {"zero"}, "[[rules]]")
-    return RuleSpec(_text(value, "zero", "[[rules]]"))
+    return _text(value, "zero", "[[rules]]")
 
 
 def _table(found: Any, key: str, place: str) -> dict[str, Any]:
