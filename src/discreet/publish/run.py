@@ -114,7 +114,16 @@ def publish(
         )
     if out is not None:
         copy_out(kept, out)
-    return _publication(spec, out, stored, receipt, time.monotonic() - started)
+    return Publication(
+        release=spec.name,
+        out=out,
+        tables=stored["tables"],
+        **charge_bill(receipt),
+        seconds=time.monotonic() - started,
+        sha256=stored["sha256"],
+        key=stored["key"],
+        notices=tuple(stored.get("warnings", ())),
+    )
 
 
 def _charged(plan: PlannedRelease, ledger: Ledger) -> Receipt:
@@ -270,18 +279,3 @@ def copy_out(kept: Path, out: Path) -> None:
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _publication(
-    spec: Spec, out: Path | None, stored: dict[str, Any], receipt: Receipt, seconds: float
-) -> Publication:
-    return Publication(
-        release=spec.name,
-        out=out,
-        tables=dict(stored["tables"]),
-        **charge_bill(receipt),
-        seconds=seconds,
-        sha256=stored["sha256"],
-        key=stored["key"],
-        notices=tuple(stored.get("warnings", ())),
-    )

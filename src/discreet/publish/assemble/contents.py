@@ -73,7 +73,10 @@ def contents_of(
         epsilon=plan.spec.epsilon.value,
         delta=plan.spec.delta.value,
         rho=cost.rho,
-        events=tuple(_events(plan)),
+        events=tuple(
+            _event(each.member.name, event, each.member.cells)
+            for each, event in zip(plan.wanted, plan.priced.events, strict=True)
+        ),
         tables=tuple(_tables(plan, measured)),
         measurements=tuple(_measurements(plan, measured)),
         ledger=ledger,
@@ -89,13 +92,6 @@ def contents_of(
         warnings=notices_of(plan),
         private=private,
     )
-
-
-def _events(plan: PlannedRelease) -> list[PriceEvent]:
-    return [
-        _event(each.member.name, event, each.member.cells)
-        for each, event in zip(plan.wanted, plan.priced.events, strict=True)
-    ]
 
 
 def _event(name: str, event: PrivacyEvent, cells: int) -> PriceEvent:

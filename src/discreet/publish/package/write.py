@@ -92,8 +92,14 @@ def _check_names(contents: Contents) -> None:
 
 
 def _members(contents: Contents, archive: Archive) -> None:
-    for name, content in _documents(contents).items():
-        archive.add(name, content)
+    # What people and other tools read first.
+    archive.add("sheet.html", sheet(contents))
+    archive.add("codebook.csv", codebook(contents))
+    archive.add("datapackage.json", frictionless(contents))
+    archive.add("csv-metadata.json", csvw(contents))
+    archive.add("ledger.json", ledger_json(contents.ledger))
+    archive.add("spec.toml", contents.spec.encode())
+    archive.add("verify.py", files("discreet.publish").joinpath("verify.py").read_bytes())
     for mapping in contents.mappings:
         add_csv(archive, f"mappings/{mapping.name}.csv", _mapping_rows(mapping))
     for fact in contents.facts:
@@ -103,19 +109,6 @@ def _members(contents: Contents, archive: Archive) -> None:
         add_parquet(archive, f"tables/{table.name}.parquet", table.rows)
     for each in contents.measurements:
         add_csv(archive, f"measurements/{each.name}.csv", each.rows)
-
-
-def _documents(contents: Contents) -> dict[str, bytes]:
-    """Return the members that people and other tools read first."""
-    return {
-        "sheet.html": sheet(contents),
-        "codebook.csv": codebook(contents),
-        "datapackage.json": frictionless(contents),
-        "csv-metadata.json": csvw(contents),
-        "ledger.json": ledger_json(contents.ledger),
-        "spec.toml": contents.spec.encode(),
-        "verify.py": files("discreet.publish").joinpath("verify.py").read_bytes(),
-    }
 
 
 def ledger_json(excerpt: LedgerExcerpt) -> bytes:

@@ -13,7 +13,6 @@ from discreet.account.tally import tally
 from discreet.core.cost import Cost, Quote
 from discreet.core.event import Composed, Gaussian, PrivacyEvent
 from discreet.core.numbers import Delta, Epsilon, round_up
-from discreet.core.region import Region
 from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law, Mechanisms
 from discreet.kernel.seal import admit
@@ -63,25 +62,15 @@ def price_release(spec: Spec, wanted: Sequence[WantedShare]) -> Priced:
         )
         found = batch_epsilon(events, spec.delta)
         if found <= spec.epsilon.value:
-            return _priced(spec, laws, events, shares, region)
+            total = tally(Composed(events))
+            cost = Cost(spec.epsilon.value, spec.delta.value, total.rho, total.delta)
+            return Priced(laws, events, tuple(shares), Quote(Composed(events), cost, region))
         # The certified price lies a little above that of continuous noise.
         amount *= min(1 - Fraction(1, 10**4), spec.epsilon.value / found)
     raise InvalidInput(
         f"No noise was found for epsilon {spec.epsilon} and delta {spec.delta}.",
         hint="Use a larger epsilon or delta.",
     )
-
-
-def _priced(
-    spec: Spec,
-    laws: tuple[Law, ...],
-    events: tuple[PrivacyEvent, ...],
-    shares: Sequence[Fraction],
-    region: Region,
-) -> Priced:
-    total = tally(Composed(events))
-    cost = Cost(spec.epsilon.value, spec.delta.value, total.rho, total.delta)
-    return Priced(laws, events, tuple(shares), Quote(Composed(events), cost, region))
 
 
 def _law(amount: Fraction, length: int, *, pure: bool) -> Law:
@@ -124,8 +113,10 @@ def _shares(spec: Spec, wanted: Sequence[WantedShare], *, pure: bool) -> list[Fr
     spare = 1 - sum(written.values(), Fraction(0)) - Fraction(others, 100 * len(wanted))
     needed = sum(targets.values(), Fraction(0))
     if needed > spare * total:
-        least = _epsilon_of(needed / spare, spec.delta) if spare > 0 else None
-        more = "more than any epsilon" if least is None else f"epsilon {float(least):.3g}"
+        more = "more than any epsilon"
+        if spare > 0:
+            alone = Gaussian(Fraction(1), 2 * needed / spare)
+            more = f"epsilon {float(batch_epsilon((alone,), spec.delta)):.3g}"
         raise InvalidInput(
             f"infeasible: needs {more} for the accuracy that was written.",
             hint="Raise epsilon, ask for less accuracy, or give other tables smaller shares.",
@@ -160,7 +151,3 @@ def _log_delta(rho: float, epsilon: float) -> float:
             min(epsilon + math.log(max(0.5 * math.erfc(b / math.sqrt(2)), 1e-320)), 0)
         )
     return math.log(max(value, 1e-320))
-
-
-def _epsilon_of(rho: Fraction, delta: Delta) -> Fraction:
-    return batch_epsilon((Gaussian(Fraction(1), 2 * rho),), delta)
