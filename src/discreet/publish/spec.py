@@ -96,9 +96,11 @@ class Spec:
         return hashlib.sha256("".join([self.text, *parts]).encode()).hexdigest()
 
 
-def read_spec(path: str | Path) -> Spec:
-    """Return the release that a file describes."""
-    place = Path(path)
+def spec_of(written: str | Path | Spec) -> Spec:
+    """Return a release that is a spec already, or the one that a file describes."""
+    if isinstance(written, Spec):
+        return written
+    place = Path(written)
     try:
         text = place.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -106,11 +108,6 @@ def read_spec(path: str | Path) -> Spec:
             f"There is no readable file '{place}'.", hint="Write a SPEC.toml: docs/publish.md."
         ) from None
     return parse_spec(text, base=place.parent, name=place.name)
-
-
-def spec_of(written: str | Path | Spec) -> Spec:
-    """Return a release that is a spec already, or the one that a file describes."""
-    return written if isinstance(written, Spec) else read_spec(written)
 
 
 def parse_spec(text: str, *, base: Path, name: str = "the spec") -> Spec:
