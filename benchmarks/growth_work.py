@@ -226,10 +226,9 @@ def _prepare_areas(size: int, folder: Path) -> None:
 
 def _areas(_size: int, folder: Path, steps: Steps) -> None:
     import discreet
-    from discreet.publish.spec import read_spec
 
     with discreet.open(folder / "discreet.toml") as curator, steps("whole signed release"):
-        curator.publish(read_spec(folder / "SPEC.toml"), out=folder / "R.zip")
+        curator.publish(folder / "SPEC.toml", out=folder / "R.zip")
     steps.fact("package_bytes", (folder / "R.zip").stat().st_size)
 
 

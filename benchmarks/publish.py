@@ -110,7 +110,7 @@ def _write_texts(folder: Path, levels: list[str], kinds: dict[str, list[str]]) -
 def nation(areas: int, people: int, levels: int, folder: Path) -> None:
     """Print the seconds of every step and the memory."""
     import discreet
-    from discreet.publish.spec import read_spec
+    from discreet.publish.spec import spec_of
 
     started = time.monotonic()
     if not (folder / "SPEC.toml").exists():
@@ -125,7 +125,7 @@ def nation(areas: int, people: int, levels: int, folder: Path) -> None:
 
     with Descendants() as others, discreet.open(folder / "discreet.toml") as curator:
         out = folder / "RELEASE.zip"
-        found = curator.publish(read_spec(folder / "SPEC.toml"), out=out, progress=tell)
+        found = curator.publish(spec_of(folder / "SPEC.toml"), out=out, progress=tell)
     whole = time.monotonic() - begun
     used = time.process_time() - busy
     used += others.seconds

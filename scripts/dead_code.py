@@ -40,7 +40,7 @@ NAMES = {
         "coverage", "joint_half_width", "joint_failure",
     },
     "devices of Python users, and kits of the tests": {
-        "to_cbor", "kept_law", "words_for", "squared_error", "left_over",
+        "to_cbor", "words_for", "squared_error", "left_over",
         "contains", "with_facts",
     },
 }  # fmt: skip

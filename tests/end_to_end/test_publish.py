@@ -28,7 +28,7 @@ from discreet.errors import (
     RequestConflict,
 )
 from discreet.publish.recheck import verify_package
-from discreet.publish.spec import parse_spec, read_spec
+from discreet.publish.spec import parse_spec, spec_of
 from publish_kit import (
     COUNTY,
     catalog_of,
@@ -97,7 +97,7 @@ def spec_at(place: Path, text: str = SPEC) -> Path:
 
 
 def read_digest(place: Path) -> str:
-    return read_spec(place / "SPEC.toml").digest
+    return spec_of(place / "SPEC.toml").digest
 
 
 def table(package: Path, name: str, folder: str = "tables") -> list[dict[str, str]]:
@@ -189,7 +189,7 @@ def test_a_rehearsal_and_a_refused_draft_cost_nothing(place: Path):
             curator.publish(other, out=place / "R.zip", who="ann")
         with pytest.raises(RequestConflict, match="changed since"):
             curator.approve_release(other, who="bob", digest=seen_digest)
-        curator.approve_release(other, who="bob", digest=read_spec(other).digest)
+        curator.approve_release(other, who="bob", digest=spec_of(other).digest)
         curator.publish(other, out=place / "R.zip", who="ann")
         assert verify_package(place / "R.zip")["valid"]
         history = [e for e in curator.history() if e["kind"] == "release"]
@@ -327,7 +327,7 @@ def test_an_approval_is_for_the_files_of_facts_too(place: Path):
         (place / "t.csv").write_text("people\n123456\n")
         with pytest.raises(NotAllowed, match="second person"):
             curator.publish(spec, out=place / "R.zip", who="ann")
-        read = read_spec(spec)
+        read = spec_of(spec)
         (place / "t.csv").write_text("people\n7\n")
         with pytest.raises(RequestConflict, match="while the release was planned"):
             curator.draft_release(read, who="ann")

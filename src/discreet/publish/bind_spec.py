@@ -13,7 +13,7 @@ from discreet.errors import InvalidInput
 from discreet.plan.ir import Scan, Statement, scans_of
 from discreet.publish.cuts import check_names, with_cuts
 from discreet.publish.families.bound import BoundCondition, BoundTable, PublicRows, bound_table
-from discreet.publish.spec import FactSpec, RuleSpec, Spec
+from discreet.publish.spec import FactSpec, Spec
 from discreet.sql.bind import bind
 from discreet.sql.parse import read
 
@@ -26,7 +26,7 @@ class Drafted:
     dataset: Dataset
     tables: Mapping[str, Statement]
     facts: Mapping[str, Statement]
-    rules: tuple[tuple[RuleSpec, str, Statement], ...]
+    rules: tuple[tuple[str, str, Statement], ...]
 
     @property
     def scans(self) -> tuple[Scan, ...]:
@@ -80,7 +80,7 @@ def draft(spec: Spec, catalog: Catalog) -> Drafted:
     rules = []
     for rule in spec.rules:
         name, tree = _with_rule(rule, trees)
-        rules.append((rule, name, bind(with_cuts(rule.zero, tree, spec.cuts, columns), catalog)))
+        rules.append((rule, name, bind(with_cuts(rule, tree, spec.cuts, columns), catalog)))
     for name, statement in (tables | facts).items():
         _only_this(name, statement, dataset)
     return Drafted(spec, dataset, tables, facts, tuple(rules))
@@ -105,13 +105,13 @@ def bind_spec(drafted: Drafted, public: PublicRows) -> BoundSpec:
     )
     rules = []
     for rule, name, statement in drafted.rules:
-        bound = bound_table(name, rule.zero, statement, public)
+        bound = bound_table(name, rule, statement, public)
         if bound.residual:
             raise InvalidInput(
-                f"The rule '{rule.zero[:60]}' mixes columns inside one condition.",
+                f"The rule '{rule[:60]}' mixes columns inside one condition.",
                 hint="Join conditions with AND, each over one grouped column.",
             )
-        rules.append(BoundRule(rule.zero, name, bound.table.name, bound.conditions))
+        rules.append(BoundRule(rule, name, bound.table.name, bound.conditions))
     return BoundSpec(tables, facts, tuple(rules))
 
 
@@ -125,7 +125,7 @@ def _only_this(name: str, statement: Statement, dataset: Dataset) -> None:
             )
 
 
-def _with_rule(rule: RuleSpec, trees: Mapping[str, exp.Expr]) -> tuple[str, exp.Expr]:
+def _with_rule(rule: str, trees: Mapping[str, exp.Expr]) -> tuple[str, exp.Expr]:
     """Return the first table that groups by all columns of a rule, with the rule as its WHERE."""
     condition = _condition(rule)
     wanted = {column.name.lower() for column in condition.find_all(exp.Column)}
@@ -137,17 +137,17 @@ def _with_rule(rule: RuleSpec, trees: Mapping[str, exp.Expr]) -> tuple[str, exp.
                 column.replace(shown[column.name.lower()].copy())
             return name, changed.where(condition, copy=False)  # type: ignore[attr-defined]
     raise InvalidInput(
-        f"The rule '{rule.zero[:60]}' is about columns that no table groups by together.",
+        f"The rule '{rule[:60]}' is about columns that no table groups by together.",
         hint="Write it over the columns of one published table.",
     )
 
 
-def _condition(rule: RuleSpec) -> exp.Expr:
-    tree = read(f"SELECT COUNT(*) AS n FROM t WHERE ({rule.zero})")
+def _condition(rule: str) -> exp.Expr:
+    tree = read(f"SELECT COUNT(*) AS n FROM t WHERE ({rule})")
     where = tree.args.get("where")
     extra = [key for key in ("group", "order", "limit", "having", "joins") if tree.args.get(key)]
     if where is None or extra:
-        raise InvalidInput(f"The rule '{rule.zero[:60]}' is no condition.")
+        raise InvalidInput(f"The rule '{rule[:60]}' is no condition.")
     # A parent keeps the condition together, also where it is a bare column.
     found: exp.Expr = exp.Paren(this=where.this)
     return found

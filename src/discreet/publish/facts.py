@@ -14,7 +14,7 @@ from discreet.core.numbers import plain, to_fraction
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.bind_spec import BoundRule
 from discreet.publish.fact_files import read_rows
-from discreet.publish.families.bound import BoundCondition
+from discreet.publish.families.bound import BoundCondition, BoundTable
 from discreet.publish.families.find import Dimension, Family, Member
 from discreet.publish.families.levels import mask_of
 from discreet.publish.grid import add_up
@@ -40,17 +40,17 @@ class PlacedFact:
 
 def place_facts(
     families: Sequence[Family],
-    facts: Sequence[tuple[FactSpec, str]],
+    facts: Sequence[tuple[FactSpec, BoundTable]],
     steps: Sequence[Fraction],
     non_negative: Sequence[bool],
     release: Spec,
 ) -> tuple[PlacedFact, ...]:
-    """Return every fact at its place; facts with a file are read now. `facts` pairs spec and name."""
+    """Return every fact at its place; facts with a file are read now."""
     found = []
-    for spec, name in facts:
+    for spec, bound in facts:
         for number, family in enumerate(families):
             for place, member in enumerate(family.facts):
-                if member.table.name != name:
+                if member.table is not bound:
                     continue
                 values = None
                 if spec.file is not None:

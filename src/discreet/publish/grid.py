@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,20 +11,6 @@ import numpy.typing as npt
 from discreet.publish.families.atoms import Codes
 
 Array = npt.NDArray[Any]
-
-
-class SummedClasses(Protocol):
-    """Sums of leaf cells: for each dimension the class of every leaf class, and how many there are."""
-
-    @property
-    def maps(self) -> tuple[Codes, ...]:
-        """The class of every leaf class, -1 where it is not counted."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many classes there are."""
-        ...
 
 
 def is_identity(classes: Codes, size: int) -> bool:
@@ -92,10 +78,9 @@ def narrowed(cells: Array) -> Array:
     return cells.astype(np.int32) if fits else cells
 
 
-def refines(fine: SummedClasses, coarse: SummedClasses) -> bool:
+def refines(fine: Sequence[Codes], coarse: Sequence[Codes]) -> bool:
     """Return whether every cell of `coarse` is a sum of whole cells of `fine`."""
-    pairs = zip(fine.maps, coarse.maps, strict=True)
-    return all(_refines_along(one, two) for one, two in pairs)
+    return all(_refines_along(one, two) for one, two in zip(fine, coarse, strict=True))
 
 
 def _refines_along(fine: Codes, coarse: Codes) -> bool:
@@ -116,10 +101,10 @@ def parts_along(fine: Codes, coarse: Codes, size: int) -> Codes:
     return np.bincount(pairs[0], minlength=size)
 
 
-def mean_parts(fine: SummedClasses, coarse: SummedClasses) -> float:
+def mean_parts(fine: Sequence[Codes], coarse: Sequence[Codes], shape: Sequence[int]) -> float:
     """Return how many cells of `fine` make up one of `coarse`, on average."""
     found = 1.0
-    for one, two, size in zip(fine.maps, coarse.maps, coarse.shape, strict=True):
+    for one, two, size in zip(fine, coarse, shape, strict=True):
         found *= float(parts_along(one, two, size).mean())
     return found
 

@@ -101,8 +101,7 @@ def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
     measures = [reads[number, 0].measure for number in range(len(families))]
     steps = tuple(measure.step * measure.grain for measure in measures)
     non_negative = tuple(measure.low >= 0 for measure in measures)
-    named = [(f, table.name) for f, table in bound.facts]
-    facts = place_facts(families, named, steps, non_negative, spec)
+    facts = place_facts(families, bound.facts, steps, non_negative, spec)
     zeros = tuple(zero_cells(family, bound.rules) for family in families)
     found = PlannedRelease(
         spec=spec,
@@ -111,7 +110,7 @@ def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
         families=families,
         reads=reads,
         wanted=wanted,
-        priced=price_release(spec, reads, wanted),
+        priced=price_release(spec, wanted),
         facts=facts,
         zeros=zeros,
         steps=steps,
@@ -173,16 +172,16 @@ def _wanted(
     found = []
     for number, family in enumerate(families):
         for place, member in enumerate(family.members):
-            read = reads[number, place].alone
+            read = reads[number, place].read
             (bound,) = read.bounds.values()
-            length = read.stability.l2_squared(bound) if spec.delta.value else None
-            own = written[member.table.name]
+            stability, own = read.stability, written[member.table.name]
             found.append(
                 WantedShare(
                     family=number,
                     place=place,
                     member=member,
-                    length=read.stability.l1(bound) if length is None else length,
+                    read=reads[number, place],
+                    length=stability.l2_squared(bound) if spec.delta.value else stability.l1(bound),
                     share=own.share,
                     accuracy=own.accuracy,
                 )
@@ -194,7 +193,7 @@ def _check(found: PlannedRelease) -> None:
     """Refuse facts that no table shows, that contradict each other or a rule, and rules on all cells."""
     for fact in found.facts:
         members = found.families[fact.family].members
-        fine = [member for member in members if refines(member, fact.member)]
+        fine = [member for member in members if refines(member.maps, fact.member.maps)]
         if not any(side_of(member, fact.member, Mappings({})) for member in fine):
             raise InvalidInput(
                 f"The exact fact '{fact.spec.sql[:60]}' is finer than every table of its family.",

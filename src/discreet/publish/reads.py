@@ -56,13 +56,6 @@ class CellRead:
     domains: tuple[Domain, ...]
     region: Region
 
-    @property
-    def alone(self) -> Read:
-        """Return the read of the measure alone: what its noise is admitted against."""
-        name = self.name
-        draft = replace(self.read.draft, measures={name: self.read.draft.measures[name]})
-        return replace(self.read, draft=draft, bounds={name: self.read.bounds[name]})
-
 
 def used_dimensions(member: Member) -> tuple[int, ...]:
     """Return the dimensions that a member does not simply add up over."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from discreet.publish.contents import LedgerExcerpt
 from discreet.publish.grid import narrowed
 from discreet.publish.measure import ExactCells, count_cells, member_cells, noisy_cells
 from discreet.publish.package import OwnerKey, write_package
+from discreet.publish.package.write import writing_package
 from discreet.publish.prepare import PlannedRelease, planned, reconciled_family
 from discreet.publish.reads import CellRead
 from discreet.publish.reconcile.problem import Integers
@@ -115,7 +114,16 @@ def publish(
         )
     if out is not None:
         copy_out(kept, out)
-    return _publication(spec, out, stored, receipt, time.monotonic() - started)
+    return Publication(
+        release=spec.name,
+        out=out,
+        tables=stored["tables"],
+        **charge_bill(receipt),
+        seconds=time.monotonic() - started,
+        sha256=stored["sha256"],
+        key=stored["key"],
+        notices=tuple(stored.get("warnings", ())),
+    )
 
 
 def _charged(plan: PlannedRelease, ledger: Ledger) -> Receipt:
@@ -190,7 +198,7 @@ def measure(
     counted: dict[int, ExactCells] = {}
     for each, law in zip(plan.wanted, plan.priced.laws, strict=True):
         progress(1, 4, f"counting {each.member.name}")
-        read = plan.reads[each.family, each.place]
+        read = each.read
         if id(read) not in counted:
             # One read in memory at a time: tables of one read come one after the other.
             counted.clear()
@@ -263,35 +271,11 @@ def _facts_from_data(
 
 def copy_out(kept: Path, out: Path) -> None:
     """Write a stored package where it was asked for: whole, or not at all."""
-    beside = out.with_name(f".{out.name}.{os.getpid()}")
-    try:
+    hint = "It is paid for and kept: publish again with another --out, free."
+    with writing_package(out, hint=hint) as beside:
         shutil.copyfile(kept, beside)
-        beside.replace(out)
-    except OSError as error:
-        raise InvalidInput(
-            f"The package cannot be written to '{out}': {error.strerror}.",
-            hint="It is paid for and kept: publish again with another --out, free.",
-        ) from None
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
 
 
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _publication(
-    spec: Spec, out: Path | None, stored: dict[str, Any], receipt: Receipt, seconds: float
-) -> Publication:
-    return Publication(
-        release=spec.name,
-        out=out,
-        tables=dict(stored["tables"]),
-        **charge_bill(receipt),
-        seconds=seconds,
-        sha256=stored["sha256"],
-        key=stored["key"],
-        notices=tuple(stored.get("warnings", ())),
-    )

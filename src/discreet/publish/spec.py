@@ -66,16 +66,10 @@ class FactSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleSpec:
-    """A condition over grouped columns under which every cell is zero."""
-
-    zero: str
-
-
-@dataclass(frozen=True, slots=True)
 class Spec:
     """A release as it was written. `text` is the file itself; `base` where its files lie.
 
+    `rules` are conditions over grouped columns under which every cell is zero.
     `files` has the SHA-256 of every file of exact facts as it was when the spec was read, empty
     for one that could not be read.
     """
@@ -87,7 +81,7 @@ class Spec:
     tables: tuple[TableSpec, ...]
     cuts: tuple[Cut, ...]
     facts: tuple[FactSpec, ...]
-    rules: tuple[RuleSpec, ...]
+    rules: tuple[str, ...]
     text: str
     base: Path
     files: Mapping[str, str] = field(default_factory=dict)
@@ -102,9 +96,11 @@ class Spec:
         return hashlib.sha256("".join([self.text, *parts]).encode()).hexdigest()
 
 
-def read_spec(path: str | Path) -> Spec:
-    """Return the release that a file describes."""
-    place = Path(path)
+def spec_of(written: str | Path | Spec) -> Spec:
+    """Return a release that is a spec already, or the one that a file describes."""
+    if isinstance(written, Spec):
+        return written
+    place = Path(written)
     try:
         text = place.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -112,11 +108,6 @@ def read_spec(path: str | Path) -> Spec:
             f"There is no readable file '{place}'.", hint="Write a SPEC.toml: docs/publish.md."
         ) from None
     return parse_spec(text, base=place.parent, name=place.name)
-
-
-def spec_of(written: str | Path | Spec) -> Spec:
-    """Return a release that is a spec already, or the one that a file describes."""
-    return written if isinstance(written, Spec) else read_spec(written)
 
 
 def parse_spec(text: str, *, base: Path, name: str = "the spec") -> Spec:
@@ -240,9 +231,9 @@ def _is_beside(file: str) -> bool:
     return bool(file.strip()) and not Path(file).is_absolute() and not {"", "..", "~"} & set(parts)
 
 
-def _rule(value: Any) -> RuleSpec:
+def _rule(value: Any) -> str:
     _only(value, {"zero"}, "[[rules]]")
-    return RuleSpec(_text(value, "zero", "[[rules]]"))
+    return _text(value, "zero", "[[rules]]")
 
 
 def _table(found: Any, key: str, place: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 from discreet.core.answer import REHEARSAL, Answer, Provenance, Spent
@@ -20,8 +19,6 @@ from discreet.release.finish import ResultTable
 from discreet.release.request import Request
 from discreet.release.sealing import Sealed
 from discreet.release.text import mechanism_words
-
-NOTHING_PAID: Mapping[str, RowsHistogram] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ class PreparedQuestion:
 
 def again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) -> Answer:
     """Return an answer that was paid for before, as it is told for nothing now."""
-    unpaid = bounding_notes(ready.question.statement)
+    unpaid = bounding_notes(ready.question.statement, {})
     now_known = bounding_notes(ready.question.statement, ready.paid)
     known = (*(n for n in answer.provenance.notes if n not in (*unpaid, *now_known)), *now_known)
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
@@ -155,9 +152,7 @@ def notes_of(ready: PreparedQuestion) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def bounding_notes(
-    statement: Statement, paid: Mapping[str, RowsHistogram] = NOTHING_PAID
-) -> tuple[str, ...]:
+def bounding_notes(statement: Statement, paid: Mapping[str, RowsHistogram]) -> tuple[str, ...]:
     """Return a sentence for each table of people whose rows are bounded; nothing private.
 
     An interval is about the noise. What the bound leaves out is not in it, so it stands beside it:

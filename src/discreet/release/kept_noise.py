@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -125,14 +125,13 @@ def _read(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     ((kind, text),) = value.items()
-    match kind:
-        case "i":
-            return int(text)
-        case "f":
-            return Fraction(text)
-        case "m":
-            return dt.datetime.fromisoformat(text)
-        case "d":
-            return dt.date.fromisoformat(text)
-        case _:
-            return text
+    return _READERS[kind](text)
+
+
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    "i": int,
+    "f": Fraction,
+    "m": dt.datetime.fromisoformat,
+    "d": dt.date.fromisoformat,
+    "t": str,
+}

@@ -40,7 +40,10 @@ def once(
         try:
             turn = ledger.outcomes.take(receipt)
         except LedgerBusy:
-            raise _charge_stands() from None
+            raise LedgerBusy(
+                "The ledger is in use by another process. The charge stands.",
+                hint="Ask again under the same request id: nothing is charged twice.",
+            ) from None
         if turn is Turn.MINE:
             return _computed(ledger, receipt, compute)
         if turn is Turn.OVER:
@@ -78,13 +81,6 @@ def _kept(ledger: Ledger, receipt: Receipt, answer: bytes) -> bytes:
     except BaseException:
         _ended(ledger, receipt, AnswerLost())
         raise
-
-
-def _charge_stands() -> LedgerBusy:
-    return LedgerBusy(
-        "The ledger is in use by another process. The charge stands.",
-        hint="Ask again under the same request id: nothing is charged twice.",
-    )
 
 
 def _stored(ledger: Ledger, receipt: Receipt) -> bytes | None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from discreet.catalog.catalog import Catalog, engine_name
@@ -180,7 +181,8 @@ def _released(
             paying.append(i)
     receipts = _charged([ready[i] for i in paying], ledger)
     for i, receipt in zip(paying, receipts, strict=True):
-        found[i] = _answered(ready[i], receipt, held, ledger=ledger, rng=rng)
+        compute = partial(_computed, ready[i], receipt, held, rng)
+        found[i] = unpack(once(ledger, receipt, compute)).answer
     for i, each in enumerate(ready):
         if i not in found:  # asked twice in one statement: the answer is there by now
             (found[i],) = _released([each], held, ledger=ledger, rng=rng)
@@ -205,13 +207,6 @@ def _billed(ready: PreparedQuestion) -> dict[str, Any]:
         "note": str(ready.request.sql),
         "snapshot": ready.snapshot,
     }
-
-
-def _answered(
-    ready: PreparedQuestion, receipt: Receipt, held: Held, *, ledger: Ledger, rng: Rng
-) -> Answer:
-    payload = once(ledger, receipt, lambda: _computed(ready, receipt, held, rng))
-    return unpack(payload).answer
 
 
 def _bound(free: Answer, ready: PreparedQuestion, ledger: Ledger) -> bool:

@@ -10,7 +10,7 @@ Guarantee: none of its own. The question goes the way of every question (planned
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -86,7 +86,10 @@ def paid_histograms(
     The owner's is shown to everybody who may ask about the table: she bought it for that.
     """
     found: dict[str, RowsHistogram] = {}
-    for dataset, table in _of_people(statement):
+    for scan in scans_of(statement.source):
+        dataset, table = scan.dataset, scan.table
+        if dataset is None or table.unit is None or table.unit.is_row:
+            continue
         key = _key(_Declared(catalog, catalog.dataset(dataset.name)), table.name)
         version = label({table.name: snapshots[table.name]})
         for payer in dict.fromkeys((analyst, None, OWNER)):
@@ -95,13 +98,6 @@ def paid_histograms(
             if told is not None:
                 found.setdefault(table.name, told)
     return found
-
-
-def _of_people(statement: Statement) -> Iterator[tuple[Dataset, Table]]:
-    for scan in scans_of(statement.source):
-        table = scan.table
-        if scan.dataset is not None and table.unit is not None and not table.unit.is_row:
-            yield scan.dataset, table
 
 
 class _Declared:

@@ -79,11 +79,9 @@ def heat(
     across: Sequence[str],
     values: Sequence[Sequence[Number]],
     *,
-    digits: int = 2,
     most: float | None = None,
-    numbered: int = 16,
 ) -> dict[str, Any]:
-    """Return a heat map: darker is more; up to `numbered` columns each cell says its number.
+    """Return a heat map: darker is more; up to sixteen columns each cell says its number.
 
     Values below zero are drawn in the colour of warnings, with their sign in the cell.
     """
@@ -93,8 +91,9 @@ def heat(
         for j, (b, value) in enumerate(zip(across, row, strict=True))
         if value is not None
     ]
+    numbered = len(across) <= 16
     greatest = most or max((cell["size"] for cell in cells), default=1.0) or 1.0
-    side = 36 if len(across) <= numbered else max(14, WIDTH // max(len(across), 1))
+    side = 36 if numbered else max(14, WIDTH // max(len(across), 1))
     band = {"type": "nominal", "title": None, "axis": {"grid": False, "ticks": False}}
     layers: list[dict[str, Any]] = [
         {
@@ -114,19 +113,17 @@ def heat(
             },
         }
     ]
-    if len(across) <= numbered:
+    if numbered:
         layers.append(
             {
                 "mark": {"type": "text"},
-                "encoding": {
-                    "text": {"field": "value", "type": "quantitative", "format": f".{digits}f"}
-                },
+                "encoding": {"text": {"field": "value", "type": "quantitative", "format": ".2f"}},
             }
         )
     return {
         "$schema": SCHEMA,
         "width": {"step": side},
-        "height": {"step": side if len(across) > numbered else 28},
+        "height": {"step": 28 if numbered else side},
         "data": {"values": cells},
         "encoding": {
             "x": {"field": "across", "sort": {"field": "j"}, **band},

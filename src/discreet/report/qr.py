@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 
 from discreet.report.qr_words import Version, codewords, version_for
 
@@ -42,14 +43,12 @@ def qr_path(text: str) -> tuple[str, int]:
     modules = qr_modules(text)
     runs = []
     for y, row in enumerate(modules):
-        x = 0
-        while x < len(row):
-            width = 0
-            while x + width < len(row) and row[x + width]:
-                width += 1
-            if width:
-                runs.append(f"M{x + QUIET} {y + QUIET}h{width}v1h-{width}z")
-            x += width + 1
+        x = QUIET
+        for dark, run in groupby(row):
+            width = len(list(run))
+            if dark:
+                runs.append(f"M{x} {y + QUIET}h{width}v1h-{width}z")
+            x += width
     return "".join(runs), len(modules) + 2 * QUIET
 
 
@@ -162,12 +161,7 @@ def _penalty(modules: Modules) -> int:
 
 
 def _line_penalty(line: str) -> int:
-    found, run = 0, 1
-    for before, this in zip(line, f"{line[1:]}|", strict=True):
-        if this == before:
-            run += 1
-        else:
-            found += run - 2 if run >= 5 else 0
-            run = 1
+    runs = (len(list(run)) for _, run in groupby(line))
+    found = sum(run - 2 for run in runs if run >= 5)
     look = ("#.###.#....", "....#.###.#")
     return found + 40 * sum(line.startswith(look, i) for i in range(len(line)))

@@ -37,9 +37,11 @@ _Amount = StrictInt | Decimal | StrictStr
 _Name = Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$")]
 
 
-class _Line(BaseModel):
+class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
+
+class _Line(_Strict):
     name: _Name
     every: StrictStr
 
@@ -72,18 +74,14 @@ class ReleaseLine(_Line):
     out: StrictStr
 
 
-class RenewalLine(BaseModel):
+class RenewalLine(_Strict):
     """`[[renewals]]`: renew the budget of a dataset when its policy allows it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     dataset: StrictStr
 
 
-class Schedule(BaseModel):
+class Schedule(_Strict):
     """The whole file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     name: _Name
     questions: list[QuestionLine] = Field(default_factory=list)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -10,7 +12,7 @@ from discreet.errors import InvalidInput
 from discreet.publish.grid import add_up, narrowed, spread
 from discreet.publish.reconcile.crossed import bounded_variances, dense_variances
 from discreet.publish.reconcile.problem import GridProblem, Sums
-from discreet.publish.reconcile.solve import intervals, least_squares, reconcile
+from discreet.publish.reconcile.solve import Reconciled, intervals, least_squares, reconcile
 from discreet.publish.reconcile.tree import TreeEstimate, is_nested
 from discreet.publish.reconcile.whole import divided, whole_cells
 
@@ -232,32 +234,37 @@ def test_spreading_is_the_transpose_of_adding_up():
     assert np.isclose((add_up(x, maps, shape) * y).sum(), (x * spread(y, maps, leaf)).sum())
 
 
-def covered(runs: int, seed: int) -> list[np.ndarray]:
-    """Return how often the interval of each cell of each level held the truth."""
-    dice = np.random.default_rng(seed)
+@cache
+def released(runs: int) -> list[list[tuple[Reconciled, np.ndarray]]]:
+    """Return what is published in each of many releases, level by level, beside the truth."""
+    dice = np.random.default_rng(5)
     truth, levels = nested(dice, mean=150)
     crossed = (np.zeros(12, dtype=np.int64), np.zeros(2, dtype=np.int64), np.arange(3))
-    found = None
+    found = []
     for run in range(runs):
         maps = [*levels, crossed] if run % 20 == 19 else levels
         measured = tuple(sums_of(m, truth, 100.0, dice) for m in maps)
         results = list(reconcile(GridProblem(truth.shape, measured)))[: len(levels)]
-        inside = [
-            (r.published.low <= t) & (t <= r.published.high)
-            for r, t in zip(
-                results, (add_up(truth, s.maps, s.shape) for s in measured), strict=False
-            )
-        ]
-        found = inside if found is None else [a + b * 1 for a, b in zip(found, inside, strict=True)]
-    return [np.asarray(each) for each in found or []]
+        sums = (add_up(truth, s.maps, s.shape) for s in measured)
+        found.append(list(zip(results, sums, strict=False)))
+    return found
 
 
-def check_coverage(runs: int) -> None:
-    for level in covered(runs, 5):
-        cells = level.size
+def ends(found: Reconciled, width: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the published interval of each cell, or one of another width."""
+    numbers = found.published
+    if width is None:
+        return numbers.low, numbers.high
+    return intervals(found.estimate, numbers.whole, width=width, non_negative=True)
+
+
+def check_coverage(runs: int, width: float | None = None) -> None:
+    for level in zip(*released(runs), strict=True):
+        each = [(ends(found, width), truth) for found, truth in level]
+        inside = sum(((low <= truth) & (truth <= high)) * 1 for (low, high), truth in each)
         # Mean coverage of the level, and each of its cells: a true 95% fails with chance ALPHA.
-        assert binom.cdf(level.min(), runs, 0.95) > ALPHA / cells
-        assert level.mean() / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+        assert binom.cdf(inside.min(), runs, 0.95) > ALPHA / inside.size
+        assert inside.mean() / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
 
 
 def test_intervals_cover():
@@ -270,12 +277,10 @@ def test_intervals_cover_in_ten_thousand_releases():
     check_coverage(10_000)
 
 
-def test_the_coverage_check_sees_narrow_intervals(monkeypatch):
-    from discreet.publish.reconcile import solve
-
-    monkeypatch.setattr(solve.reconcile, "__kwdefaults__", {"width": 1.2})
+def test_the_coverage_check_sees_narrow_intervals():
+    check_coverage(200, width=1.96)
     with pytest.raises(AssertionError):
-        check_coverage(200)
+        check_coverage(200, width=1.2)
 
 
 def test_narrow_cells_add_up_beyond_32_bits():

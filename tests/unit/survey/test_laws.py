@@ -13,13 +13,14 @@ from discreet.noise.rng import SystemRng
 from discreet.survey.audited import MAKERS, WORDS, as_numbers
 from discreet.survey.randomizers.bits import packed_coins
 from discreet.survey.randomizers.dyadic import check_ratio, coins, truthful_parts
-from discreet.survey.randomizers.field import index_of_point, indices_many, point, points_many
+from discreet.survey.randomizers.field import indices_many, points_many
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.lattice import STEPS
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.testing.laws import upper_gamma
+from laws_kit import exact_law, index_of_point, kept_law, point
 from survey_kit import NUMBERS, VALUES, RecordedBytes, Script, made, outcomes
 
 ALPHA = 1e-9  # chance that a correct sampler fails one of these tests
@@ -32,7 +33,7 @@ def laws(name, randomizer):
     Of RAPPOR those of the bits that are kept for ever: what any number of reports tells at most.
     """
     values = [0, 1, STEPS // 2, STEPS] if name in NUMBERS else VALUES[name]
-    return [getattr(randomizer, "kept_law", randomizer.law)(value) for value in values]
+    return [kept_law(randomizer, value) for value in values]
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -71,7 +72,7 @@ def test_the_encoder_has_exactly_its_law(name):
     if name in ("count_mean_sketch", "rappor_sketch"):
         randomizer = type(randomizer).of(Fraction(1), rows=2, buckets=4)
     for value in VALUES[name][:2]:
-        law = randomizer.law(value)
+        law = exact_law(randomizer, value)
         found = [Fraction(0)] * len(law)
         by_branch = [Fraction(0), Fraction(0)]
         longest = 2 + randomizer.dimension - 1 if name == "projective" else 64
@@ -115,7 +116,7 @@ def number(report, randomizer):
     if isinstance(report, int):
         return report
     bits = "".join(f"{byte:08b}" for byte in report)
-    buckets = getattr(getattr(randomizer, "kept", randomizer), "buckets", 0)
+    buckets = getattr(randomizer, "buckets", 0)
     if buckets:  # two bytes of row, then the bits
         return int(bits[:16], 2) * 2**buckets + int(bits[16 : 16 + buckets], 2)
     return int(bits[: randomizer.codes], 2)
@@ -128,7 +129,7 @@ def test_the_encoder_of_numbers_has_exactly_its_law(name):
         found = {}
         for report, mass, _ in branches(name, randomizer, value):
             found[report] = found.get(report, 0) + mass
-        law = randomizer.law(position)
+        law = exact_law(randomizer, position)
         assert all(law[report] == mass for report, mass in found.items())
         assert sum(found.values()) == 1
 
@@ -171,7 +172,7 @@ def test_many_at_once_follow_the_same_law(name, epsilon):
 
 
 def law_of(name, randomizer, value):
-    return randomizer.law(round(value * STEPS) if name in NUMBERS else value)
+    return exact_law(randomizer, round(value * STEPS) if name in NUMBERS else value)
 
 
 def cells(name, randomizer, reports):

@@ -88,7 +88,7 @@ def agreements_of(family: Family, mappings: Mappings) -> list[Agreement]:
     found = []
     members = sorted(family.members, key=lambda member: member.cells)
     for i, coarse in enumerate(members):
-        finer = [fine for fine in members[i + 1 :] if refines(fine, coarse)]
+        finer = [fine for fine in members[i + 1 :] if refines(fine.maps, coarse.maps)]
         for fine in finer[:1]:
             side = side_of(fine, coarse, mappings)
             if side is not None:
@@ -103,7 +103,7 @@ def _crossed(one: Member, others: Sequence[Member], mappings: Mappings) -> list[
     """Return what a table has in common with others that are not sums of it, nor it of them."""
     found = []
     for other in others:
-        if refines(one, other) or _support(one) != _support(other):
+        if refines(one.maps, other.maps) or _support(one) != _support(other):
             continue
         shared: dict[str, tuple[SumLink, SumLink]] = {}
         for key in one.keys:

@@ -32,6 +32,7 @@ from discreet.publish.families.find import Family, Member, ShownKey
 from discreet.publish.grid import refines
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
+from discreet.publish.price.shares import WantedShare
 from discreet.publish.reconcile.problem import Integers
 from discreet.publish.reconcile.solve import PublishedNumbers
 
@@ -72,7 +73,10 @@ def contents_of(
         epsilon=plan.spec.epsilon.value,
         delta=plan.spec.delta.value,
         rho=cost.rho,
-        events=tuple(_events(plan)),
+        events=tuple(
+            _event(each.member.name, event, each.member.cells)
+            for each, event in zip(plan.wanted, plan.priced.events, strict=True)
+        ),
         tables=tuple(_tables(plan, measured)),
         measurements=tuple(_measurements(plan, measured)),
         ledger=ledger,
@@ -90,13 +94,6 @@ def contents_of(
     )
 
 
-def _events(plan: PlannedRelease) -> list[PriceEvent]:
-    return [
-        _event(each.member.name, event, each.member.cells)
-        for each, event in zip(plan.wanted, plan.priced.events, strict=True)
-    ]
-
-
 def _event(name: str, event: PrivacyEvent, cells: int) -> PriceEvent:
     match event:
         case Gaussian(sigma_squared=scale, l2_squared=moved, coordinates=coordinates):
@@ -108,38 +105,27 @@ def _event(name: str, event: PrivacyEvent, cells: int) -> PriceEvent:
 
 
 def _tables(plan: PlannedRelease, measured: MeasuredFamily) -> list[PublishedTable]:
-    found = []
-    for table in plan.bound.tables:
-        places = [
-            (number, place)
-            for number, family in enumerate(plan.families)
-            for place, member in enumerate(family.members)
-            if member.table is table
-        ]
-        order = {measure.name: i for i, measure in enumerate(table.measures)}
-        places.sort(key=lambda at: order[_member(plan, at).measure.name])
-        found.append(_table(plan, places, measured))
-    return found
-
-
-def _member(plan: PlannedRelease, at: tuple[int, int]) -> Member:
-    return plan.families[at[0]].members[at[1]]
+    wanted = {(w.member.table.name, w.member.measure.name): w for w in plan.wanted}
+    return [
+        _table(plan, [wanted[table.name, each.name] for each in table.measures], measured)
+        for table in plan.bound.tables
+    ]
 
 
 def _table(
-    plan: PlannedRelease, places: Sequence[tuple[int, int]], measured: MeasuredFamily
+    plan: PlannedRelease, wanted: Sequence[WantedShare], measured: MeasuredFamily
 ) -> PublishedTable:
-    first = _member(plan, places[0])
+    first = wanted[0].member
     numbers: dict[str, Integers] = {}
     measures = []
-    for at in places:
-        member, result = _member(plan, at), measured.reconciled[at]
-        name = member.measure.name
+    for each in wanted:
+        number, member = each.family, each.member
+        result, name = measured.reconciled[number, each.place], member.measure.name
         for end, cells in (("", result.whole), ("_low", result.low), ("_high", result.high)):
             numbers[f"{name}{end}"] = _like(cells, member, first)
         measures.append(
             MeasureColumn(
-                name, _meaning(member), plan.steps[at[0]], non_negative=plan.non_negative[at[0]]
+                name, _meaning(member), plan.steps[number], non_negative=plan.non_negative[number]
             )
         )
     rows = GridRows(Layout(first), numbers)
@@ -189,7 +175,7 @@ def _fact(
     plan: PlannedRelease, placed: PlacedFact, measured: MeasuredFamily, mappings: Mappings
 ) -> Fact:
     family = plan.families[placed.family]
-    fine = [member for member in family.members if refines(member, placed.member)]
+    fine = [member for member in family.members if refines(member.maps, placed.member.maps)]
     sides = (side_of(member, placed.member, mappings) for member in fine)
     side = next((each for each in sides if each is not None), None)
     if side is None:

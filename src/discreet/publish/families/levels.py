@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,9 +13,8 @@ import numpy.typing as npt
 from discreet.core.numbers import plain
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
-from discreet.plan.expr import Expr
 from discreet.publish.families.atoms import Codes, FamilyAtoms
-from discreet.publish.families.bound import Attached, BoundCondition, BoundKey
+from discreet.publish.families.bound import BoundCondition, BoundKey
 
 MISSING = "(missing)"
 """How a missing value is written where the catalog says that values may be missing."""
@@ -32,7 +30,7 @@ class Level:
 
 def level_of(atoms: FamilyAtoms, key: BoundKey) -> Level:
     """Return the classes that a key makes of a column's pieces, in the order of declared values."""
-    found = _values(atoms, key.value, key.base, key.attached)
+    found = _values(atoms, key)
     if key.value == e.ColumnRef(key.base) and atoms.missing:
         found[-1] = MISSING
     order: dict[Any, int] = {}
@@ -50,14 +48,12 @@ def level_of(atoms: FamilyAtoms, key: BoundKey) -> Level:
 
 def mask_of(atoms: FamilyAtoms, condition: BoundCondition) -> npt.NDArray[np.bool_]:
     """Return for which pieces a condition holds."""
-    found = _values(atoms, condition.value, condition.base, condition.attached)
-    return np.array([value is True for value in found], dtype=bool)
+    return np.array([value is True for value in _values(atoms, condition)], dtype=bool)
 
 
-def _values(
-    atoms: FamilyAtoms, value: Expr, base: str, attached: Mapping[str, Attached]
-) -> list[Any]:
+def _values(atoms: FamilyAtoms, part: BoundKey | BoundCondition) -> list[Any]:
     """Return the value of an expression for each piece."""
+    value, base, attached = part.value, part.base, part.attached
     if value == e.ColumnRef(base):
         return list(atoms.values)
     if isinstance(value, e.ColumnRef):

@@ -7,21 +7,12 @@ import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, Any, Self
 
 QUICK = 1
 THOROUGH = 6
 LARGE = 1 << 24
 """From this many bytes on, members are compressed quickly instead of thoroughly."""
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenMember:
-    """What the manifest says of a member."""
-
-    sha256: str
-    size: int
 
 
 class MemberStream(io.RawIOBase):
@@ -49,9 +40,9 @@ class MemberStream(io.RawIOBase):
         return self._size
 
     @property
-    def written(self) -> WrittenMember:
-        """Return hash and size of what has passed."""
-        return WrittenMember(self._digest.hexdigest(), self._size)
+    def written(self) -> dict[str, Any]:
+        """Return what the manifest says of what has passed."""
+        return {"sha256": self._digest.hexdigest(), "bytes": self._size}
 
 
 class Archive:
@@ -59,7 +50,7 @@ class Archive:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", allowZip64=True)
-        self.members: dict[str, WrittenMember] = {}
+        self.members: dict[str, dict[str, Any]] = {}
 
     @contextmanager
     def member(

@@ -45,7 +45,8 @@ def owner_key(folder: Path) -> OwnerKey:
     path = folder / FILE
     try:
         if not path.exists():
-            _make(path)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_first(path, os.urandom(LENGTH))  # any 32 bytes are an Ed25519 secret
         secret = path.read_bytes()
     except OSError as error:
         raise InvalidInput(
@@ -57,11 +58,6 @@ def owner_key(folder: Path) -> OwnerKey:
             hint="Restore it from a copy: releases signed by a new key have a new owner.",
         )
     return OwnerKey(secret)
-
-
-def _make(path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_first(path, os.urandom(LENGTH))  # any 32 bytes are an Ed25519 secret
 
 
 def _signer(secret: bytes) -> Any:

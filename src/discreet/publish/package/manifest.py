@@ -8,11 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from discreet.publish.contents import Contents, Fact, PriceEvent, PublishedTable
-from discreet.publish.package.archive import WrittenMember
 from discreet.publish.verify import FORMAT
 
 
-def manifest_of(contents: Contents, key: bytes, members: Mapping[str, WrittenMember]) -> bytes:
+def manifest_of(contents: Contents, key: bytes, members: Mapping[str, Any]) -> bytes:
     """Return the manifest as the bytes that are signed.
 
     Keys, measures, sides and rules are written as they are: their fields are names of the format.
@@ -41,10 +40,7 @@ def manifest_of(contents: Contents, key: bytes, members: Mapping[str, WrittenMem
         "agreements": [asdict(each) for each in contents.agreements],
         "facts": [_fact(fact) for fact in contents.facts],
         "rules": [asdict(rule) for rule in contents.rules],
-        "members": {
-            name: {"sha256": written.sha256, "bytes": written.size}
-            for name, written in sorted(members.items())
-        },
+        "members": dict(sorted(members.items())),
     }
     return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
 

@@ -18,14 +18,11 @@ def codebook(contents: Contents) -> bytes:
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(("file", "column", "type", "meaning", "value"))
-    values = {(t.name, k.name): k.values for t in contents.tables for k in t.keys}
-    for table in contents.tables:
-        for name, kind, meaning in fields_of(table):
-            for value in values.get((table.name, name), ("",)) if kind == TEXT else ("",):
-                lines.writerow((f"tables/{table.name}.csv", name, kind, meaning, value))
-    for each in contents.measurements:
-        for name, kind, meaning in measurement_fields(contents, each):
-            lines.writerow((f"measurements/{each.name}.csv", name, kind, meaning, ""))
+    values = {(f"tables/{t.name}.csv", k.name): k.values for t in contents.tables for k in t.keys}
+    for _, path, fields in _files(contents):
+        for name, kind, meaning in fields:
+            for value in values.get((path, name), ("",)):
+                lines.writerow((path, name, kind, meaning, value))
     return text.getvalue().encode()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -22,9 +21,9 @@ CHARACTERS = 12
 def add_csv(archive: Archive, name: str, rows: PublishedRows) -> None:
     """Write `rows` as a CSV member: a header, fields quoted where they must be, lines end in LF."""
     expected = rows.num_rows * len(rows.schema) * CHARACTERS
-    header = ",".join(_quoted(field) for field in rows.schema.names) + "\n"
+    names = _texts(pa.array(rows.schema.names, pa.string())).to_pylist()
     with archive.member(name, expected=expected) as stream:
-        stream.write(header.encode())
+        stream.write((",".join(names) + "\n").encode())
         for lines in _lines_ahead(_pieces(rows)):
             stream.write(lines)
 
@@ -84,8 +83,3 @@ def _texts(column: pa.Array) -> pa.Array:
         quoted = pc.binary_join_element_wise('"', doubled, '"', "")
         return pc.if_else(special, quoted, column).cast(pa.string()).fill_null("")
     return column.cast(pa.string()).fill_null("")
-
-
-@functools.cache
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if set(text) & set('",\r\n') or not text else text

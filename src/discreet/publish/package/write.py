@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -30,8 +31,7 @@ def write_package(contents: Contents, out: Path, key: OwnerKey) -> Path:
         complete, signed and on the disk: nothing unsigned is ever found there, also after a crash.
     """
     _check_names(contents)
-    beside = out.with_name(f".{out.name}.{os.getpid()}")
-    try:
+    with writing_package(out) as beside:
         _sweep(out)
         with beside.open("wb") as file:
             with Archive(file) as archive:
@@ -41,13 +41,22 @@ def write_package(contents: Contents, out: Path, key: OwnerKey) -> Path:
                 archive.add("signature", key.sign(manifest))
             file.flush()
             os.fsync(file.fileno())
+    return out
+
+
+@contextmanager
+def writing_package(out: Path, *, hint: str = "") -> Iterator[Path]:
+    """Lend a place beside `out` whose file becomes `out` at the end: whole, or not at all."""
+    beside = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        yield beside
         beside.replace(out)
     except OSError as error:
-        raise InvalidInput(f"The package cannot be written to '{out}': {error.strerror}.") from None
+        said = f"The package cannot be written to '{out}': {error.strerror}."
+        raise InvalidInput(said, hint=hint) from None
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
-    return out
 
 
 def _sweep(out: Path) -> None:
@@ -83,8 +92,14 @@ def _check_names(contents: Contents) -> None:
 
 
 def _members(contents: Contents, archive: Archive) -> None:
-    for name, content in _documents(contents).items():
-        archive.add(name, content)
+    # What people and other tools read first.
+    archive.add("sheet.html", sheet(contents))
+    archive.add("codebook.csv", codebook(contents))
+    archive.add("datapackage.json", frictionless(contents))
+    archive.add("csv-metadata.json", csvw(contents))
+    archive.add("ledger.json", ledger_json(contents.ledger))
+    archive.add("spec.toml", contents.spec.encode())
+    archive.add("verify.py", files("discreet.publish").joinpath("verify.py").read_bytes())
     for mapping in contents.mappings:
         add_csv(archive, f"mappings/{mapping.name}.csv", _mapping_rows(mapping))
     for fact in contents.facts:
@@ -94,19 +109,6 @@ def _members(contents: Contents, archive: Archive) -> None:
         add_parquet(archive, f"tables/{table.name}.parquet", table.rows)
     for each in contents.measurements:
         add_csv(archive, f"measurements/{each.name}.csv", each.rows)
-
-
-def _documents(contents: Contents) -> dict[str, bytes]:
-    """Return the members that people and other tools read first."""
-    return {
-        "sheet.html": sheet(contents),
-        "codebook.csv": codebook(contents),
-        "datapackage.json": frictionless(contents),
-        "csv-metadata.json": csvw(contents),
-        "ledger.json": ledger_json(contents.ledger),
-        "spec.toml": contents.spec.encode(),
-        "verify.py": files("discreet.publish").joinpath("verify.py").read_bytes(),
-    }
 
 
 def ledger_json(excerpt: LedgerExcerpt) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,13 +13,12 @@ from discreet.account.tally import tally
 from discreet.core.cost import Cost, Quote
 from discreet.core.event import Composed, Gaussian, PrivacyEvent
 from discreet.core.numbers import Delta, Epsilon, round_up
-from discreet.core.region import Region
 from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law, Mechanisms
 from discreet.kernel.seal import admit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.publish.price.shares import WantedShare, needed_rho, optimal_shares
-from discreet.publish.reads import CellRead, hull
+from discreet.publish.reads import hull
 from discreet.publish.spec import Spec
 
 DIGITS = 7
@@ -39,11 +38,7 @@ class Priced:
     quote: Quote
 
 
-def price_release(
-    spec: Spec,
-    reads: Mapping[tuple[int, int], CellRead],
-    wanted: Sequence[WantedShare],
-) -> Priced:
+def price_release(spec: Spec, wanted: Sequence[WantedShare]) -> Priced:
     """Return the noise of every table and the one price of all of them; nothing is read.
 
     Guarantee: the batch is fixed by the spec and public facts. It is (epsilon, delta)-DP by the
@@ -51,8 +46,8 @@ def price_release(
         ledger's filter of its own kind, on the hull of all regions that are read.
     """
     pure = not spec.delta.value
-    shares = _shares(spec, reads, wanted, pure=pure)
-    region = hull([reads[each.family, each.place].region for each in wanted])
+    shares = _shares(spec, wanted, pure=pure)
+    region = hull([each.read.region for each in wanted])
     amount = spec.epsilon.value if pure else _greatest_rho(spec.epsilon, spec.delta)
     for _ in range(60):
         laws = tuple(
@@ -60,36 +55,22 @@ def price_release(
             for share, each in zip(shares, wanted, strict=True)
         )
         _check_hope(laws, wanted, spec)
-        events = tuple(_event(law, each, reads) for law, each in zip(laws, wanted, strict=True))
+        events = tuple(
+            # What the kernel says about this noise on the sums that the SQL allows.
+            admit(Mechanisms({each.read.name: law}, {}), (each.read.read,)).event
+            for law, each in zip(laws, wanted, strict=True)
+        )
         found = batch_epsilon(events, spec.delta)
         if found <= spec.epsilon.value:
-            return _priced(spec, laws, events, shares, region)
+            total = tally(Composed(events))
+            cost = Cost(spec.epsilon.value, spec.delta.value, total.rho, total.delta)
+            return Priced(laws, events, tuple(shares), Quote(Composed(events), cost, region))
         # The certified price lies a little above that of continuous noise.
         amount *= min(1 - Fraction(1, 10**4), spec.epsilon.value / found)
     raise InvalidInput(
         f"No noise was found for epsilon {spec.epsilon} and delta {spec.delta}.",
         hint="Use a larger epsilon or delta.",
     )
-
-
-def _priced(
-    spec: Spec,
-    laws: tuple[Law, ...],
-    events: tuple[PrivacyEvent, ...],
-    shares: Sequence[Fraction],
-    region: Region,
-) -> Priced:
-    total = tally(Composed(events))
-    cost = Cost(spec.epsilon.value, spec.delta.value, total.rho, total.delta)
-    return Priced(laws, events, tuple(shares), Quote(Composed(events), cost, region))
-
-
-def _event(
-    law: Law, wanted: WantedShare, reads: Mapping[tuple[int, int], CellRead]
-) -> PrivacyEvent:
-    """Return what the kernel says about this noise on the sums that the SQL allows."""
-    read = reads[wanted.family, wanted.place]
-    return admit(Mechanisms({read.name: law}, {}), (read.alone,)).event
 
 
 def _law(amount: Fraction, length: int, *, pure: bool) -> Law:
@@ -113,18 +94,13 @@ def _check_hope(laws: Sequence[Law], wanted: Sequence[WantedShare], spec: Spec) 
             )
 
 
-def _shares(
-    spec: Spec,
-    reads: Mapping[tuple[int, int], CellRead],
-    wanted: Sequence[WantedShare],
-    *,
-    pure: bool,
-) -> list[Fraction]:
-    written: dict[int, Fraction] = {}
-    for i, each in enumerate(wanted):
-        if each.share is not None:
-            written[i] = each.share / len(each.member.table.measures)
-    targets = {i: _needed(each, reads) for i, each in enumerate(wanted) if each.accuracy}
+def _shares(spec: Spec, wanted: Sequence[WantedShare], *, pure: bool) -> list[Fraction]:
+    written = {
+        i: each.share / len(each.member.table.measures)
+        for i, each in enumerate(wanted)
+        if each.share is not None
+    }
+    targets = {i: needed_rho(each) for i, each in enumerate(wanted) if each.accuracy}
     if not targets:
         return optimal_shares(wanted, pure=pure, fixed=written)
     if pure:
@@ -137,19 +113,16 @@ def _shares(
     spare = 1 - sum(written.values(), Fraction(0)) - Fraction(others, 100 * len(wanted))
     needed = sum(targets.values(), Fraction(0))
     if needed > spare * total:
-        least = _epsilon_of(needed / spare, spec.delta) if spare > 0 else None
-        more = "more than any epsilon" if least is None else f"epsilon {float(least):.3g}"
+        more = "more than any epsilon"
+        if spare > 0:
+            alone = Gaussian(Fraction(1), 2 * needed / spare)
+            more = f"epsilon {float(batch_epsilon((alone,), spec.delta)):.3g}"
         raise InvalidInput(
             f"infeasible: needs {more} for the accuracy that was written.",
             hint="Raise epsilon, ask for less accuracy, or give other tables smaller shares.",
         )
     fixed = written | {i: rho / total for i, rho in targets.items()}
     return optimal_shares(wanted, pure=pure, fixed=fixed)
-
-
-def _needed(wanted: WantedShare, reads: Mapping[tuple[int, int], CellRead]) -> Fraction:
-    measure = reads[wanted.family, wanted.place].measure
-    return needed_rho(wanted, measure.step * measure.grain)
 
 
 def _greatest_rho(epsilon: Epsilon, delta: Delta) -> Fraction:
@@ -178,7 +151,3 @@ def _log_delta(rho: float, epsilon: float) -> float:
             min(epsilon + math.log(max(0.5 * math.erfc(b / math.sqrt(2)), 1e-320)), 0)
         )
     return math.log(max(value, 1e-320))
-
-
-def _epsilon_of(rho: Fraction, delta: Delta) -> Fraction:
-    return batch_epsilon((Gaussian(Fraction(1), 2 * rho),), delta)

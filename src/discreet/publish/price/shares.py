@@ -13,6 +13,7 @@ import numpy as np
 from discreet.errors import InvalidInput
 from discreet.publish.families.find import Member
 from discreet.publish.grid import mean_parts, refines
+from discreet.publish.reads import CellRead
 from discreet.publish.spec import AccuracyTarget
 
 LEAST = Fraction(1, 100)
@@ -24,7 +25,7 @@ GRID = 10**6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WantedShare:
-    """One measure of one table: its place, what was written about it, its unit of error.
+    """One measure of one table: its place and its read, what was written about it, its unit of error.
 
     `length` is the squared L2 (or the L1) move of one unit, in published units.
     """
@@ -32,6 +33,7 @@ class WantedShare:
     family: int
     place: int
     member: Member
+    read: CellRead
     length: int
     share: Fraction | None
     accuracy: AccuracyTarget | None
@@ -75,9 +77,9 @@ def _links(wanted: Sequence[WantedShare]) -> list[list[tuple[int, float]]]:
     """Return for each member the ones that say something about it, with the number of their cells."""
     return [
         [
-            (j, 1.0 if i == j else mean_parts(other.member, one.member))
+            (j, 1.0 if i == j else mean_parts(other.member.maps, one.member.maps, one.member.shape))
             for j, other in enumerate(wanted)
-            if other.family == one.family and refines(other.member, one.member)
+            if other.family == one.family and refines(other.member.maps, one.member.maps)
         ]
         for i, one in enumerate(wanted)
     ]
@@ -95,12 +97,12 @@ def _gradient(
     return found
 
 
-def needed_rho(wanted: WantedShare, step: Fraction) -> Fraction:
+def needed_rho(wanted: WantedShare) -> Fraction:
     """Return the rho that one table needs for its accuracy target, by its own measurement alone."""
-    target = wanted.accuracy
+    target, measure = wanted.accuracy, wanted.read.measure
     assert target is not None, "asked for tables with a target"
     # Whole numbers: an error of at most this many units is allowed.
-    allowed = math.floor(target.within * target.size / step)
+    allowed = math.floor(target.within * target.size / (measure.step * measure.grain))
     if allowed < 1:
         raise InvalidInput(
             f"Table '{wanted.member.table.name}': its accuracy asks for less than one unit of error.",

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from discreet.core.machine.extras import needs
 from discreet.core.numbers import Number, to_fraction
 from discreet.errors import InternalError, InvalidInput
-from discreet.publish.reconcile.equations import Equation, equation_of
-from discreet.publish.reconcile.independent import independent
+from discreet.publish.reconcile.equations import Equation, equation_of, independent
 
 FEW = 500
 """Up to this many names, plain least squares are solved without scipy."""

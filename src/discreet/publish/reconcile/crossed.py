@@ -192,7 +192,7 @@ def bounded_variances(problem: GridProblem) -> list[Floats]:
 
 def _parts(fine: Sums, coarse: Sums) -> Floats | None:
     """Return how many cells of `fine` make up each cell of `coarse`, None where they do not."""
-    if not refines(fine, coarse):
+    if not refines(fine.maps, coarse.maps):
         return None
     found = np.ones((1,) * len(coarse.shape))
     for axis, (one, two, size) in enumerate(zip(fine.maps, coarse.maps, coarse.shape, strict=True)):

@@ -9,7 +9,6 @@ scales the cells of its groups to its goals (iterative proportional fitting).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,12 +28,8 @@ TURNS = 5
 """How often the goals of one table are brought to each of the settled tables."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Goal:
-    """A table with the sums that leaf cells should have: none of them negative."""
-
-    sums: Sums
-    values: Floats
+Goal = tuple[Sums, Floats]
+"""A table with the sums that leaf cells should have: none of them negative."""
 
 
 def fitted_cells(problem: GridProblem, estimates: Sequence[TreeEstimate]) -> Floats:
@@ -44,14 +39,13 @@ def fitted_cells(problem: GridProblem, estimates: Sequence[TreeEstimate]) -> Flo
     if problem.zero is not None:
         cells[problem.zero] = 0.0
     # Fine tables first: what coarse ones and facts say is kept best.
-    ordered = sorted(goals, key=lambda goal: (goal.sums.variance == 0, -goal.values.size))
+    ordered = sorted(goals, key=lambda goal: (goal[0].variance == 0, -goal[1].size))
     for _ in range(FEW_ROUNDS if cells.size > LARGE else MOST_ROUNDS):
         worst = 0.0
-        for goal in ordered:
-            sums = goal.sums
+        for sums, wanted in ordered:
             held = add_up(cells, sums.maps, sums.shape)
             known = held > 0
-            lacking = np.where(known, goal.values - held, 0.0)
+            lacking = np.where(known, wanted - held, 0.0)
             worst = max(worst, float(np.abs(lacking).max(initial=0.0)))
             more = np.divide(lacking, held, out=np.zeros_like(held), where=known)
             # Cells that a table does not count stay as they are.
@@ -63,7 +57,9 @@ def fitted_cells(problem: GridProblem, estimates: Sequence[TreeEstimate]) -> Flo
 
 def settled_goals(problem: GridProblem, estimates: Sequence[TreeEstimate]) -> list[Goal]:
     """Return goals for facts and tables that agree with each other as far as they have in common."""
-    found = [Goal(fact, fact.values.astype(np.float64)) for fact in finest_facts(problem.exact)]
+    found: list[Goal] = [
+        (fact, fact.values.astype(np.float64)) for fact in finest_facts(problem.exact)
+    ]
     tables = sorted(
         zip(problem.measured, estimates, strict=True), key=lambda pair: pair[0].values.size
     )
@@ -72,17 +68,17 @@ def settled_goals(problem: GridProblem, estimates: Sequence[TreeEstimate]) -> li
         if problem.zero is not None:
             open_ = open_cells(problem.zero, sums.maps, sums.shape)
             values = np.where(open_.reshape(-1), values, 0.0)
-        bonds = [(_bond(sums, goal.sums), goal) for goal in found]
+        bonds = [(_bond(sums, other), wanted) for other, wanted in found]
         goals = np.maximum(values, 0.0)
         for _ in range(TURNS if len(bonds) > 1 else 1):
-            for (mine, theirs, groups), goal in bonds:
+            for (mine, theirs, groups), wanted in bonds:
                 kept = theirs >= 0
                 totals: Floats = np.bincount(
-                    theirs[kept], weights=goal.values.reshape(-1)[kept], minlength=groups
+                    theirs[kept], weights=wanted.reshape(-1)[kept], minlength=groups
                 ).astype(np.float64)
                 goals = nearest(values, mine, totals)
                 values = goals
-        found.append(Goal(sums, goals.reshape(sums.shape)))
+        found.append((sums, goals.reshape(sums.shape)))
     return found
 
 

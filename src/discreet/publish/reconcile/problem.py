@@ -74,7 +74,7 @@ def _sums(member: Member, values: Integers, variance: float) -> Sums:
 
 def implies(fine: Sums, coarse: Sums) -> bool:
     """Return whether the sums of `fine` add up to those of `coarse`, and both count every leaf cell."""
-    return fine.complete and coarse.complete and refines(fine, coarse)
+    return fine.complete and coarse.complete and refines(fine.maps, coarse.maps)
 
 
 def open_cells(zero: Mask, maps: Sequence[Codes], shape: Sequence[int]) -> Mask:

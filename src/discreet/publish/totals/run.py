@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +17,7 @@ from discreet.account.convert import rho_of_target
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
+from discreet.core.machine.whole_file import write_whole
 from discreet.engine.base import Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Receipt
@@ -25,7 +27,6 @@ from discreet.publish.assemble.rows import Layout
 from discreet.publish.measure import count_cells, member_cells
 from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.totals.factor import Integers, RunningTotals, running_totals
-from discreet.publish.totals.frozen_days import FrozenDays
 from discreet.publish.totals.request import TotalsRequest
 from discreet.release.assembled import spent_of
 from discreet.release.desk import Desk
@@ -121,6 +122,38 @@ def _factor(plan: PlannedRelease, request: TotalsRequest) -> RunningTotals:
     return running_totals(request.days, rho=Fraction(rho), neighbours=plan.dataset.neighbours)
 
 
+class FrozenDays:
+    """The exact counts of days that one series looked at, kept so that rows which arrive late are not counted.
+
+    Private: they lie in the state folder beside the snapshots, readable by the owner of the process alone,
+    and nothing but the measuring of the same series reads them.
+
+    Guarantee: none is needed. A row enters each measurement with the weight of its day or not at all,
+        whether the counts were kept, lost or never there: that is what was paid for.
+    """
+
+    def __init__(self, state: Path, series: str) -> None:
+        self._path = state / "totals" / f"{series}.private"
+
+    def applied(self, counts: Integers) -> Integers:
+        """Return the counts with those of earlier looks in place of today's."""
+        kept = self._read()
+        found = counts.copy()
+        found[: len(kept)] = kept[: len(found)]
+        return found
+
+    def keep(self, counts: Integers) -> None:
+        """Keep the counts of all days that were looked at: whole, or not at all."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(self._path, json.dumps(counts.tolist()), durable=True)
+
+    def _read(self) -> Integers:
+        with suppress(OSError, ValueError, TypeError):
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+            return np.array(found, dtype=np.int64).reshape(-1)
+        return np.zeros(0, dtype=np.int64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Looks:
     """What is measured day by day under one charge."""
@@ -165,8 +198,7 @@ class _Looks:
     def _counts(self) -> Integers:
         """Return the exact count of each day of the horizon, 0 where no such day is declared."""
         (wanted,) = self.plan.wanted
-        read = self.plan.reads[wanted.family, wanted.place]
-        family = self.plan.families[wanted.family]
+        read, family = wanted.read, self.plan.families[wanted.family]
         exact = count_cells(read, family, lambda sql: self.held.run(sql, seconds=SECONDS))
         layout = Layout(wanted.member)
         cells = layout.flat(member_cells(exact, read, family, wanted.member))

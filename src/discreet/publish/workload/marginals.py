@@ -47,15 +47,6 @@ class MarginalPlan:
         """Return how many marginals are planned, the grand total not counted."""
         return sum(len(each) for each in self.subsets[1:])
 
-    @property
-    def total_variance(self) -> float:
-        """Return the sum of the variances of all cells of all marginals, the grand total included."""
-        total = 0.0
-        for subsets in self.subsets:
-            cells = np.prod(_sizes(self.sizes)[subsets], axis=1)
-            total += float((cells * self._variances(subsets)).sum())
-        return total
-
     def error(self, attributes: Sequence[str]) -> float:
         """Return the standard deviation of every cell of one marginal.
 

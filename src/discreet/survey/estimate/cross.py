@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
-from discreet.survey.estimate.planning import is_mean, parts_of
+from discreet.survey.estimate.planning import parts_of
 from discreet.survey.estimate.shares import Estimated
 from discreet.survey.estimate.wanted import SurveyWanted, values_of
-from discreet.survey.randomizers.base import Reports, ShareRandomizer, Shares
+from discreet.survey.randomizers.base import ListedRandomizer, MeanRandomizer, Reports, Shares
 from discreet.survey.spec.plan import SurveyPlan
 
 MOST_PAIRS = 10_000
@@ -21,8 +21,8 @@ _ROWS = 1 << 16  # different pairs of reports that are looked at in one go
 
 
 def cross_table(
-    first: tuple[ShareRandomizer, Reports, Sequence[Any]],
-    second: tuple[ShareRandomizer, Reports, Sequence[Any]],
+    first: tuple[ListedRandomizer, Reports, Sequence[Any]],
+    second: tuple[ListedRandomizer, Reports, Sequence[Any]],
     *,
     counts: npt.NDArray[np.int64] | None = None,
     confidence: float = 0.95,
@@ -56,13 +56,13 @@ def cross_table(
     return Estimated(value, value - reach, value + reach)
 
 
-def _indicators(randomizer: ShareRandomizer, reports: Reports, values: Sequence[Any]) -> Shares:
+def _indicators(randomizer: ListedRandomizer, reports: Reports, values: Sequence[Any]) -> Shares:
     """Return numbers whose expectations are 1 for the own value and 0 for any other."""
     own, other = float(randomizer.own), float(randomizer.other)
     return np.asarray((randomizer.supports(reports, values) - other) / (own - other))
 
 
-def _least(randomizer: ShareRandomizer) -> float:
+def _least(randomizer: ListedRandomizer) -> float:
     own, other = float(randomizer.own), float(randomizer.other)
     return min(own * (1 - own), other * (1 - other)) / (own - other) ** 2
 
@@ -81,7 +81,7 @@ def cross_result(
     for name, told in zip(wanted.cross, reports, strict=True):
         index = plan.question_index(name)
         randomizer: Any = plan.choices[index].randomizer
-        if is_mean(randomizer) or parts_of(randomizer) > 1:
+        if isinstance(randomizer, MeanRandomizer) or parts_of(randomizer) > 1:
             raise InvalidInput("A cross table needs two questions with answers from a list.")
         shown, values = values_of(plan.survey.questions[index], wanted)
         if not values:

@@ -8,9 +8,8 @@ from statistics import NormalDist
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.survey.estimate.means import worst_variance
-from discreet.survey.estimate.shares import variance
-from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer
+from discreet.survey.estimate.shares import variance, worst_variance
+from discreet.survey.randomizers.base import MeanRandomizer
 from discreet.survey.spec.choose import AnyRandomizer
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
@@ -20,11 +19,6 @@ TOO_WIDE = 0.25
 """An interval that reaches further than this share of everything to each side says little."""
 
 
-def is_mean(randomizer: AnyRandomizer) -> bool:
-    """Return whether a randomizer is for numbers."""
-    return hasattr(randomizer, "unbiased")
-
-
 def parts_of(randomizer: AnyRandomizer) -> int:
     """Return into how many parts the reports are divided: only one of them counts whole words."""
     return int(getattr(randomizer, "levels", 1))
@@ -32,19 +26,21 @@ def parts_of(randomizer: AnyRandomizer) -> int:
 
 def unit_variance(randomizer: AnyRandomizer) -> float:
     """Return n times the greatest variance of an estimate (as a share, or of the range's width)."""
-    if is_mean(randomizer):
-        mean: MeanRandomizer = randomizer  # type: ignore[assignment]  # asked the line above
-        return worst_variance(mean)
-    share: ShareRandomizer = randomizer  # type: ignore[assignment]  # the other of the two
-    ends = variance(share, np.array([0.0, 1.0]), reports=1) - share.hash_variance
+    if isinstance(randomizer, MeanRandomizer):
+        return worst_variance(randomizer)
+    ends = variance(randomizer, np.array([0.0, 1.0]), reports=1) - randomizer.hash_variance
     return float(ends.max())
+
+
+def _fixed_variance(randomizer: AnyRandomizer) -> float:
+    """Return what fixed public hashes add to that, however many respond."""
+    return 0.0 if isinstance(randomizer, MeanRandomizer) else randomizer.hash_variance
 
 
 def expected_error(randomizer: AnyRandomizer, respondents: int) -> float:
     """Return how far a 95% interval reaches to each side at the worst, as a share of everything."""
-    fixed = 0.0 if is_mean(randomizer) else float(getattr(randomizer, "hash_variance", 0.0))
     told = max(1, respondents // parts_of(randomizer))
-    return _WIDTH * math.sqrt(unit_variance(randomizer) / told + fixed)
+    return _WIDTH * math.sqrt(unit_variance(randomizer) / told + _fixed_variance(randomizer))
 
 
 def respondents_needed(randomizer: AnyRandomizer, error: float) -> int:
@@ -52,9 +48,8 @@ def respondents_needed(randomizer: AnyRandomizer, error: float) -> int:
 
     `error` is a share of everything: 0.05 means five hundredths, or 5% of a number's range.
     """
-    fixed = 0.0 if is_mean(randomizer) else float(getattr(randomizer, "hash_variance", 0.0))
     sensible = _LEAST_ERROR <= error <= 1 / _LEAST_ERROR  # neither underflows nor overflows below
-    room = (error / _WIDTH) ** 2 - fixed if sensible else 0.0
+    room = (error / _WIDTH) ** 2 - _fixed_variance(randomizer) if sensible else 0.0
     if room <= 0:
         raise InvalidInput(
             "No number of respondents gives this error.",
@@ -69,13 +64,12 @@ def poisoning_gain(randomizer: AnyRandomizer) -> float:
     A liar may send any report: m of them among n move a share (or a mean, in parts of its range) by at
     most m / n times this.
     """
-    if is_mean(randomizer):
-        mean: MeanRandomizer = randomizer  # type: ignore[assignment]  # asked the line above
-        values = mean.unbiased()
+    if isinstance(randomizer, MeanRandomizer):
+        values = randomizer.unbiased()
         return float(max(values.max(), 1 - values.min()))
-    share: ShareRandomizer = randomizer  # type: ignore[assignment]  # the other of the two
     # Up from 0 by a report that supports the value, or down from 1 by one that does not.
-    gain = float(max(1 - share.other, share.own) / (share.own - share.other))
+    own, other = randomizer.own, randomizer.other
+    gain = float(max(1 - other, own) / (own - other))
     return gain * parts_of(randomizer)  # liars all choose the part that counts
 
 

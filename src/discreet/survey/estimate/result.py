@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.survey.estimate.means import estimate_mean
 from discreet.survey.estimate.planning import (
     TOO_WIDE,
     expected_error,
     in_units,
-    is_mean,
     poisoning_gain,
 )
-from discreet.survey.estimate.shares import norm_sub, shares_from
+from discreet.survey.estimate.shares import estimate_mean, norm_sub, shares_from
 from discreet.survey.estimate.shuffle import ASSUMES, shuffled_epsilon
 from discreet.survey.estimate.wanted import SurveyWanted, values_of
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer, Tally
@@ -91,12 +89,10 @@ def question_result(
         "why": choice.why,
         "answers": tally.answers,
     }
-    if is_mean(choice.randomizer):
-        mean: MeanRandomizer = choice.randomizer  # type: ignore[assignment]  # asked the line above
-        found["mean"] = _mean(question, mean, tally, wanted)
+    if isinstance(choice.randomizer, MeanRandomizer):
+        found["mean"] = _mean(question, choice.randomizer, tally, wanted)
     else:
-        share: ShareRandomizer = choice.randomizer  # type: ignore[assignment]  # the other of the two
-        found["estimates"] = _discovered_or_shares(question, share, tally, wanted)
+        found["estimates"] = _discovered_or_shares(question, choice.randomizer, tally, wanted)
     error = expected_error(choice.randomizer, tally.answers // wanted.repeats)
     found["error95"] = in_units(question, error)
     found["fake"] = in_units(question, poisoning_gain(choice.randomizer) / max(1, tally.answers))
@@ -139,8 +135,7 @@ def _discovered_or_shares(
     told = wanted.candidates.get(question.name)
     words = {word: word for word in told} if told else randomizer.discover(tally.tally)
     whole = QuestionTally(int(randomizer.deepest(tally.tally).sum()), tally.tally)
-    listed: Any = randomizer
-    return _shares(question, listed, whole, wanted, (list(words), list(words.values())))
+    return _shares(question, randomizer, whole, wanted, (list(words), list(words.values())))
 
 
 def _shares(

@@ -1,14 +1,16 @@
-"""Shares behind noisy reports: unbiased, with intervals for the share among the respondents themselves."""
+"""Shares and means behind noisy reports: unbiased, with intervals for those of the respondents themselves."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from discreet.survey.randomizers.base import ShareRandomizer, Shares
+from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer, Shares, Tally
+from discreet.survey.randomizers.lattice import NumberRange
 
 _HALVINGS = 60
 Number = TypeVar("Number", float, Shares)
@@ -83,3 +85,34 @@ def norm_sub(shares: Shares) -> Shares:
     excess = (np.cumsum(ordered) - 1) / np.arange(1, len(shares) + 1)
     last = int(np.flatnonzero(ordered > excess)[-1])
     return np.asarray(np.maximum(shares - excess[last], 0.0))
+
+
+def estimate_mean(
+    randomizer: MeanRandomizer,
+    tally: Tally,
+    span: NumberRange,
+    *,
+    confidence: float = 0.95,
+    repeats: int = 1,
+) -> Estimated[float]:
+    """Return the mean of the respondents' numbers behind a tally of at least one report.
+
+    Every report stands for a number whose expectation is the value. The variance is that of these
+    numbers, which includes how much respondents differ (so it is never too small for their own mean),
+    and at least the least that any value could have. Up to `repeats` reports may be copies of one.
+    """
+    values, reports = randomizer.unbiased(), int(tally.sum())
+    mean = float(tally @ values) / reports
+    spread = float(tally @ (values - mean) ** 2) / max(1, reports - 1)
+    error = math.sqrt(max(spread, float(randomizer.variances().min())) * repeats / reports)
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    width = span.upper - span.lower
+    low, value, high = (span.lower + width * at for at in (mean - reach, mean, mean + reach))
+    return Estimated(value, low, high)
+
+
+def worst_variance(randomizer: MeanRandomizer) -> float:
+    """Return the greatest variance of one report's number, in squares of the range's width."""
+    # Numbers between two positions are rounded to either: at most a quarter of a step squared more.
+    step = 1 / (len(randomizer.variances()) - 1)
+    return float(np.max(randomizer.variances())) + step**2 / 4

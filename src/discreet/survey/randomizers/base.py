@@ -1,4 +1,4 @@
-"""What every randomizer is: a report from a value and random bytes, its exact law, and its tally."""
+"""What every randomizer is: a report from a value and random bytes, and its tally."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -117,11 +117,16 @@ class ShareRandomizer(Randomizer, Protocol):
         """Return how many reports support each of `values`."""
         ...
 
+
+class ListedRandomizer(ShareRandomizer, Protocol):
+    """One of which each single report can be asked, as cross tables do."""
+
     def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
         """Return, for each report and each value, whether the one supports the other."""
         ...
 
 
+@runtime_checkable
 class MeanRandomizer(Randomizer, Protocol):
     """A randomizer of numbers between two bounds, which it moves to 0 .. 1."""
 

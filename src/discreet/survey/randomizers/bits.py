@@ -124,7 +124,7 @@ def column_sums(reports: Reports, width: int) -> Tally:
     return total[:width]
 
 
-def _added_up(strips: Planes) -> list[list[Planes]]:
+def _added_up(strips: Iterable[Planes]) -> list[list[Planes]]:
     """Return, for each power of two, at most two strips whose bits add up to those of all."""
     levels: list[list[Planes]] = []
     for strip in strips:
@@ -189,26 +189,12 @@ def _bits_added(rows: Planes) -> npt.NDArray[np.int64]:
 
     31 layers are added to one another at a time; their number divides that of the layers.
     """
-    parts = list(rows.reshape(_ROWS, -1, *rows.shape[1:]))
+    parts = rows.reshape(_ROWS, -1, *rows.shape[1:])
     total = np.zeros((rows.shape[1], rows.shape[2] * 64), dtype=np.int64)
-    for power, planes in enumerate(_added(parts)):
+    for power, planes in enumerate(_added_up(parts)):
         for plane in planes:
             total += _taken_apart(plane) << power
     return total
-
-
-def _added(level: list[Planes]) -> list[list[Planes]]:
-    """Return, for each power of two, at most two words whose bits add up to those of all parts."""
-    found = []
-    while level:
-        carried = []
-        while len(level) >= 3:
-            half, carry = _full_adder(level.pop(), level.pop(), level.pop())
-            level.append(half)
-            carried.append(carry)
-        found.append(level)
-        level = carried
-    return found
 
 
 def _taken_apart(plane: Planes) -> npt.NDArray[np.int64]:

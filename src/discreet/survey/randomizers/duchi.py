@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
-from discreet.survey.randomizers.dyadic import check_epsilon, checked, lying_parts
+from discreet.survey.randomizers.dyadic import check_epsilon, checked, lying_parts, words32
 from discreet.survey.randomizers.lattice import STEPS, NumberRange
 from discreet.survey.randomizers.stream import WORD, Draws
 
@@ -57,13 +57,7 @@ class DuchiResponse(NumberReports):
 
     def bits(self, positions: npt.NDArray[np.int64], rng: Rng) -> Reports:
         """Return the coin of each position."""
-        words = rng.words(-(-positions.size // 2)).view(np.uint32)[: positions.size]
-        return (words < self.base + positions * self.rise).astype(np.uint8)
-
-    def law(self, position: int) -> list[Fraction]:
-        """Return the probability of every report of a position."""
-        one = Fraction(self.base + position * self.rise, WORD)
-        return [1 - one, one]
+        return (words32(positions.size, rng) < self.base + positions * self.rise).astype(np.uint8)
 
     def unbiased(self) -> Shares:
         """Return, for each report, the number whose expectation is the value (as 0 .. 1)."""

@@ -84,7 +84,7 @@ def coins(parts: int, count: int, rng: Rng) -> Coins:
     drawn = _bytes(count, rng)
     found: Coins = drawn < first
     tied = np.flatnonzero(drawn == first)
-    found[tied] = (_words32(tied.size, rng) >> np.uint32(8)) < rest
+    found[tied] = (words32(tied.size, rng) >> np.uint32(8)) < rest
     return found
 
 
@@ -92,7 +92,8 @@ def _bytes(count: int, rng: Rng) -> npt.NDArray[np.uint8]:
     return rng.words(-(-count // 8)).view(np.uint8)[:count]
 
 
-def _words32(count: int, rng: Rng) -> npt.NDArray[np.uint32]:
+def words32(count: int, rng: Rng) -> npt.NDArray[np.uint32]:
+    """Return `count` numbers of 32 fresh bits."""
     return rng.words(-(-count // 2)).view(np.uint32)[:count]
 
 

@@ -24,31 +24,18 @@ def primes() -> tuple[int, ...]:
     return tuple(int(found) for found in np.flatnonzero(sieve))
 
 
-def digits(code: int, prime: int, length: int) -> list[int]:
-    """Return a code in base `prime`, the most significant digit first.
-
-    >>> digits(5, 3, 4)
-    [0, 0, 1, 2]
-    """
-    return [code // prime ** (length - 1 - place) % prime for place in range(length)]
-
-
 def digits_many(codes: npt.NDArray[np.int64], prime: int, length: int) -> Vectors:
-    """Return `digits` for each code."""
+    """Return each code in base `prime`, the most significant digit first.
+
+    >>> digits_many(np.array([5]), 3, 4).tolist()
+    [[0, 0, 1, 2]]
+    """
     powers = np.array([prime ** (length - 1 - place) for place in range(length)], dtype=np.int64)
     return codes[:, None] // powers[None, :] % prime
 
 
-def number(vector: list[int], prime: int) -> int:
-    """Return the number whose digits these are."""
-    found = 0
-    for digit in vector:
-        found = found * prime + digit
-    return found
-
-
 def numbers_many(vectors: Vectors, prime: int) -> npt.NDArray[np.int64]:
-    """Return `number` for each row."""
+    """Return the number whose digits each row has."""
     found = np.zeros(len(vectors), dtype=np.int64)
     for place in range(vectors.shape[1]):
         found = found * prime + vectors[:, place]
@@ -60,31 +47,14 @@ def points_before(pivot_from_end: int, prime: int) -> int:
     return int((prime**pivot_from_end - 1) // (prime - 1))
 
 
-def point(index: int, prime: int, length: int) -> list[int]:
-    """Return a point of the projective space: zeros, a leading 1, then free digits.
+def points_many(indices: npt.NDArray[np.int64], prime: int, length: int) -> Vectors:
+    """Return points of the projective space by their numbers: zeros, a leading 1, then free digits.
 
     Points are numbered with the leading 1 wandering from the last place to the first.
 
-    >>> [point(i, 2, 3) for i in (0, 1, 2, 3)]
+    >>> points_many(np.arange(4), 2, 3).tolist()
     [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0]]
     """
-    free = 0
-    while points_before(free + 1, prime) <= index:
-        free += 1
-    rest = index - points_before(free, prime)
-    return [0] * (length - 1 - free) + [1, *digits(rest, prime, free)]
-
-
-def index_of_point(vector: list[int], prime: int) -> int:
-    """Return the number of the point on the line through a vector that is not zero."""
-    pivot = next(place for place, digit in enumerate(vector) if digit)
-    inverse = pow(vector[pivot], -1, prime)
-    rest = [digit * inverse % prime for digit in vector[pivot + 1 :]]
-    return points_before(len(rest), prime) + number(rest, prime)
-
-
-def points_many(indices: npt.NDArray[np.int64], prime: int, length: int) -> Vectors:
-    """Return `point` for each index."""
     starts = np.array([points_before(m, prime) for m in range(length)], dtype=np.int64)
     free = np.searchsorted(starts, indices, side="right") - 1
     vectors = digits_many(indices - starts[free], prime, length)
@@ -93,7 +63,7 @@ def points_many(indices: npt.NDArray[np.int64], prime: int, length: int) -> Vect
 
 
 def indices_many(vectors: Vectors, prime: int) -> npt.NDArray[np.int64]:
-    """Return `index_of_point` for each row; no row is zero."""
+    """Return the number of the point on the line through each row; no row is zero."""
     length = vectors.shape[1]
     pivots = np.argmax(vectors != 0, axis=1)
     leading = vectors[np.arange(len(vectors)), pivots]

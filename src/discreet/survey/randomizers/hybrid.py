@@ -69,12 +69,6 @@ class HybridResponse(NumberReports):
         bits = self.duchi.bits(positions, rng).astype(np.uint16) + self.piecewise.shape.cells
         return np.where(near, self.piecewise.outputs(positions, rng), bits).astype(np.uint16)
 
-    def law(self, position: int) -> list[Fraction]:
-        """Return the probability of every report of a position."""
-        share = Fraction(self.share, WORD)
-        near = [share * mass for mass in self.piecewise.law(position)]
-        return near + [(1 - share) * mass for mass in self.duchi.law(position)]
-
     def unbiased(self) -> Shares:
         """Return, for each report, the number whose expectation is the value (as 0 .. 1)."""
         return np.concatenate([self.piecewise.unbiased(), self.duchi.unbiased()])

@@ -84,10 +84,6 @@ class KaryResponse(NumberReports):
         lies += lies >= codes
         return np.where(kept, codes, lies).astype(smallest_type(self.codes))
 
-    def law(self, value: int) -> list[Fraction]:
-        """Return the probability of every report."""
-        return [self.own if code == value else self.other for code in range(self.codes)]
-
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports tell each code."""
         return tally[np.asarray(values, dtype=np.int64)].astype(np.float64)

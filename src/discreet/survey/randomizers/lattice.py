@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.noise.rng import Rng
+from discreet.survey.randomizers.dyadic import words32
 from discreet.survey.randomizers.stream import WORD, Draws
 
 STEPS = 2048
@@ -53,6 +54,5 @@ class NumberRange:
         held = np.clip(np.asarray(values, dtype=np.float64), self.lower, self.upper)
         scaled = (held - self.lower) / (self.upper - self.lower) * STEPS
         below = np.floor(scaled)
-        words = rng.words(-(-held.size // 2)).view(np.uint32)[: held.size]
-        up = words < np.floor((scaled - below) * WORD)
+        up = words32(held.size, rng) < np.floor((scaled - below) * WORD)
         return np.asarray(below.astype(np.int64) + up)

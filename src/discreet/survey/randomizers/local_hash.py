@@ -25,7 +25,7 @@ from discreet.survey.randomizers.dyadic import (
     smallest_type,
     truthful_parts,
 )
-from discreet.survey.randomizers.field import digits, digits_many, number, primes, transform
+from discreet.survey.randomizers.field import digits_many, numbers_many, primes, transform
 from discreet.survey.randomizers.stream import WORD, Draws
 
 MOST_CELLS = 1 << 22
@@ -84,13 +84,13 @@ class LocalHash(NumberReports):
     def encode(self, value: int, draws: Draws) -> int:
         """Return the report of one code: the map's numbers, a coin, a lie."""
         value = checked_code(value, self.codes)
-        linear = [draws.below(self.prime) for _ in range(self.digits)]
-        written = digits(value, self.prime, self.digits)
-        hashed = sum(a * v for a, v in zip(linear, written, strict=True)) % self.prime
+        linear = [[draws.below(self.prime) for _ in range(self.digits)]]
+        one_map = numbers_many(np.array(linear), self.prime)
+        hashed = int(self._hashes(one_map, np.array([value]))[0])
         keep = draws.coin(self.keep)
         lie = draws.below(self.prime - 1)
         told = hashed if keep else lie + (lie >= hashed)
-        return number([*linear, told], self.prime)
+        return int(one_map[0]) * self.prime + told
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each code, by the same law."""
@@ -122,18 +122,6 @@ class LocalHash(NumberReports):
             codes, second = np.divmod(codes, self.prime)
             total += first * second
         return total % self.prime
-
-    def law(self, value: int) -> list[Fraction]:
-        """Return the probability of every report."""
-        maps = np.arange(self.prime**self.digits)
-        hashed = self._hashes(maps, np.full(maps.size, value)).tolist()
-        lie = (1 - self.own) / (self.prime - 1)
-        each = Fraction(1, maps.size)
-        return [
-            each * (self.own if told == hashed[m] else lie)
-            for m in range(maps.size)
-            for told in range(self.prime)
-        ]
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports hide the hash of each code.

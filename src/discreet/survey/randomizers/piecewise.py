@@ -74,13 +74,6 @@ class PiecewiseResponse(NumberReports):
         far += self.window * (far >= positions)
         return np.where(kept, near, far).astype(np.uint16)
 
-    def law(self, position: int) -> list[Fraction]:
-        """Return the probability of every report of a position."""
-        near = Fraction(self.keep, WORD * self.window)
-        far = Fraction(WORD - self.keep, WORD * STEPS)
-        inside = range(position, position + self.window)
-        return [near if output in inside else far for output in range(self.shape.cells)]
-
     def unbiased(self) -> Shares:
         """Return, for each report, the number whose expectation is the value (as 0 .. 1)."""
         intercept, slope = self._line()

@@ -26,10 +26,8 @@ from discreet.survey.randomizers.dyadic import (
 )
 from discreet.survey.randomizers.field import (
     Vectors,
-    index_of_point,
     indices_many,
     numbers_many,
-    point,
     points_before,
     points_many,
     primes,
@@ -104,7 +102,8 @@ class ProjectiveResponse(NumberReports):
     def encode(self, value: int, draws: Draws) -> int:
         """Return the report of one code: a coin, the product u.v, then u but for the pivot's place."""
         value = checked_code(value, self.codes)
-        prime, answer = self.prime, point(value, self.prime, self.dimension)
+        prime = self.prime
+        (answer,) = points_many(np.array([value]), prime, self.dimension).tolist()
         pivot = answer.index(1)
         inside = draws.coin(self.inside)
         product = 1 + draws.below(prime - 1)
@@ -113,7 +112,7 @@ class ProjectiveResponse(NumberReports):
             told = [0 if at == pivot else draws.below(prime) for at in range(self.dimension)]
             told[pivot] = (product - sum(u * v for u, v in zip(told, answer, strict=True))) % prime
             if any(told):
-                return index_of_point(told, prime)
+                return int(indices_many(np.array([told]), prime)[0])
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each code, by the same law."""
@@ -142,14 +141,6 @@ class ProjectiveResponse(NumberReports):
             told[pending] = some
             pending = pending[~some.any(axis=1)]
         return told
-
-    def law(self, value: int) -> list[Fraction]:
-        """Return the probability of every report."""
-        everything = points_many(np.arange(self.points), self.prime, self.dimension)
-        answer = np.array(point(value, self.prime, self.dimension))
-        on = self.own / self.plane
-        off = (1 - self.own) / (self.points - self.plane)
-        return [on if product == 0 else off for product in (everything @ answer % self.prime)]
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports lie on the plane of each code.

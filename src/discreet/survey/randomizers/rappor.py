@@ -13,7 +13,7 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports
-from discreet.survey.randomizers.bit_a_code import BitACode, product_law
+from discreet.survey.randomizers.bit_a_code import BitACode
 from discreet.survey.randomizers.bits import packed, packed_coins, random_bits
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
@@ -129,11 +129,6 @@ class Rappor(BitACode):
         codes = checked_codes(values, self.codes)
         own = ~coins(self.lie, codes.size, rng)
         return random_bits(self.lie, codes, own, self.codes, rng)
-
-    def kept_law(self, value: int) -> list[Fraction]:
-        """Return the probability of every row of permanent bits."""
-        lie = Fraction(self.lie, WORD)
-        return product_law([1 - lie if code == value else lie for code in range(self.codes)])
 
 
 def odds(share: Fraction) -> Fraction:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,10 @@ import numpy.typing as npt
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
-from discreet.survey.randomizers.bit_a_code import product_law
 from discreet.survey.randomizers.bits import grouped_sums, packed, random_bits
 from discreet.survey.randomizers.dyadic import check_epsilon, checked, coins, lying_parts
 from discreet.survey.randomizers.stream import WORD, Draws
-from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes
+from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes, words_of
 
 _CELLS = 1 << 22  # hashes of candidates that are held at one time
 _TABLE = 32  # a digest serves sixteen rows, so so many buckets a report are cheaper in a table
@@ -38,7 +37,7 @@ class CountMeanSketch:
     name: ClassVar[str] = "count-mean-sketch"
 
     @classmethod
-    def of(cls, epsilon: Fraction, *, rows: int = 1024, buckets: int = 1024) -> CountMeanSketch:
+    def of(cls, epsilon: Fraction, *, rows: int = 1024, buckets: int = 1024) -> Self:
         """Return the sketch of this size at `epsilon`."""
         check_size(rows, buckets)
         return checked(cls(rows, buckets, lying_parts(check_epsilon(epsilon) / 2)), epsilon)
@@ -52,14 +51,18 @@ class CountMeanSketch:
 
     @property
     def own(self) -> Fraction:
-        """Return how likely the bit of the own word is set."""
-        return 1 - Fraction(self.lie, WORD)
+        """Return how likely a report sets the bit of the own word."""
+        return self.told(1 - Fraction(self.lie, WORD))
 
     @property
     def other(self) -> Fraction:
-        """Return how likely the bit of another word is set, over all public hashes."""
+        """Return how likely a report sets the bit of another word, over all public hashes."""
         same = Fraction(1, self.buckets)
-        return same * self.own + (1 - same) * (1 - self.own)
+        return same * self.own + (1 - same) * self.told(Fraction(self.lie, WORD))
+
+    def told(self, one: Fraction) -> Fraction:
+        """Return how likely a report sets a bit that is set with probability `one` once turned over."""
+        return one
 
     @property
     def hash_variance(self) -> float:
@@ -68,8 +71,8 @@ class CountMeanSketch:
 
     @property
     def worst_ratio(self) -> Fraction:
-        """Return the greatest ratio of the probabilities of one report under two values."""
-        return (self.own / (1 - self.own)) ** 2
+        """Return the greatest ratio of the probabilities of all that a device ever reports."""
+        return Fraction(WORD - self.lie, self.lie) ** 2
 
     def encode(self, value: str, draws: Draws) -> bytes:
         """Return the report of one word: the row, then a coin a bit, in order."""
@@ -81,46 +84,36 @@ class CountMeanSketch:
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each word, by the same law."""
         rows = uniform(self.rows, len(values), rng=rng)
-        written = {word: word_bytes(str(word)) for word in set(values)}
-        words = [written[word] for word in values]
-        places = own_buckets(words, rows, (self.rows, self.buckets))
+        places = own_buckets(words_of(values), rows, (self.rows, self.buckets))
         told = ~coins(self.lie, len(values), rng)
         bits = random_bits(self.lie, places, told, self.buckets, rng)
         return np.concatenate([rows.astype(">u2").view(np.uint8).reshape(-1, 2), bits], axis=1)
 
-    def law(self, value: str) -> list[Fraction]:
-        """Return the probability of every report, numbered by its row, then its bits."""
-        return self.law_of_bits(value, self.own, 1 - self.own)
-
-    def law_of_bits(self, value: str, own: Fraction, other: Fraction) -> list[Fraction]:
-        """Return the same where a report sets the word's bit, and any other one, with these chances."""
-        found: list[Fraction] = []
-        for row in range(self.rows):
-            mine = bucket(word_bytes(value), row, self.buckets)
-            bits = [own if place == mine else other for place in range(self.buckets)]
-            found += [mass / self.rows for mass in product_law(bits)]
-        return found
-
     def tally(self, reports: Reports) -> Tally:
         """Return how often each bit of each row was set, and how many reports each row has."""
-        reports = np.asarray(reports, dtype=np.uint8)
-        rows = np.ascontiguousarray(reports[:, :2]).view(">u2").reshape(-1).astype(np.int64)
+        rows, bits = _parts(reports)
         found = np.zeros((self.rows, self.buckets + 1), dtype=np.int64)
         found[:, -1] = np.bincount(rows, minlength=self.rows)
-        found[:, :-1] = grouped_sums(reports[:, 2:], rows, self.rows, self.buckets)
+        found[:, :-1] = grouped_sums(bits, rows, self.rows, self.buckets)
         return found
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports set the bit of each word in their row."""
-        return sums_over_rows(tally, [word_bytes(word) for word in values], self.buckets)
+        return sums_over_rows(tally, words_of(values), self.buckets)
 
     def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
         """Return which reports set the bit of which words."""
-        reports = np.asarray(reports, dtype=np.uint8)
-        rows = np.ascontiguousarray(reports[:, :2]).view(">u2").reshape(-1).astype(np.int64)
-        places = buckets_of([word_bytes(word) for word in values], self.rows, self.buckets)
-        bits = np.unpackbits(reports[:, 2:], axis=1, count=self.buckets)
+        rows, packed_bits = _parts(reports)
+        places = buckets_of(words_of(values), self.rows, self.buckets)
+        bits = np.unpackbits(packed_bits, axis=1, count=self.buckets)
         return np.take_along_axis(bits, places[:, rows].T, axis=1).astype(np.bool_)
+
+
+def _parts(reports: Reports) -> tuple[npt.NDArray[np.int64], Reports]:
+    """Return the row of each report, and its bits."""
+    reports = np.asarray(reports, dtype=np.uint8)
+    rows = np.ascontiguousarray(reports[:, :2]).view(">u2").reshape(-1).astype(np.int64)
+    return rows, reports[:, 2:]
 
 
 def sums_over_rows(table: Tally, words: Sequence[bytes], buckets: int) -> Shares:

@@ -22,7 +22,7 @@ from discreet.survey.randomizers.dyadic import (
 )
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.count_mean import own_buckets, sums_over_rows
-from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes
+from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,9 @@ class HadamardSketch(NumberReports):
         """Return the greatest ratio of the probabilities of one report under two values."""
         return self.own / (1 - self.own)
 
-    def encode(self, value: str, draws: Draws) -> int:
+    def encode(self, value: str | bytes, draws: Draws) -> int:
         """Return the report of one word: the row, the column, a coin."""
-        return self.encode_bytes(word_bytes(value), draws)
-
-    def encode_bytes(self, word: bytes, draws: Draws) -> int:
-        """Return the report of a word that is written out already."""
+        (word,) = words_of([value])
         row, column = draws.below(self.rows), draws.below(self.buckets)
         own = bucket(word, row, self.buckets)
         positive = (column & own).bit_count() % 2 == 0
@@ -85,11 +82,7 @@ class HadamardSketch(NumberReports):
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each word, by the same law."""
-        written = {word: word_bytes(str(word)) for word in set(values)}
-        return self.encode_prefixes([written[word] for word in values], rng)
-
-    def encode_prefixes(self, words: Sequence[bytes], rng: Rng) -> Reports:
-        """Return a report for each word that is written out already."""
+        words = words_of(values)
         rows = uniform(self.rows, len(words), rng=rng)
         columns = uniform(self.buckets, len(words), rng=rng)
         own = own_buckets(words, rows, (self.rows, self.buckets))
@@ -97,36 +90,20 @@ class HadamardSketch(NumberReports):
         cells = (rows * self.buckets + columns) * 2 + bits
         return np.asarray(cells, dtype=smallest_type(self.shape.cells))
 
-    def law(self, value: str) -> list[Fraction]:
-        """Return the probability of every report."""
-        return self.law_of_bytes(word_bytes(value))
-
-    def law_of_bytes(self, word: bytes) -> list[Fraction]:
-        """Return the probability of every report of a word that is written out already."""
-        each, found = Fraction(1, self.rows * self.buckets), []
-        for row in range(self.rows):
-            own = bucket(word, row, self.buckets)
-            for column in range(self.buckets):
-                one = self.own if (column & own).bit_count() % 2 == 0 else 1 - self.own
-                found += [each * (1 - one), each * one]
-        return found
-
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports carry the sign of each word."""
-        return self.supporters_of_bytes(tally, [word_bytes(str(word)) for word in values])
-
-    def supporters_of_bytes(self, tally: Tally, words: Sequence[bytes]) -> Shares:
-        """Return how many reports carry the sign of each word that is written out already."""
         signs = tally.reshape(self.rows, self.buckets, 2)
         # sum over columns of (ones - zeros) * sign: (agreeing - disagreeing) reports of a bucket.
         excess = _walsh_hadamard(signs[:, :, 1] - signs[:, :, 0])
-        return np.asarray((sums_over_rows(excess, words, self.buckets) + tally.sum()) / 2)
+        return np.asarray(
+            (sums_over_rows(excess, words_of(values), self.buckets) + tally.sum()) / 2
+        )
 
     def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
         """Return which reports carry the sign of which words."""
         cells, bits = np.divmod(np.asarray(reports, dtype=np.int64), 2)
         rows, columns = np.divmod(cells, self.buckets)
-        places = buckets_of([word_bytes(word) for word in values], self.rows, self.buckets)
+        places = buckets_of(words_of(values), self.rows, self.buckets)
         return np.asarray(_positive(columns[:, None], places[:, rows].T) == bits[:, None])
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,14 @@ def word_bytes(word: str) -> bytes:
     if not 0 < len(written) <= LONGEST_WORD:
         raise InvalidInput(f"An open answer has between 1 and {LONGEST_WORD} bytes.")
     return written
+
+
+def words_of(values: Collection[Any] | npt.NDArray[Any]) -> list[bytes]:
+    """Return open answers as devices write them; bytes are written already."""
+    written = {
+        word: word if isinstance(word, bytes) else word_bytes(str(word)) for word in set(values)
+    }
+    return [written[word] for word in values]
 
 
 def bucket(word: bytes, row: int, buckets: int) -> int:

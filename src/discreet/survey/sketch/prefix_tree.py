@@ -17,7 +17,7 @@ from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape
 from discreet.survey.randomizers.dyadic import smallest_type
 from discreet.survey.randomizers.stream import Draws
 from discreet.survey.sketch.hadamard import HadamardSketch
-from discreet.survey.sketch.hashes import word_bytes
+from discreet.survey.sketch.hashes import word_bytes, words_of
 
 LEVELS, MOST_LEVELS = 8, 32
 """Prefixes of 1 to so many bytes, as is usual and at most; longer words are found by their beginning."""
@@ -77,23 +77,16 @@ class PrefixTree(NumberReports):
     def encode(self, value: Any, draws: Draws) -> int:
         """Return the report of one word: the level, then the sketch's report of the prefix."""
         level = draws.below(self.levels)
-        told = self.sketch.encode_bytes(prefix(word_bytes(str(value)), level), draws)
+        told = self.sketch.encode(prefix(word_bytes(str(value)), level), draws)
         return level * self.sketch.shape.cells + told
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each word, by the same law."""
         levels = uniform(self.levels, len(values), rng=rng)
-        written = {word: word_bytes(str(word)) for word in set(values)}
-        pairs = zip(values, levels.tolist(), strict=True)
-        told = self.sketch.encode_prefixes([prefix(written[word], at) for word, at in pairs], rng)
+        pairs = zip(words_of(values), levels.tolist(), strict=True)
+        told = self.sketch.encode_many([prefix(word, at) for word, at in pairs], rng)
         reports = levels * self.sketch.shape.cells + told
         return np.asarray(reports, dtype=smallest_type(self.shape.cells))
-
-    def law(self, value: str) -> list[Fraction]:
-        """Return the probability of every report."""
-        word = word_bytes(value)
-        laws = [self.sketch.law_of_bytes(prefix(word, level)) for level in range(self.levels)]
-        return [mass / self.levels for law in laws for mass in law]
 
     def deepest(self, tally: Tally) -> Tally:
         """Return the sketch's tally of the reports of whole words (of their first bytes)."""
@@ -105,7 +98,7 @@ class PrefixTree(NumberReports):
             word if isinstance(word, bytes) else prefix(word_bytes(str(word)), self.levels - 1)
             for word in values
         ]
-        return self.sketch.supporters_of_bytes(self.deepest(tally), words)
+        return self.sketch.supporters(self.deepest(tally), words)
 
     def discover(self, tally: Tally) -> dict[str, bytes]:
         """Return the words that stand out on every level, each with its first bytes.
@@ -121,7 +114,7 @@ class PrefixTree(NumberReports):
             if not reports or not asked:
                 return {}
             own, other = float(self.own), float(self.other)
-            supporters = self.sketch.supporters_of_bytes(counts, asked)
+            supporters = self.sketch.supporters(counts, asked)
             shares = (supporters / reports - other) / (own - other)
             noise = other * (1 - other) / (reports * (own - other) ** 2) + self.hash_variance
             sure = NormalDist().inv_cdf(1 - _FALSE / len(asked))

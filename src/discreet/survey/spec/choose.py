@@ -25,7 +25,7 @@ from discreet.survey.sketch.prefix_tree import PrefixTree
 from discreet.survey.sketch.rappor_sketch import RapporSketch
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
-AnyRandomizer = ShareRandomizer | MeanRandomizer | PrefixTree
+AnyRandomizer = ShareRandomizer | MeanRandomizer
 Build = Callable[[SurveyQuestion, Fraction], AnyRandomizer]
 
 HYBRID_FROM = 0.61

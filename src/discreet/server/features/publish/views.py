@@ -81,7 +81,7 @@ def spec_view(spec: Spec) -> dict[str, Any]:
         "tables": [{"name": t.name, "sql": t.sql, "weight": _weight(t)} for t in spec.tables],
         "files": files,
         "from_data": len(from_data),
-        "rules": [rule.zero for rule in spec.rules],
+        "rules": list(spec.rules),
     }
 
 
