@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
 
-from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
+from discreet.learn.scored.read_file import rows_as_written
 
 
 def read_rows(path: str | Path) -> pa.Table:
@@ -21,10 +19,8 @@ def read_rows(path: str | Path) -> pa.Table:
     place = Path(path)
     if not place.is_file():
         raise InvalidInput(f"There is no file '{place}'.")
-    with place.open("rb") as file:
-        is_parquet = file.read(4) == b"PAR1"
     try:
-        table = pq.read_table(place) if is_parquet else _read_text(place)
+        table = rows_as_written(place)
     except (pa.ArrowException, OSError, UnicodeError):
         # The library's own words may quote a cell.
         raise InvalidInput(
@@ -34,16 +30,6 @@ def read_rows(path: str | Path) -> pa.Table:
     if not table.num_rows:
         raise InvalidInput(f"The file '{place}' has no rows.")
     return table
-
-
-def _read_text(place: Path) -> pa.Table:
-    parse = pyarrow.csv.ParseOptions(delimiter=delimiter(place), newlines_in_values=True)
-    with pyarrow.csv.open_csv(place, parse_options=parse) as reader:
-        names = reader.schema.names
-    convert = pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
-    )
-    return pyarrow.csv.read_csv(place, parse_options=parse, convert_options=convert)
 
 
 def named(table: pa.Table, columns: Sequence[str], *, label: str) -> tuple[str, ...]:
