@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.curator import Ask, Exhibit, categories, curator_over
+from discreet.attack.curator import Ask, Exhibit, categories, curator_over, staged
 from discreet.attack.linkage.town import Hospital, prior_of
 from discreet.attack.membership.pool import DECLARED
-from discreet.attack.town import staged
 from discreet.core.arrays import Floats, Integers
 from discreet.examples.people import SEXES
 from discreet.examples.visits import DIAGNOSES

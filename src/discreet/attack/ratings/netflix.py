@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.curator import staged
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import (
@@ -24,7 +25,6 @@ from discreet.attack.ratings.known import PUBLISHED, RatingKnowledge, Witness
 from discreet.attack.ratings.private import MOST_FILMS, noisy_counts, presence
 from discreet.attack.ratings.small_club import small_club
 from discreet.attack.ratings.story import HERE, outcome_of
-from discreet.attack.town import staged
 from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p

@@ -14,13 +14,12 @@ from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import recoded
 from discreet.anonymize.search.optimal import anonymize
 from discreet.attack.attacks import AttackSettings, Knob, Progress
-from discreet.attack.curator import Exhibit, synthetic_copy
+from discreet.attack.curator import Exhibit, staged, synthetic_copy
 from discreet.attack.files import read_rows
 from discreet.attack.membership.pool import DECLARED
 from discreet.attack.outcome import Outcome
 from discreet.attack.release_risk.controls import AddedRisk
 from discreet.attack.release_risk.parties import Parties, parties_of
-from discreet.attack.town import staged
 from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
