@@ -14,6 +14,7 @@ from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.learn.sgd.model import AnyClassifier
+from discreet.noise.bars.binomial import wilson
 from discreet.synth.encoding.shape import Codes
 
 MOST_SUBGROUPS = 12
@@ -35,10 +36,7 @@ def exact_share(right: int, rows: int) -> dict[str, Any]:
     """Return a share of public rows with Wilson's 95% interval."""
     if not rows:
         return _rounded(0.0, 0.0, 1.0)
-    share, weight = right / rows, Z95**2 / rows
-    middle = (share + weight / 2) / (1 + weight)
-    half = math.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
-    return _rounded(share, max(middle - half, 0.0), min(middle + half, 1.0))
+    return _rounded(right / rows, *wilson(right, rows, Z95))
 
 
 def _rounded(value: float, low: float, high: float) -> dict[str, Any]:
