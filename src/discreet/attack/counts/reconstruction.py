@@ -133,10 +133,10 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNo
     price, asked = repr(epsilon), queries[:MOST_KEYS]
     people = {"people": people_exhibit(secret, "person")}
     subsets = {"subsets": subsets_exhibit(asked, "person")}
-    values, answer = _answered({**people, **subsets}, SUBSET_SUMS, price)
+    values, answer = answered({**people, **subsets}, SUBSET_SUMS, price)
     assert answer.covariance is not None, "the noise of a count is known"
     spread = math.sqrt(answer.covariance[0][0][0])
-    bits, _ = _answered(people, ONE_BY_ONE, price)
+    bits, _ = answered(people, ONE_BY_ONE, price)
     return AgainstNoise(
         Score.of_bits(least_squares(asked, values, spread=spread) > 0.5, secret),
         Score.of_bits(bits > 0.5, secret),
@@ -145,7 +145,7 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNo
     )
 
 
-def _answered(tables: Mapping[str, Exhibit], sql: str, epsilon: str) -> tuple[Floats, Answer]:
+def answered(tables: Mapping[str, Exhibit], sql: str, epsilon: str) -> tuple[Floats, Answer]:
     """Return the answer of a curator with `epsilon` in total, and first its counts in order."""
     with curator_over(tables, epsilon=epsilon) as ask:
         answer = ask(sql, epsilon)
