@@ -8,8 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
-from discreet.attack.counts.census_guess import expected_residents, likeliest_block, weighed
-from discreet.attack.counts.census_solve import SolvedBlock, consistent_block, least_overlap
+from discreet.attack.counts.census_solve import (
+    SolvedBlock,
+    consistent_block,
+    expected_residents,
+    least_overlap,
+    likeliest_block,
+    weighed,
+)
 from discreet.attack.counts.census_tables import (
     AGE,
     MALE,

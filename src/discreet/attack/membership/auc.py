@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-import numpy as np
-
 from discreet.attack.outcome import Score
 from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
+from discreet.learn.scored.score import placements
 
 MEASURE = "AUC: chance that a member's score is above an outsider's"
 
@@ -36,15 +35,6 @@ def auc_score(members: Floats, others: Floats, *, confidence: float = 0.95) -> S
     )
     low, high = _limits(auc, spread, few, confidence)
     return Score(auc, 0.5, low, high, MEASURE)
-
-
-def placements(of: Floats, among: Floats) -> Floats:
-    """Return for each of the first how large a share of the second lies below it, ties halved."""
-    ordered = np.sort(among)
-    left = np.searchsorted(ordered, of, side="left")
-    right = np.searchsorted(ordered, of, side="right")
-    shares: Floats = (left + right) / (2.0 * len(among))
-    return shares
 
 
 def _limits(auc: float, spread: float, few: int, confidence: float) -> tuple[float, float]:

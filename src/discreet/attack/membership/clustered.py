@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.membership.auc import MEASURE, placements
+from discreet.attack.membership.auc import MEASURE
 from discreet.attack.outcome import Score
 from discreet.attack.student import mean_interval, student_quantile
 from discreet.core.arrays import Bits, Floats
 from discreet.errors import InvalidInput
+from discreet.learn.scored.score import placements
 
 FEWEST_MODELS = 4
 _FARTHEST = 300.0
