@@ -49,7 +49,7 @@ from discreet.learn.recommend.sums import Payment, PersonRatings, item_means, le
 from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.learn.scored.score import auc
 from discreet.learn.sgd.budget import NetworkShape, network_budget
-from discreet.learn.sgd.fit import fit_network
+from discreet.learn.sgd.model import fit_network
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit

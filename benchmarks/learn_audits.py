@@ -37,8 +37,8 @@ from discreet.learn.products import STEP, products_law
 from discreet.learn.recommend.sums import Payment, PersonRatings, item_means
 from discreet.learn.sgd import clipped, train
 from discreet.learn.sgd.layers import LARGEST_INPUT, Layers
-from discreet.learn.unsupervised.cluster_sums import STEP as CORNER
-from discreet.learn.unsupervised.cluster_sums import ClusterSums
+from discreet.learn.unsupervised.clusters import STEP as CORNER
+from discreet.learn.unsupervised.clusters import ClusterSums
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit

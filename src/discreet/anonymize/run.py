@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
-from discreet.anonymize.criteria.diversity import diversity_of
+from discreet.anonymize.criteria.measures import diversity_of
 from discreet.anonymize.criteria.models import PrivacyModel
 from discreet.anonymize.groups import Groups, Sensitive, group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies

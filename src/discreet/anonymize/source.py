@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -136,36 +136,30 @@ def open_source(
 
     `keep` leaves the snapshot of a CSV file in the folder beside it, where the curator would put it.
     """
-    catalog = None
     if is_file(written):
         path = Path(written)
         check_file(path)
         base = path.resolve().parent
-        engine = connect(
+        file = connect(
             "duckdb:",
             {_NAME: path.name},
             base=base,
             state=base / STATE if keep else None,
             limits=EngineLimits(workers=1),
         )
-        dataset, table = "", path.name
-    else:
-        place = Path(FILE_NAME) if config is None else config
-        if not place.exists():
-            raise UnknownName(
-                f"There is no file '{written}', and no {FILE_NAME} that lists such a table.",
-                hint="Name a .csv or .parquet file, or say where discreet.toml is with --config.",
-            )
-        catalog = load(place)
-        dataset, table = find_table(catalog, written)
-        engine = _declared_engine(catalog, dataset, table, keep=keep)
-    try:
-        if catalog is None:
-            yield narrowed(engine, _NAME, table, where=where)
-        else:
-            yield declared_source(engine, catalog, dataset, table, where=where)
-    finally:
-        engine.close()
+        with closing(file) as engine:
+            yield narrowed(engine, _NAME, path.name, where=where)
+        return
+    place = Path(FILE_NAME) if config is None else config
+    if not place.exists():
+        raise UnknownName(
+            f"There is no file '{written}', and no {FILE_NAME} that lists such a table.",
+            hint="Name a .csv or .parquet file, or say where discreet.toml is with --config.",
+        )
+    catalog = load(place)
+    dataset, table = find_table(catalog, written)
+    with closing(_declared_engine(catalog, dataset, table, keep=keep)) as engine:
+        yield declared_source(engine, catalog, dataset, table, where=where)
 
 
 def _declared_engine(catalog: Catalog, dataset: str, table: str, *, keep: bool) -> Engine:

@@ -1,7 +1,8 @@
-"""A real curator for an attack to question: tables in, `ask(sql, epsilon)` out."""
+"""Whom an attack questions: a real curator over tables or a town of its own, or a running server."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,9 +18,12 @@ import pyarrow.parquet as pq
 from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.catalog.declare import toml_text as toml
+from discreet.client import Client, connect
 from discreet.core.answer import Answer
 from discreet.core.arrays import Bits
 from discreet.core.numbers import Number
+from discreet.errors import InvalidInput
+from discreet.examples import Town, town
 from discreet.learn.regress import regress
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
@@ -28,6 +32,11 @@ from discreet.synth.run import synthesize
 
 Ask: TypeAlias = Callable[[str, Number], Answer]
 """What an attacker holds of a curator: a question and an epsilon in, an answer out."""
+AnsweringService: TypeAlias = Curator | Client
+"""What an analyst holds: a curator here or a server elsewhere."""
+TOKEN = "DISCREET_TOKEN"  # noqa: S105  # the name of a variable
+OTHER_TOKEN = "DISCREET_OTHER_TOKEN"  # noqa: S105  # the name of a variable
+_FOLDER = "discreet-attack-"
 DATASET = "victim"
 MOST_KEYS = 10_000
 """A curator lists at most so many groups of one answer as public."""
@@ -88,7 +97,7 @@ def curator_of(
 
     With `shares` every analyst named has a part of the budget.
     """
-    with TemporaryDirectory(prefix="discreet-attack-") as folder:
+    with TemporaryDirectory(prefix=_FOLDER) as folder:
         path = _write(Path(folder), tables, epsilon, delta, shares or {})
         with open_curator(path) as curator:
             yield curator
@@ -103,6 +112,36 @@ def curator_over(tables: Mapping[str, Exhibit], *, epsilon: Number) -> Iterator[
     """
     with curator_of(tables, epsilon=epsilon) as curator:
         yield lambda sql, price: curator.query(sql, epsilon=price)
+
+
+@contextmanager
+def staged(people: int, *, tables: Sequence[str], **more: int) -> Iterator[Town]:
+    """Yield a town that exists until the block ends: its budget is nobody's but the attack's.
+
+    `more` are seed and sizes, as `town` takes them.
+    """
+    with TemporaryDirectory(prefix=_FOLDER) as folder:
+        yield town(people, folder=folder, tables=tables, **more)
+
+
+@contextmanager
+def curated(config: Path, *, epsilon: float) -> Iterator[Curator]:
+    """Yield the curator of a staged town after its owner set every dataset's total to `epsilon`."""
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("epsilon = 1.0\n", f"epsilon = {epsilon!r}\n"), encoding="utf-8")
+    with open_curator(config) as curator:
+        yield curator
+
+
+def running(url: str, variable: str = TOKEN) -> Client:
+    """Return a client of a running server; its token is read from the environment, never a command."""
+    token = os.environ.get(variable, "")
+    if not token:
+        raise InvalidInput(
+            f"Put the token for {url} into the variable {variable}.",
+            hint="Options of a command can be seen by everybody on the machine.",
+        )
+    return connect(url, token=token)
 
 
 def synthetic_copy(exhibit: Exhibit, *, epsilon: Number, delta: Number) -> pa.Table:

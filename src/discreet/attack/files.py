@@ -1,16 +1,35 @@
-"""Files that a user hands to an attack: read as they are, columns found by name."""
+"""Files that a user hands to an attack: read as they are, columns found by name; or a pool of people.
+
+The domains of people are read off the file itself. That is not private, and need not be: an attack rehearses on
+people whom the user already holds, and publishes nothing of them but how often it was right.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
-from discreet.engine.files import delimiter
+from discreet.attack.curator import BOOLEAN, categories, whole_numbers
+from discreet.catalog.declare import toml_text as toml
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    FiniteDomain,
+    IntegerDomain,
+    NumberDomain,
+)
 from discreet.errors import InvalidInput
+from discreet.learn.scored.read_file import rows_as_written
+
+MOST_WORDS = 256
+"""A column of more different words is left out: it names people or things."""
+_STEPS = 1_000
 
 
 def read_rows(path: str | Path) -> pa.Table:
@@ -21,10 +40,8 @@ def read_rows(path: str | Path) -> pa.Table:
     place = Path(path)
     if not place.is_file():
         raise InvalidInput(f"There is no file '{place}'.")
-    with place.open("rb") as file:
-        is_parquet = file.read(4) == b"PAR1"
     try:
-        table = pq.read_table(place) if is_parquet else _read_text(place)
+        table = rows_as_written(place)
     except (pa.ArrowException, OSError, UnicodeError):
         # The library's own words may quote a cell.
         raise InvalidInput(
@@ -34,16 +51,6 @@ def read_rows(path: str | Path) -> pa.Table:
     if not table.num_rows:
         raise InvalidInput(f"The file '{place}' has no rows.")
     return table
-
-
-def _read_text(place: Path) -> pa.Table:
-    parse = pyarrow.csv.ParseOptions(delimiter=delimiter(place), newlines_in_values=True)
-    with pyarrow.csv.open_csv(place, parse_options=parse) as reader:
-        names = reader.schema.names
-    convert = pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
-    )
-    return pyarrow.csv.read_csv(place, parse_options=parse, convert_options=convert)
 
 
 def named(table: pa.Table, columns: Sequence[str], *, label: str) -> tuple[str, ...]:
@@ -78,3 +85,84 @@ def common(first: pa.Table, second: pa.Table) -> tuple[str, ...]:
             hint="Rename the columns that mean the same, or name others with columns.",
         )
     return shared
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnPeople:
+    """Rows, and for each column that can be used what values it may take."""
+
+    rows: pa.Table
+    domains: Mapping[str, FiniteDomain]
+
+    def declared(self) -> dict[str, str]:
+        """Return the columns as discreet.toml declares them."""
+        return {name: declaration(domain) for name, domain in self.domains.items()}
+
+
+def people_of(table: pa.Table, columns: Sequence[str] = ()) -> OwnPeople:
+    """Return the people of a table; numbers that a CSV spells as text become numbers."""
+    wanted = named(table, columns, label="Your file") if columns else tuple(table.column_names)
+    rows, domains = {}, {}
+    for name in wanted:
+        values = _typed(table[name])
+        domain = _domain(values)
+        if domain is None and columns:
+            raise InvalidInput(
+                f"The column '{name}' has one value only, or more than {MOST_WORDS} different words."
+            )
+        if domain is not None:
+            rows[name], domains[name] = values, domain
+    if not rows:
+        raise InvalidInput("No column of your file has between 2 and 256 different values.")
+    return OwnPeople(pa.table(rows), domains)
+
+
+def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_boolean(column.type) or _is_number(column.type):
+        return column
+    words = column.cast(pa.string())
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return words.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return words
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _domain(column: pa.ChunkedArray) -> FiniteDomain | None:
+    if pa.types.is_boolean(column.type):
+        return BooleanDomain()
+    if not _is_number(column.type):
+        words = sorted(word for word in pc.unique(column).to_pylist() if word is not None)
+        return CategoryDomain(tuple(words)) if 2 <= len(words) <= MOST_WORDS else None
+    ends = pc.min_max(column).as_py()
+    low, high = ends["min"], ends["max"]
+    if low is None or not (math.isfinite(low) and math.isfinite(high)) or low >= high:
+        return None
+    if pa.types.is_integer(column.type):
+        return IntegerDomain(int(low), int(high))
+    step = Fraction(10) ** math.floor(math.log10((high - low) / _STEPS))
+    first = math.floor(Fraction(low) / step) * step
+    return NumberDomain(first, math.ceil(Fraction(high) / step) * step, step)
+
+
+def declaration(domain: FiniteDomain) -> str:
+    """Return the inside of a column's table in discreet.toml; gaps may occur."""
+    match domain:
+        case BooleanDomain():
+            return f"{BOOLEAN}, missing = true"
+        case IntegerDomain(lower=lower, upper=upper):
+            return f"{whole_numbers(lower, upper)}, missing = true"
+        case NumberDomain(lower=low, upper=high, step=step):
+            ends = f"lower = {toml.number(low)}, upper = {toml.number(high)}"
+            return f'type = "number", {ends}, step = {toml.number(step)}, missing = true'
+        case CategoryDomain(values=values):
+            return f"{categories(values)}, missing = true"
+        case _:
+            raise InvalidInput("A column of days cannot be declared here.")

@@ -104,7 +104,9 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
     snapshots = snapshots_of(outline.scan, held, desk.ledger)
-    preview = _preview(outline)
+    # Features and target as far as they are public.
+    coded = preview_of(outline).coded
+    preview = encoding_of(outline.table.name, coded[:-1], coded[-1]).coded
     codes = sealed_reads(outline, desk.engine, preview)
     steps = None
     if request.model == "network":
@@ -159,12 +161,6 @@ def _network(
         learns=bool(outline.ranges or outline.words),
         words=len(outline.words),
     )
-
-
-def _preview(outline: Outline) -> tuple[Coded, ...]:
-    """Return features and target as far as they are public."""
-    coded = preview_of(outline).coded
-    return encoding_of(outline.table.name, coded[:-1], coded[-1]).coded
 
 
 def _outline(

@@ -37,19 +37,13 @@ class Regressor:
     def to_json(self) -> dict[str, Any]:
         """Return the regression as plain numbers and text."""
         return {
-            "variables": [_plain(v) for v in (*self.variables, self.target)],
+            "variables": [
+                {"column": v.column, "value": v.value, "lower": str(v.lower), "upper": str(v.upper)}
+                for v in (*self.variables, self.target)
+            ],
             "weights": self.weights.tolist(),
             "facts": dict(self.facts),
         }
-
-
-def _plain(variable: Variable) -> dict[str, Any]:
-    return {
-        "column": variable.column,
-        "value": variable.value,
-        "lower": str(variable.lower),
-        "upper": str(variable.upper),
-    }
 
 
 def regressor_from(data: Mapping[str, Any]) -> Regressor:

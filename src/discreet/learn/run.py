@@ -22,8 +22,7 @@ from discreet.learn.prepare import Training, planned_training
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.budget import COUNTING_SHARE
-from discreet.learn.sgd.fit import fit_network
-from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
+from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier, fit_network
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Receipt
 from discreet.release.assembled import Charged, charge_bill

@@ -68,13 +68,12 @@ def tuned(
     door = LearningDoor(paid.rows, paid.purse.part(FOR_CHOICE), paid.unit, paid.rng)
 
     def right(_: Counter) -> Integers:
-        return np.array([_right(paid.rows, each) for each in fitted], dtype=np.int64)
+        found = []
+        for each in fitted:
+            paid.rows.show(each.intercept, each.terms)
+            found.append(int(paid.rows.right().sum()))
+        return np.array(found, dtype=np.int64)
 
     picked = door.choose(right, sensitivity=1, share=Fraction(1))
     paid.rows.show(fitted[picked].intercept, fitted[picked].terms)
     return names[picked], fitted[picked]
-
-
-def _right(rows: PaidRows, fitted: FittedModel) -> int:
-    rows.show(fitted.intercept, fitted.terms)
-    return int(rows.right().sum())

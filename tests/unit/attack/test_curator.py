@@ -3,7 +3,14 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from discreet.attack.curator import Exhibit, curator_over, part_of, synthetic_copy
+from discreet.attack.curator import (
+    Exhibit,
+    curated,
+    curator_over,
+    part_of,
+    staged,
+    synthetic_copy,
+)
 from discreet.errors import BudgetExceeded
 
 BITS = Exhibit(
@@ -48,3 +55,15 @@ def test_a_synthetic_copy_has_the_columns_and_rows_of_the_table():
     copy = synthetic_copy(BITS, epsilon=1, delta="1e-9")
     assert copy.column_names == ["place", "secret"]
     assert copy.num_rows == 40
+
+
+def test_the_town_is_gone_afterwards_and_its_budget_is_real():
+    with staged(300, tables=("people",)) as made:
+        folder = made.folder
+        with curated(made.toml, epsilon=2.5) as curator:
+            answer = curator.query("SELECT COUNT(*) AS n FROM people", epsilon=2.0)
+            assert abs(answer.rows[0][0] - 300) < 30
+            assert float(answer.limit.epsilon) == 2.5
+            with pytest.raises(BudgetExceeded):
+                curator.query("SELECT COUNT(*) AS n FROM people WHERE age > 20", epsilon=1.0)
+    assert not folder.exists()

@@ -1,8 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from discreet.attack.files import read_rows
-from discreet.attack.own_file import declaration, people_of
+from discreet.attack.files import declaration, people_of, read_rows
 from discreet.attack.student import mean_interval, student_quantile
 from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput

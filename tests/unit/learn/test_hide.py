@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.cli.app import run
-from discreet.learn.adversarial.hide import TaskRows, hidden
-from discreet.learn.adversarial.net import PublicNet, class_error
+from discreet.learn.adversarial.hide import PublicNet, TaskRows, class_error, hidden
 
 
 def rows(count=1200):

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn import PrivateKMeans, PrivatePCA, PrivateScaler
-from discreet.learn.unsupervised.cluster_sums import STEP, ClusterSums, first_centres
+from discreet.learn.unsupervised.clusters import STEP, ClusterSums, first_centres
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.testing import SeededRng
 from learning import curator, people

@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.nelder_mead import Point, least
 
@@ -173,14 +175,8 @@ def mean_inverse_size(size: int, part: float) -> float:
     return total
 
 
-def _gauss(points: int) -> tuple[tuple[float, float], ...]:
-    import numpy as np
-
-    nodes, weights = np.polynomial.legendre.leggauss(points)
-    return tuple(zip(((nodes + 1) / 2).tolist(), (weights / 2).tolist(), strict=True))
-
-
-_NODES = _gauss(64)
+_GAUSS, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+_NODES = tuple(zip(((_GAUSS + 1) / 2).tolist(), (_WEIGHTS / 2).tolist(), strict=True))
 
 MODELS: tuple[tuple[str, str, Callable[[ClassSizes, float], float]], ...] = (
     ("pitman", "Ewens-Pitman partitions, by maximum likelihood", pitman),

@@ -24,7 +24,7 @@ from discreet.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class _Space:
-    """What stays the same while parts are cut."""
+    """What stays the same while parts are cut; rank and position of each combination on each axis."""
 
     ranks: Integers
     spots: Numbers
@@ -58,9 +58,9 @@ def mondrian(
             hint="Ask for less: a smaller k or l, or a larger t.",
         )
     absent = [int(axis.rank[axis.values.index(None)]) if axis.lacks else -1 for axis in axes]
-    space = _Space(
-        *_placed(groups, axes), np.asarray(weights), conditions, whole, relaxed, np.array(absent)
-    )
+    ranks = np.stack([axis.rank[groups.codes[place]] for place, axis in enumerate(axes)])
+    spots = np.stack([axis.spot[ranks[place]] for place, axis in enumerate(axes)])
+    space = _Space(ranks, spots, np.asarray(weights), conditions, whole, relaxed, np.array(absent))
     parts, is_open, done = 1, np.ones(1, dtype=bool), 0
     while is_open.any():
         chosen = np.flatnonzero(is_open[entries.part])
@@ -77,13 +77,6 @@ def mondrian(
         progress(done, done + 1, "rounds of cuts")
     progress(done, done, "rounds of cuts")
     return read_off(groups, axes, entries)
-
-
-def _placed(groups: Groups, axes: Sequence[ColumnOrder]) -> tuple[Integers, Numbers]:
-    """Return the rank and the position of each combination on each axis."""
-    ranks = np.stack([axis.rank[groups.codes[place]] for place, axis in enumerate(axes)])
-    spots = np.stack([axis.spot[ranks[place]] for place, axis in enumerate(axes)])
-    return ranks, spots
 
 
 def _spreads(entries: Entries, space: _Space, parts: int) -> Numbers:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from discreet.noise.bars.binomial import lower_limit, upper_limit
+from discreet.noise.bars.binomial import lower_limit, upper_limit, wilson
 
 _STEPS = 60
 _STRICT = 1e-3  # the level at which a rule is chosen, unless the measurement asks for more
@@ -89,12 +89,7 @@ class LossMeasure:
 
 def _near(successes: int, trials: int, z: float) -> float:
     """Return Wilson's lower limit of a share, inside (0, 1): close to the exact one, in closed form."""
-    if not successes:
-        return 0.0
-    share = successes / trials
-    middle = share + z * z / (2 * trials)
-    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
-    return (middle - half) / (1 + z * z / trials)
+    return wilson(successes, trials, z)[0] if successes else 0.0
 
 
 def epsilon_from_guesses(right: int, guesses: int, *, alpha: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,6 @@ class OpenedOutputs:
 
     def __init__(self, outputs: Outputs) -> None:
         self.outputs = outputs
-        self._opened: dict[Path, Found] | None = None
-        self._whole: list[str] | None = None
 
     def __len__(self) -> int:
         return len(self.outputs)
@@ -77,25 +76,21 @@ class OpenedOutputs:
         """Return half of the outputs."""
         return OpenedOutputs(self.outputs[first::2])
 
-    @property
+    @cached_property
     def opened(self) -> Mapping[Path, Found]:
-        """Return what stands at each path; lengths of lists stand under their own."""
-        if self._opened is None:
-            rows: dict[Path, list[int]] = {}
-            values: dict[Path, list[Any]] = {}
-            for row, one in enumerate(self.outputs):
-                for path, value in _leaves(one, ()):
-                    rows.setdefault(path, []).append(row)
-                    values.setdefault(path, []).append(value)
-            self._opened = {p: Found(np.array(rows[p]), values[p]) for p in rows}
-        return self._opened
+        """What stands at each path; lengths of lists stand under their own."""
+        rows: dict[Path, list[int]] = {}
+        values: dict[Path, list[Any]] = {}
+        for row, one in enumerate(self.outputs):
+            for path, value in _leaves(one, ()):
+                rows.setdefault(path, []).append(row)
+                values.setdefault(path, []).append(value)
+        return {p: Found(np.array(rows[p]), values[p]) for p in rows}
 
-    @property
+    @cached_property
     def whole(self) -> list[str]:
-        """Return each output as a word."""
-        if self._whole is None:
-            self._whole = [_said(one) for one in self.outputs]
-        return self._whole
+        """Each output as a word."""
+        return [_said(one) for one in self.outputs]
 
     def column(self, part: OutputPart) -> Column:
         """Return one number or word for each output."""
@@ -151,9 +146,9 @@ def _of_array(outputs: npt.NDArray[Any], path: Path) -> Column | None:
     return np.asarray(flat[:, place])
 
 
-def parts_of(outputs: Outputs | OpenedOutputs) -> list[OutputPart]:
+def parts_of(outputs: Outputs) -> list[OutputPart]:
     """Return what can be looked at, decided from these outputs alone."""
-    seen = outputs if isinstance(outputs, OpenedOutputs) else OpenedOutputs(outputs)
+    seen = OpenedOutputs(outputs)
     whole = _whole(seen)
     if isinstance(seen.outputs, np.ndarray):
         return [*_parts_of_array(seen.outputs), *whole]

@@ -58,7 +58,7 @@ class Target:
             ) from None
 
     def _sample(self, data: Any, size: int) -> Outputs:
-        if takes_size(self.function):
+        if "size" in inspect.signature(self.function).parameters:  # one call gives many outputs
             found = as_outputs(self.function(data, size=size))
             if len(found) != size:
                 raise InvalidInput(
@@ -67,11 +67,6 @@ class Target:
                 )
             return found
         return as_outputs([self.function(data) for _ in range(size)])
-
-
-def takes_size(function: Callable[..., Any]) -> bool:
-    """Return whether one call can give many outputs."""
-    return "size" in inspect.signature(function).parameters
 
 
 def split_target(where: str) -> tuple[Path, str]:

@@ -66,7 +66,8 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     release = made(chosen.whole("k"), chosen.whole("diversity"))
     plain, more = known_of(release, chosen.whole("background"), dice)
     others = _others(patients, chosen, dice)
-    curve = _curve({k: made(k, chosen.whole("diversity")) for k in SIZES}, chosen, dice)
+    releases = {k: made(k, chosen.whole("diversity")) for k in SIZES}
+    swept = {k: _shares(each, chosen, dice) for k, each in releases.items()}
     blind = ClassKnowledge.of(patients.prior, patients.truth)
     progress(2, 3, "asking a curator instead")
     noisy = private_beliefs(patients, patients, epsilon=chosen.number("epsilon"))
@@ -80,7 +81,7 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         more,
         baseline=baseline,
         private=Score.of_guesses(private.right, private.people, baseline=baseline),
-        curve=curve,
+        swept=swept,
         others=others,
         told=f"age, sex, region and household size, made coarser until every class has {chosen.whole('k')} patients",
     )
@@ -119,25 +120,18 @@ def on_a_file(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         more,
         baseline=float(release.counts.sum(axis=0).max() / plain.people),
         private=None,
-        curve={},
+        swept={},
         others=None,
         told=", ".join(quasi),
     )
 
 
-def _curve(
-    releases: Mapping[int, ClassRelease], chosen: AttackSettings, dice: np.random.Generator
-) -> dict[str, list[tuple[float, float]]]:
-    found: dict[str, list[tuple[float, float]]] = {}
-    for k, release in releases.items():
-        plain, more = known_of(release, chosen.whole("background"), dice)
-        for name, share in (
-            ("guessed right", plain.shares()["guessed right"]),
-            ("known for certain", plain.shares()["known for certain"]),
-            ("certain with background knowledge", more.shares()["known for certain"]),
-        ):
-            found.setdefault(name, []).append((float(k), share))
-    return found
+def _shares(
+    release: ClassRelease, chosen: AttackSettings, dice: np.random.Generator
+) -> dict[str, float]:
+    plain, more = (each.shares() for each in known_of(release, chosen.whole("background"), dice))
+    found = {name: plain[name] for name in ("guessed right", "known for certain")}
+    return found | {"certain with background knowledge": more["known for certain"]}
 
 
 def _others(patients: Patients, chosen: AttackSettings, dice: np.random.Generator) -> Grid:
@@ -174,7 +168,7 @@ def _outcome(
     *,
     baseline: float,
     private: Score | None,
-    curve: Mapping[str, list[tuple[float, float]]],
+    swept: Mapping[int, Mapping[str, float]],
     others: Grid | None,
     told: str,
 ) -> Outcome:
@@ -187,7 +181,7 @@ def _outcome(
     )
     words = f"Conditions by sex and age band from a curator at epsilon {chosen.number('epsilon'):g}: what is true of all people of that age, not of one."
     caption = "How much a k-anonymous release tells about its people, by k."
-    picture = picture_by_k("Larger classes help, slowly", curve, baseline, caption)
+    picture = picture_by_k("Larger classes help, slowly", swept, baseline, caption)
     return Outcome(
         knew="Of each person the quasi-identifiers, so the class; nothing else.",
         released=f"A file that is {release.smallest}-anonymous: {told}; beside it the secret, as it is.",

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.curator import Ask, Exhibit, categories, curator_over
+from discreet.attack.curator import Ask, Exhibit, categories, curator_over, staged
 from discreet.attack.linkage.town import Hospital, prior_of
 from discreet.attack.membership.pool import DECLARED
-from discreet.attack.town import staged
 from discreet.core.arrays import Floats, Integers
 from discreet.examples.people import SEXES
 from discreet.examples.visits import DIAGNOSES
@@ -51,18 +50,15 @@ def patients_of(people: int, *, seed: int) -> Patients:
     return Patients(table, truth, prior)
 
 
-def declared() -> dict[str, str]:
-    """Return the domains of the patients' columns: public, from the recipe of the town."""
-    return {name: DECLARED[name] for name in QUASI} | {SENSITIVE: categories(DIAGNOSES)}
-
-
 def private_beliefs(patients: Patients, targets: Patients, *, epsilon: float) -> Floats:
     """Return how likely each condition is for each target, by a curator's table of the patients.
 
     One question of epsilon: conditions by sex and age band. Counts below half a person count as half
     of one, and every row is weighed with common knowledge as if that were ten more patients.
     """
-    with curator_over({"patients": Exhibit(patients.table, declared())}, epsilon=epsilon) as ask:
+    # The domains are public, from the recipe of the town.
+    declared = {name: DECLARED[name] for name in QUASI} | {SENSITIVE: categories(DIAGNOSES)}
+    with curator_over({"patients": Exhibit(patients.table, declared)}, epsilon=epsilon) as ask:
         table = noisy_table(ask, epsilon)
     age = targets.table["age"].to_numpy() // BAND
     sex = np.array([SEXES.index(cell) for cell in targets.table["sex"].to_pylist()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 
@@ -47,6 +48,10 @@ ATTACK = Attack(
     ),
 )
 
+TwoReleases: TypeAlias = tuple[ClassRelease, ClassRelease]
+Known: TypeAlias = tuple[ClassKnowledge, ClassKnowledge]
+"""What is known from the first release alone, and from both together."""
+
 
 def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how often the secret of a person in both releases is told."""
@@ -57,12 +62,21 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     patients = patients_of(chosen.whole("people"), seed=chosen.whole("seed"))
     here, there = two_hospitals(len(patients.truth), chosen.number("overlap"), dice)
     both = np.intersect1d(here, there)
-    progress(1, 3, "anonymizing twice")
-    pair = _released(patients, here, there, chosen.whole("k"))
-    alone, together = believed(pair, places(here, both), places(there, both))
-    curve = _curve(patients, here, there, both)
-    progress(2, 3, "asking two curators instead")
     targets = patients.some(both)
+
+    def released(k: int) -> tuple[TwoReleases, Known]:
+        first, second = (
+            release_of(patients.some(rows).table, QUASI, SENSITIVE, values=DIAGNOSES, k=k)
+            for rows in (here, there)
+        )
+        places_of_both = places(here, both), places(there, both)
+        return (first, second), known_of((first, second), *places_of_both, targets.truth)
+
+    progress(1, 3, "anonymizing twice")
+    pair, known = released(chosen.whole("k"))
+    few = min(len(here), len(there))
+    swept = {k: _shares(released(k)[1]) for k in SIZES if k <= few}
+    progress(2, 3, "asking two curators instead")
     private = ClassKnowledge.of(
         _privately(patients, here, there, targets, chosen.number("epsilon")), targets.truth
     )
@@ -71,10 +85,10 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     return _outcome(
         chosen,
         pair,
-        (ClassKnowledge.of(alone, targets.truth), ClassKnowledge.of(together, targets.truth)),
+        known,
         baseline=baseline,
         private=Score.of_guesses(private.right, private.people, baseline=baseline),
-        curve=curve,
+        swept=swept,
     )
 
 
@@ -96,9 +110,7 @@ def places(among: Integers, wanted: Integers) -> Integers:
     return np.searchsorted(among, wanted).astype(np.int64)
 
 
-def believed(
-    pair: tuple[ClassRelease, ClassRelease], first: Integers, second: Integers
-) -> tuple[Floats, Floats]:
+def believed(pair: TwoReleases, first: Integers, second: Integers) -> tuple[Floats, Floats]:
     """Return beliefs about people in both releases: from the first alone, and from both together.
 
     `first` and `second` are their rows. Rows of a release are evidence independent of the other's,
@@ -108,6 +120,20 @@ def believed(
     product = alone * pair[1].shares(second)
     total = product.sum(axis=1, keepdims=True)
     return alone, np.asarray(np.where(total > 0, product / np.where(total > 0, total, 1.0), alone))
+
+
+def known_of(pair: TwoReleases, first: Integers, second: Integers, truth: Integers) -> Known:
+    """Return what these beliefs amount to."""
+    alone, together = believed(pair, first, second)
+    return ClassKnowledge.of(alone, truth), ClassKnowledge.of(together, truth)
+
+
+def _shares(known: Known) -> dict[str, float]:
+    return {
+        f"{name}: {measure}": each.shares()[measure]
+        for name, each in zip(("one release", "both releases"), known, strict=True)
+        for measure in ("guessed right", "known for certain")
+    }
 
 
 def on_files(chosen: AttackSettings, *, progress: Progress) -> Outcome:
@@ -121,44 +147,32 @@ def on_files(chosen: AttackSettings, *, progress: Progress) -> Outcome:
             hint="key is a column that says who is who, only to score the attack.",
         )
     tables = [read_rows(chosen.text(name)) for name in ("released", "auxiliary")]
+    asked = (*chosen.words("columns"), chosen.text("sensitive"), chosen.text("key"))
     labels = ("The released file", "The auxiliary file")
-    pair, who = [], []
-    secrets: set[str] = set()
-    names = []
-    for table, label in zip(tables, labels, strict=True):
-        quasi = named(table, chosen.words("columns"), label=label)
-        found = named(table, [chosen.text("sensitive"), chosen.text("key")], label=label)
-        names.append((quasi, found[0]))
-        secrets |= {str(cell) for cell in table[found[0]].to_pylist()}
-        who.append([str(cell) for cell in table[found[1]].to_pylist()])
-    for table, (quasi, secret) in zip(tables, names, strict=True):
-        pair.append(read_release(table, quasi, secret, values=sorted(secrets)))
+    spelled = [named(table, asked, label=each) for table, each in zip(tables, labels, strict=True)]
+    files = [(table, *names[-2:], names[:-2]) for table, names in zip(tables, spelled, strict=True)]
+    secrets = {str(cell) for table, secret, *_ in files for cell in table[secret].to_pylist()}
+    pair = [
+        read_release(table, quasi, secret, values=sorted(secrets))
+        for table, secret, _, quasi in files
+    ]
+    who = [[str(cell) for cell in table[key].to_pylist()] for table, _, key, _ in files]
     second = {name: row for row, name in enumerate(who[1])}
     rows = [(row, second[name]) for row, name in enumerate(who[0]) if name in second]
     if not rows:
         raise InvalidInput(f"By '{chosen.text('key')}', nobody is in both files.")
     first, other = np.array(rows, dtype=np.int64).T
-    alone, together = believed((pair[0], pair[1]), first, other)
     truth = pair[0].value[first]
+    known = known_of((pair[0], pair[1]), first, other, truth)
     progress(1, 1, "done")
     return _outcome(
         chosen,
         (pair[0], pair[1]),
-        (ClassKnowledge.of(alone, truth), ClassKnowledge.of(together, truth)),
+        known,
         baseline=float(np.bincount(truth).max() / len(truth)),
         private=None,
-        curve={},
+        swept={},
     )
-
-
-def _released(
-    patients: Patients, here: Integers, there: Integers, k: int
-) -> tuple[ClassRelease, ClassRelease]:
-    first, second = (
-        release_of(patients.some(rows).table, QUASI, SENSITIVE, values=DIAGNOSES, k=k)
-        for rows in (here, there)
-    )
-    return first, second
 
 
 def _privately(
@@ -171,31 +185,14 @@ def _privately(
     return np.asarray(product / product.sum(axis=1, keepdims=True))
 
 
-def _curve(
-    patients: Patients, here: Integers, there: Integers, both: Integers
-) -> dict[str, list[tuple[float, float]]]:
-    truth = patients.truth[both]
-    found: dict[str, list[tuple[float, float]]] = {}
-    for k in SIZES:
-        if k > min(len(here), len(there)):
-            break
-        pair = _released(patients, here, there, k)
-        alone, together = believed(pair, places(here, both), places(there, both))
-        for name, beliefs in (("one release", alone), ("both releases", together)):
-            known = ClassKnowledge.of(beliefs, truth).shares()
-            for measure in ("guessed right", "known for certain"):
-                found.setdefault(f"{name}: {measure}", []).append((k, known[measure]))
-    return found
-
-
 def _outcome(
     chosen: AttackSettings,
-    pair: tuple[ClassRelease, ClassRelease],
-    known: tuple[ClassKnowledge, ClassKnowledge],
+    pair: TwoReleases,
+    known: Known,
     *,
     baseline: float,
     private: Score | None,
-    curve: Mapping[str, list[tuple[float, float]]],
+    swept: Mapping[int, Mapping[str, float]],
 ) -> Outcome:
     alone, together = known
     many = together.people
@@ -206,7 +203,7 @@ def _outcome(
         shares=(1, 2),
     )
     caption = "Share of the people in both releases, by k of each."
-    picture = picture_by_k("Two anonymous files are less than one", curve, baseline, caption)
+    picture = picture_by_k("Two anonymous files are less than one", swept, baseline, caption)
     epsilon = chosen.number("epsilon")
     return Outcome(
         knew="Of each person the quasi-identifiers, and that the person was in both hospitals.",

@@ -122,13 +122,14 @@ def read_release(
 
 
 def picture_by_k(
-    title: str, curve: Mapping[str, list[tuple[float, float]]], baseline: float, caption: str
+    title: str, swept: Mapping[int, Mapping[str, float]], baseline: float, caption: str
 ) -> tuple[Figure, ...]:
     """Return the picture of shares of people by k, beside guessing; none where nothing was swept."""
-    if not curve:
+    if not swept:
         return ()
+    names = next(iter(swept.values()))
     spec = lines(
-        curve,
+        {name: [(float(k), shares[name]) for k, shares in swept.items()] for name in names},
         threshold=baseline,
         mark="guessing",
         title="share of people",

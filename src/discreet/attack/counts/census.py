@@ -8,8 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
-from discreet.attack.counts.census_guess import expected_residents, likeliest_block, weighed
-from discreet.attack.counts.census_solve import SolvedBlock, consistent_block, least_overlap
+from discreet.attack.counts.census_solve import (
+    SolvedBlock,
+    consistent_block,
+    expected_residents,
+    least_overlap,
+    likeliest_block,
+    weighed,
+)
 from discreet.attack.counts.census_tables import (
     AGE,
     MALE,
@@ -24,10 +30,9 @@ from discreet.attack.counts.census_tables import (
     tabulated,
 )
 from discreet.attack.counts.secret_bits import own_residents
-from discreet.attack.curator import BOOLEAN, Exhibit, curator_over, part_of, whole_numbers
+from discreet.attack.curator import BOOLEAN, Exhibit, curator_over, part_of, staged, whole_numbers
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.package import attack_package
-from discreet.attack.town import staged
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.report.document import Block, Figure, Grid, Words

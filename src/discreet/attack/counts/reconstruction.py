@@ -20,7 +20,13 @@ from discreet.attack.counts.reconstruction_solve import (
     uniform_noise,
 )
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
-from discreet.attack.curator import MOST_KEYS, curator_over, people_exhibit, subsets_exhibit
+from discreet.attack.curator import (
+    MOST_KEYS,
+    Exhibit,
+    curator_over,
+    people_exhibit,
+    subsets_exhibit,
+)
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
 from discreet.core.answer import Answer
@@ -53,6 +59,7 @@ SUBSET_SUMS = (
 )
 """Which subsets a person is in is public; the ledger charges for the person's most subsets."""
 ONE_BY_ONE = "SELECT person, COUNT(*) AS n FROM people WHERE secret GROUP BY person"
+"""Disjoint questions, so each may use all of the price."""
 
 
 def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
@@ -123,48 +130,26 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNo
     At most MOST_KEYS of them. `one_by_one` is the strongest use of the same price, and reaches what
     the guarantee allows (e^epsilon / (1 + e^epsilon)).
     """
-    price = repr(epsilon)
-    asked = queries[:MOST_KEYS]
-    answered = private_sums(asked, secret, epsilon=price)
-    estimate = least_squares(asked, answered.values, spread=answered.spread)
-    bits = private_bits(secret, epsilon=price)
+    price, asked = repr(epsilon), queries[:MOST_KEYS]
+    people = {"people": people_exhibit(secret, "person")}
+    subsets = {"subsets": subsets_exhibit(asked, "person")}
+    values, answer = answered({**people, **subsets}, SUBSET_SUMS, price)
+    assert answer.covariance is not None, "the noise of a count is known"
+    spread = math.sqrt(answer.covariance[0][0][0])
+    bits, _ = answered(people, ONE_BY_ONE, price)
     return AgainstNoise(
-        Score.of_bits(estimate > 0.5, secret),
-        Score.of_bits(bits.values > 0.5, secret),
-        answered.spread,
-        answered.words,
+        Score.of_bits(least_squares(asked, values, spread=spread) > 0.5, secret),
+        Score.of_bits(bits > 0.5, secret),
+        spread,
+        "; ".join(answer.provenance.mechanisms),
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Answered:
-    """What a curator said: one number a subset, and the stated spread of its noise."""
-
-    values: Floats
-    spread: float
-    words: str
-
-
-def private_sums(queries: Bits, secret: Bits, *, epsilon: str) -> Answered:
-    """Return all subset sums as a curator with `epsilon` in total answers them."""
-    members = subsets_exhibit(queries, "person")
-    tables = {"people": people_exhibit(secret, "person"), "subsets": members}
+def answered(tables: Mapping[str, Exhibit], sql: str, epsilon: str) -> tuple[Floats, Answer]:
+    """Return the answer of a curator with `epsilon` in total, and first its counts in order."""
     with curator_over(tables, epsilon=epsilon) as ask:
-        return _in_order(ask(SUBSET_SUMS, epsilon))
-
-
-def private_bits(secret: Bits, *, epsilon: str) -> Answered:
-    """Return each person's own count: disjoint questions, so each may use all of `epsilon`."""
-    with curator_over({"people": people_exhibit(secret, "person")}, epsilon=epsilon) as ask:
-        return _in_order(ask(ONE_BY_ONE, epsilon))
-
-
-def _in_order(answer: Answer) -> Answered:
-    values = [count for _, count in sorted(answer.rows)]
-    assert answer.covariance is not None, "the noise of a count is known"
-    spread = math.sqrt(answer.covariance[0][0][0])
-    words = "; ".join(answer.provenance.mechanisms)
-    return Answered(np.array(values, dtype=np.float64), spread, words)
+        answer = ask(sql, epsilon)
+    return np.array([count for _, count in sorted(answer.rows)], dtype=np.float64), answer
 
 
 def _outcome(

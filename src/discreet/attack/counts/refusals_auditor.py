@@ -35,7 +35,6 @@ class Heard:
     by_answers: Bits
     by_all: Bits
     refused: int
-    asked: int
 
 
 def databases(people: int) -> Bits:
@@ -96,7 +95,7 @@ def interview(secret: Bits, asked: Bits, every: Bits, auditor: Auditor) -> Heard
         else:
             by_answers &= counts == truth
             by_all &= counts == truth
-    return Heard(by_answers, by_all, refused, len(asked))
+    return Heard(by_answers, by_all, refused)
 
 
 def best_guess(possible: Bits, every: Bits) -> Bits:

@@ -7,9 +7,8 @@ import pyarrow as pa
 
 from discreet.attack.attacks import AttackSettings, Knob
 from discreet.attack.counts.census_tables import OLDEST
-from discreet.attack.files import named, read_rows
-from discreet.attack.own_file import people_of
-from discreet.attack.town import staged
+from discreet.attack.curator import staged
+from discreet.attack.files import named, people_of, read_rows
 from discreet.core.arrays import Bits, Integers
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.curator import Exhibit, regressions
+from discreet.attack.files import OwnPeople
 from discreet.attack.inversion.patients import ROOT
-from discreet.attack.own_file import OwnPeople
 from discreet.core.arrays import Floats
 from discreet.core.schema import Column
 from discreet.learn.linear.variables import Variable, variables_of

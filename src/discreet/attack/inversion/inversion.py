@@ -12,7 +12,6 @@ from discreet.attack.inversion.guess import Common, inverted, without_model
 from discreet.attack.inversion.patients import ROOT, Clinic, clinic
 from discreet.attack.inversion.story import outcome_of
 from discreet.attack.outcome import Outcome
-from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 
 ATTACK = Attack(
@@ -52,7 +51,11 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         for price, one in _training(chosen, number, prices).items():
             found[price].append(one)
     progress(models, models, "done")
-    return outcome_of(chosen, {price: _columns(ones) for price, ones in found.items()})
+    figures = {
+        price: {name: np.array([one[name] for one in ones]) for name in ones[0]}
+        for price, ones in found.items()
+    }
+    return outcome_of(chosen, figures)
 
 
 def _training(
@@ -93,8 +96,3 @@ def _judged(model: DoseModel, common: Common, patients: Clinic) -> Inverted:
         "error": float(gaps.mean()),
         "acceptable": float((gaps <= WITHIN * truth**2).mean()),
     }
-
-
-def _columns(ones: Sequence[Inverted]) -> dict[str, Floats]:
-    """Return each figure as a column, a place for each training."""
-    return {name: np.array([one[name] for one in ones]) for name in ones[0]}

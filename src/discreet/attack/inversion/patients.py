@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.attack.attacks import AttackSettings
-from discreet.attack.files import named, read_rows
-from discreet.attack.own_file import OwnPeople, people_of
+from discreet.attack.files import OwnPeople, named, people_of, read_rows
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

@@ -18,11 +18,13 @@ Figures = Mapping[float | None, Mapping[str, Floats]]
 def outcome_of(chosen: AttackSettings, found: Figures) -> Outcome:
     """Return the outcome; intervals are Student's over the trainings."""
     epsilon, secret = chosen.number("epsilon"), chosen.text("secret")
+    hidden = " and ".join((secret, *chosen.words("hidden")))
+    by = f" for each {chosen.text('known')}" if chosen.text("known") else ""
     plain, ours = found[None], found[epsilon]
     cost = float(ours["error"].mean() - plain["error"].mean())
     return Outcome(
-        knew=f"A patient's stable dose and every column but {_hidden(chosen)}; the model and its published "
-        f"error; how common each {secret} is{_by(chosen)}.",
+        knew=f"A patient's stable dose and every column but {hidden}; the model and its published "
+        f"error; how common each {secret} is{by}.",
         released=f"A model of the weekly dose from {chosen.text('columns').replace(',', ', ')}, trained on "
         f"{chosen.whole('people'):,} patients ({chosen.whole('models')} such trainings)."
         if not chosen.text("patients")
@@ -45,14 +47,6 @@ def outcome_of(chosen: AttackSettings, found: Figures) -> Outcome:
 def _score(figures: Mapping[str, Floats]) -> Score:
     right, low, high = mean_interval(figures["right"])
     return Score(right, float(figures["blind"].mean()), max(low, 0.0), min(high, 1.0))
-
-
-def _hidden(chosen: AttackSettings) -> str:
-    return " and ".join((chosen.text("secret"), *chosen.words("hidden")))
-
-
-def _by(chosen: AttackSettings) -> str:
-    return f" for each {chosen.text('known')}" if chosen.text("known") else ""
 
 
 def _named(price: float | None) -> str:

@@ -64,11 +64,12 @@ def between_files(
         pair.released, named(pair.released, pair.columns, label="The released file")
     )
     progress(3, 3, "done")
+    wrong = "" if found.right is None else f", {found.claims - found.right:,} of them wrong"
     return Outcome(
         title="Who is in this file?",
         knew=f"A file of {auxiliary.num_rows:,} people with {', '.join(pair.columns)}.",
         released=f"A file of {pair.released.num_rows:,} records with the same columns.",
-        did=f"Joined the two wherever nobody else fits: {found.claims:,} links{_wrong(found)}.",
+        did=f"Joined the two wherever nobody else fits: {found.claims:,} links{wrong}.",
         lesson="Whoever holds the other file knows whose records these are.",
         score=found.score,
         private=private,
@@ -134,10 +135,6 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> FileLi
     chance = int((_same(who, fake.first, fake.second)).sum())
     score = Score.of_guesses(right, targets, baseline=chance / targets, measure=RIGHT)
     return FileLinks(score, len(links.first), right)
-
-
-def _wrong(found: FileLinks) -> str:
-    return "" if found.right is None else f", {found.claims - found.right:,} of them wrong"
 
 
 def _same(who: KeyColumn, first: Integers, second: Integers) -> Bits:

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.attack.attacks import AttackSettings, Progress
+from discreet.attack.curator import staged
 from discreet.attack.membership.auc import auc_score
 from discreet.attack.membership.indicators import Study, own_study
 from discreet.attack.membership.scores import STATISTICS, Genotypes, Statistic
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.town import staged
 from discreet.core.arrays import Floats
 from discreet.core.numbers import to_fraction
 from discreet.examples import parameters as p

@@ -9,13 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.attack.attacks import AttackSettings, Progress
-from discreet.attack.files import as_texts, common, read_rows
+from discreet.attack.files import OwnPeople, as_texts, common, people_of, read_rows
 from discreet.attack.membership.learners import Victim, purse_of
 from discreet.attack.membership.nearness import membership_scores
 from discreet.attack.membership.played import DELTA, Opponent, game_figures, played_out
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.own_file import OwnPeople, people_of
 from discreet.core.arrays import Bits, Floats
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput

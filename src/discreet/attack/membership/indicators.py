@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.attacks import AttackSettings
-from discreet.attack.files import as_texts, read_rows
+from discreet.attack.files import as_texts, people_of, read_rows
 from discreet.attack.membership.scores import Genotypes
-from discreet.attack.own_file import people_of
 from discreet.core.arrays import Floats
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput

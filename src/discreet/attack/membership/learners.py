@@ -8,7 +8,7 @@ noise from the operating system's entropy; no ledger is needed for made-up budge
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -20,13 +20,7 @@ from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.numbers import to_fraction
 from discreet.core.schema import FiniteDomain
 from discreet.errors import InvalidInput
-from discreet.learn.measure.columns import (
-    EQUAL_CELLS,
-    check_target,
-    encoding_of,
-    fine_cells,
-    is_ordered,
-)
+from discreet.learn.measure.columns import check_target, encoding_of, feature_column
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import PaidRows
 from discreet.learn.methods import fit_classifier
@@ -61,7 +55,7 @@ class Pool:
                 hint=f"There are: {', '.join(coded)}.",
             )
         check_target(goal)
-        features = [_finely(each) for each in coded.values() if each is not goal]
+        features = [feature_column(each) for each in coded.values() if each is not goal]
         encoding = encoding_of("people", features, goal)
         codes = codes_of_table(rows, encoding.coded)
         return cls(encoding, codes[codes[:, -1] >= 0])
@@ -76,12 +70,6 @@ class Pool:
         sizes = self.encoding.shape.sizes[:-1]
         parts = [np.eye(size)[self.codes[:, i]] for i, size in enumerate(sizes)]
         return np.concatenate(parts, axis=1)
-
-
-def _finely(column: Coded) -> Coded:
-    if is_ordered(column) and column.positions > EQUAL_CELLS:
-        return replace(column, edges=fine_cells(column))
-    return column
 
 
 def overfitted(pool: Pool) -> Victim:

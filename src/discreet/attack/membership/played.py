@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.attacks import AttackSettings, Progress
-from discreet.attack.membership.clustered import LowRates, clustered_auc, low_rates
+from discreet.attack.membership.auc import LowRates, clustered_auc, low_rates
 from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
 from discreet.attack.membership.learners import Victim
 from discreet.attack.outcome import Score, score_bars

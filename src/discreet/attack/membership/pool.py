@@ -6,10 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.attacks import AttackSettings
-from discreet.attack.curator import BOOLEAN, categories, whole_numbers
-from discreet.attack.files import read_rows
-from discreet.attack.own_file import OwnPeople, people_of
-from discreet.attack.town import staged
+from discreet.attack.curator import BOOLEAN, categories, staged, whole_numbers
+from discreet.attack.files import OwnPeople, people_of, read_rows
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 from discreet.examples.people import JOBS, REGIONS, SEXES

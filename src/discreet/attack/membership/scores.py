@@ -26,9 +26,11 @@ def homer(rows: Genotypes, published: Floats, reference: Floats) -> Floats:
     """Return |row - reference| - |row - published|, summed over loci (Homer et al. 2008)."""
     near, far = published.astype(np.float32), reference.astype(np.float32)
 
-    def of(share: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        distances: npt.NDArray[np.float32] = np.abs(share - far) - np.abs(share - near)
-        return distances
+    def of(part: Genotypes) -> Floats:
+        share = part * np.float32(0.5)
+        return np.asarray(
+            (np.abs(share - far) - np.abs(share - near)).sum(axis=1, dtype=np.float64)
+        )
 
     return _chunked(rows, of)
 
@@ -67,18 +69,11 @@ STATISTICS: Mapping[str, Statistic] = MappingProxyType(
 
 
 def _projected(rows: Genotypes, direction: Floats, centre: Floats) -> Floats:
-    scores = np.empty(len(rows))
-    for start in range(0, len(rows), PEOPLE_A_CHUNK):
-        part = rows[start : start + PEOPLE_A_CHUNK]
-        scores[start : start + PEOPLE_A_CHUNK] = (part * 0.5) @ direction
-    return scores - float(centre @ direction)
+    return _chunked(rows, lambda part: (part * 0.5) @ direction) - float(centre @ direction)
 
 
-def _chunked(
-    rows: Genotypes, of: Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]
-) -> Floats:
+def _chunked(rows: Genotypes, of: Callable[[Genotypes], Floats]) -> Floats:
     scores = np.empty(len(rows))
     for start in range(0, len(rows), PEOPLE_A_CHUNK):
-        share = rows[start : start + PEOPLE_A_CHUNK] * np.float32(0.5)
-        scores[start : start + PEOPLE_A_CHUNK] = of(share).sum(axis=1, dtype=np.float64)
+        scores[start : start + PEOPLE_A_CHUNK] = of(rows[start : start + PEOPLE_A_CHUNK])
     return scores

@@ -29,6 +29,9 @@ for two ratings and three days comes near the 38% that the attack finds on Movie
 _PAUSE = 20.0
 """Mean days until somebody comes back (assumed)."""
 _GRADES = (0.06, 0.11, 0.27, 0.34, 0.22)
+_STANDARD = np.random.default_rng(0).normal(size=20_000)
+_LIMITS = np.quantile(_STANDARD, np.cumsum(_GRADES)[:-1]) * 1.2
+"""From which liking on a film gets which grade."""
 
 
 def small_club(people: int, seed: int) -> Ratings:
@@ -57,11 +60,7 @@ def _quantiles(points: tuple[float, ...], at: Floats) -> Floats:
 
 def _graded(liking: Floats) -> Integers:
     """Return grades with about the shares that such sites see."""
-    limits = np.quantile(_STANDARD, np.cumsum(_GRADES)[:-1]) * 1.2
-    return np.asarray(np.searchsorted(limits, liking) + 1).clip(1, GRADES).astype(np.int64)
-
-
-_STANDARD = np.random.default_rng(0).normal(size=20_000)
+    return np.asarray(np.searchsorted(_LIMITS, liking) + 1).clip(1, GRADES).astype(np.int64)
 
 
 def _days(many: int, joined: int, dice: np.random.Generator) -> Integers:

@@ -13,7 +13,7 @@ from typing import Any
 
 from discreet.attack.outcome import Score
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import clopper_pearson
+from discreet.noise.bars.binomial import clopper_pearson, wilson
 
 CONFIDENCE = 0.95
 _QUANTILE = 1.959963984540054
@@ -71,8 +71,8 @@ def difference(right: int, right_on_strangers: int, trials: int) -> AddedRisk:
     """
     _check(right, right_on_strangers, trials)
     first, second = right / trials, right_on_strangers / trials
-    low1, high1 = wilson(right, trials)
-    low2, high2 = wilson(right_on_strangers, trials)
+    low1, high1 = wilson(right, trials, _QUANTILE)
+    low2, high2 = wilson(right_on_strangers, trials, _QUANTILE)
     gap = first - second
     return AddedRisk(
         right,
@@ -102,18 +102,6 @@ def split_of_hits(right: int, right_on_strangers: int, trials: int) -> AddedRisk
         (2 * low - 1) * hits / trials,
         (2 * high - 1) * hits / trials,
     )
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Return Wilson's score limits of a share."""
-    share, square = successes / trials, _QUANTILE**2
-    centre = (share + square / (2 * trials)) / (1 + square / trials)
-    half = (
-        _QUANTILE
-        * math.sqrt(share * (1 - share) / trials + square / (4 * trials**2))
-        / (1 + square / trials)
-    )
-    return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
 def _check(right: int, right_on_strangers: int, trials: int) -> None:

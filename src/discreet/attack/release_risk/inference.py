@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.outcome import Outcome
-from discreet.attack.release_risk.controls import AddedRisk, difference
 from discreet.attack.release_risk.parties import Parties
-from discreet.attack.release_risk.stage import COMMON, Story, played, targets
+from discreet.attack.release_risk.stage import COMMON, Story, beside_strangers, played
 from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput, UnknownName
 
@@ -45,14 +42,10 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
             "Inference needs known columns, and a secret that is not one of them.",
             hint="For example known=age,sex secret=job.",
         )
-    return played(STORY, chosen, _attack, columns=(*known, secret), progress=progress)
-
-
-def _attack(parties: Parties, chosen: AttackSettings, rng: np.random.Generator) -> AddedRisk:
-    ours, strangers = targets(parties, chosen.whole("targets"), rng)
-    known, secret = chosen.words("known"), chosen.text("secret")
-    right = guessed(parties, known, secret, ours)
-    return difference(right, guessed(parties, known, secret, strangers), len(ours))
+    judge = beside_strangers(
+        lambda parties, people: guessed(parties, known, secret, people), chosen.whole("targets")
+    )
+    return played(STORY, chosen, judge, columns=(*known, secret), progress=progress)
 
 
 def guessed(parties: Parties, known: tuple[str, ...], secret: str, people: Integers) -> int:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.outcome import Outcome
-from discreet.attack.release_risk.controls import AddedRisk, difference
 from discreet.attack.release_risk.parties import Parties
-from discreet.attack.release_risk.stage import COMMON, Story, played, targets
+from discreet.attack.release_risk.stage import COMMON, Story, beside_strangers, played
 from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 
@@ -47,14 +44,10 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
             "Linkability needs two pieces without a common column.",
             hint="For example first=age,sex second=job,income.",
         )
-    return played(STORY, chosen, _attack, columns=(*first, *second), progress=progress)
-
-
-def _attack(parties: Parties, chosen: AttackSettings, rng: np.random.Generator) -> AddedRisk:
-    ours, strangers = targets(parties, chosen.whole("targets"), rng)
-    first, second = chosen.words("first"), chosen.words("second")
-    right = joined(parties, first, second, ours)
-    return difference(right, joined(parties, first, second, strangers), len(ours))
+    judge = beside_strangers(
+        lambda parties, people: joined(parties, first, second, people), chosen.whole("targets")
+    )
+    return played(STORY, chosen, judge, columns=(*first, *second), progress=progress)
 
 
 def joined(parties: Parties, first: Sequence[str], second: Sequence[str], people: Integers) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
@@ -35,14 +37,11 @@ STORY = Story(
 
 def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how many people questions from each kind of release single out, beside strangers."""
-    return played(STORY, chosen, _attack, columns=chosen.words("columns"), progress=progress)
+    judge = partial(singling_out, guesses=chosen.whole("guesses"))
+    return played(STORY, chosen, judge, columns=chosen.words("columns"), progress=progress)
 
 
-def _attack(parties: Parties, chosen: AttackSettings, rng: np.random.Generator) -> AddedRisk:
-    return singling_out(parties, guesses=chosen.whole("guesses"), rng=rng)
-
-
-def singling_out(parties: Parties, *, guesses: int, rng: np.random.Generator) -> AddedRisk:
+def singling_out(parties: Parties, rng: np.random.Generator, *, guesses: int) -> AddedRisk:
     """Return the risk of being singled out by questions made up from single rows of a release."""
     asked = 0
     ours: set[int] = set()

@@ -14,13 +14,12 @@ from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import recoded
 from discreet.anonymize.search.optimal import anonymize
 from discreet.attack.attacks import AttackSettings, Knob, Progress
-from discreet.attack.curator import Exhibit, synthetic_copy
+from discreet.attack.curator import Exhibit, staged, synthetic_copy
 from discreet.attack.files import read_rows
 from discreet.attack.membership.pool import DECLARED
 from discreet.attack.outcome import Outcome
-from discreet.attack.release_risk.controls import AddedRisk
+from discreet.attack.release_risk.controls import AddedRisk, difference
 from discreet.attack.release_risk.parties import Parties, parties_of
-from discreet.attack.town import staged
 from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
@@ -41,7 +40,7 @@ COMMON = (
 ANONYMIZED, RAW, PRIVATE, NULL = "anonymized", "raw copy", "synthetic, private", "other people"
 DELTA = 1e-9
 _SUPPRESSED = 0.02
-Judge: TypeAlias = Callable[[Parties, AttackSettings, np.random.Generator], AddedRisk]
+Judge: TypeAlias = Callable[[Parties, np.random.Generator], AddedRisk]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +87,20 @@ def played(
             columns=columns,
             hierarchies=Path(folder) if folder else None,
         )
-        risks[name] = judge(parties, chosen, rng)
+        risks[name] = judge(parties, rng)
     return _outcome(story, chosen, scene, risks)
 
 
-def targets(parties: Parties, wanted: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """Return equally many people of the release and strangers, as places."""
-    count = min(wanted, parties.size)
-    return (
-        np.sort(rng.permutation(parties.size)[:count]),
-        np.sort(rng.permutation(parties.size)[:count]) + parties.size,
-    )
+def beside_strangers(right: Callable[[Parties, Integers], int], wanted: int) -> Judge:
+    """Return the judge of how many of `wanted` people are got right, and of equally many strangers."""
+
+    def judge(parties: Parties, rng: np.random.Generator) -> AddedRisk:
+        count = min(wanted, parties.size)
+        ours = np.sort(rng.permutation(parties.size)[:count])
+        strangers = np.sort(rng.permutation(parties.size)[:count]) + parties.size
+        return difference(right(parties, ours), right(parties, strangers), count)
+
+    return judge
 
 
 def _town_scene(chosen: AttackSettings, rng: np.random.Generator) -> RiskScene:

@@ -14,14 +14,16 @@ from fractions import Fraction
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
-from discreet.attack.curator import curator_of, part_of, people_exhibit
-from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
-from discreet.attack.service.curators import (
+from discreet.attack.curator import (
     OTHER_TOKEN,
     TOKEN,
     AnsweringService,
+    curator_of,
+    part_of,
+    people_exhibit,
     running,
 )
+from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.report.document import Figure
 

@@ -20,9 +20,8 @@ import pyarrow as pa
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
-from discreet.attack.curator import curator_of, people_exhibit
+from discreet.attack.curator import TOKEN, AnsweringService, curator_of, people_exhibit, running
 from discreet.attack.outcome import Outcome, Score, score_bars
-from discreet.attack.service.curators import TOKEN, AnsweringService, running
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
 from discreet.report.document import Figure, Grid

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.proposal import Setting
+from discreet.catalog.read.policy_file import loads
+from discreet.engine.connect import connect
 from discreet.errors import BadRows
-from discreet.learn.estimators.budget import LearnBudget
+from discreet.learn.estimators.budget import DATASET, LearnBudget
 from discreet.learn.estimators.frames import as_table, declared, setting_of
-from discreet.learn.estimators.held_rows import TABLE, held_rows
-from discreet.learn.estimators.parameters import warn_of_column
-from discreet.release.desk import Desk
+from discreet.learn.estimators.parameters import PrivateEstimator, warn_of_column
+from discreet.release.desk import Desk, PlainDesk
 
+TABLE = "rows"
 FEWEST = 2
-
-
-class RowPlace(Protocol):
-    """An estimator as far as it says who holds the rows: a curator (declared tables) or a budget (in memory)."""
-
-    curator: Desk | None
-    budget: LearnBudget | None
-    domains: Mapping[str, Any] | Sequence[Any] | None
-    accept: bool
 
 
 @contextmanager
 def table_of(
-    holder: RowPlace, rows: Any, more: tuple[str, Any, Any] | None = None
+    holder: PrivateEstimator, rows: Any, more: tuple[str, Any, Any] | None = None
 ) -> Iterator[tuple[Desk, str]]:
     """Lend the desk and the name of the table that `rows` means.
 
@@ -49,31 +45,66 @@ def table_of(
             hint="budget=LearnBudget('rows.db', epsilon=1, delta=1e-6)",
         )
     table = as_table(rows)
-    _enough(table)
-    columns = _columns(holder, table)
+    if table.num_rows < FEWEST:
+        raise BadRows(f"n_samples = {table.num_rows}: a minimum of {FEWEST} is required.")
+    # The unit's own column needs no domain.
+    needed = table.drop_columns([n for n in table.column_names if n == holder.budget.unit])
+    columns = declared(needed, holder.domains, accept=holder.accept)
     if more is not None:
         name, values, domain = more
         table = table.append_column(name, values)
         columns[name] = domain
-    with held_rows(holder.budget, table, columns, accepted=holder.accept) as desk:
+    with _held(holder.budget, table, columns, accepted=holder.accept) as desk:
         yield desk, TABLE
 
 
-def _columns(holder: RowPlace, table: pa.Table) -> dict[str, Mapping[str, Setting]]:
-    """Return the declared settings; the unit's own column needs none."""
-    unit = holder.budget.unit if holder.budget is not None else "row"
-    return dict(
-        declared(
-            table.drop_columns([n for n in table.column_names if n == unit]),
-            holder.domains,
-            accept=holder.accept,
-        )
-    )
+@contextmanager
+def _held(
+    budget: LearnBudget,
+    table: pa.Table,
+    columns: Mapping[str, Mapping[str, Setting]],
+    *,
+    accepted: bool,
+) -> Iterator[Desk]:
+    """Lend the rows behind the same door as any table: declared, snapshotted, read once paid.
+
+    Every copy of them is gone afterwards.
+    """
+    from pyarrow import parquet
+
+    # Only this user can read the folder (mode 700), and nothing in it outlives the training.
+    with tempfile.TemporaryDirectory(prefix="discreet-rows-") as folder:
+        base = Path(folder)
+        parquet.write_table(table, base / f"{TABLE}.parquet")
+        catalog = loads(_toml(budget, columns, accepted=accepted), base=base)
+        engine = connect("duckdb:", catalog.sources, base=base, state=base / "state")
+        try:
+            yield PlainDesk(catalog, budget.ledger, engine, budget.rng)
+        finally:
+            engine.close()
 
 
-def _enough(table: pa.Table) -> None:
-    if table.num_rows < FEWEST:
-        raise BadRows(f"n_samples = {table.num_rows}: a minimum of {FEWEST} is required.")
+def _toml(
+    budget: LearnBudget, columns: Mapping[str, Mapping[str, Setting]], *, accepted: bool
+) -> str:
+    lines = [
+        f"[datasets.{DATASET}]",
+        f"epsilon = {toml.number(budget.policy.epsilon.value)}",
+        f"delta = {toml.number(budget.policy.delta.value)}",
+        f"neighbours = {toml.text(budget.policy.neighbours.value)}",
+        f"accepted = {toml.value(accepted)}",
+        f"[datasets.{DATASET}.tables.{TABLE}]",
+        f"source = {toml.text(TABLE + '.parquet')}",
+        f"unit = {toml.text(budget.unit)}",
+        *([] if budget.max_rows is None else [f"max_rows = {budget.max_rows}"]),
+        f"[datasets.{DATASET}.tables.{TABLE}.columns]",
+    ]
+    lines += [
+        f"{toml.key(name)} = {toml.inline_table(settings)}"
+        for name, settings in columns.items()
+        if name != budget.unit
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def labels_of(

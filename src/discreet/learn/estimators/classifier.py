@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -17,14 +17,12 @@ from discreet.learn.estimators.asked_rows import (
     labels_of,
     table_of,
 )
-from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import train
 from discreet.learn.scored.paid_test import TestRequest, paid_test
 from discreet.learn.scored.read_file import codes_of_table
-from discreet.release.desk import Desk
 
 TARGET = "target"
 
@@ -42,14 +40,9 @@ class PrivateClassifier(PrivateEstimator):
 
     _kind = "classifier"
 
-    epsilon: Number
     delta: Number | None = None
     model: str = "auto"
-    curator: Desk | None = None
-    budget: LearnBudget | None = None
-    domains: Mapping[str, Any] | Sequence[Any] | None = None
     classes: Sequence[Any] | None = None
-    accept: bool = False
     test_public: bool = False
     test_epsilon: Number | None = None
 
@@ -67,10 +60,7 @@ class PrivateClassifier(PrivateEstimator):
         self.model_ = trained.model
         self.cost_ = trained.cost.to_json()
         self.classes_ = np.array(trained.model.classes) if isinstance(X, str) else labels
-        names = [each.name for each in trained.model.features]
-        self.n_features_in_ = len(names)
-        if hasattr(X, "columns"):
-            self.feature_names_in_ = np.array(names, dtype=object)
+        self._learned_from(X, [each.name for each in trained.model.features])
         return self
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:  # noqa: N803

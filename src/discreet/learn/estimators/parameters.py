@@ -8,16 +8,34 @@ from __future__ import annotations
 import inspect
 import sys
 import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Self
 
+import numpy as np
+
+from discreet.core.numbers import Number
 from discreet.errors import BadRows
+from discreet.learn.estimators.budget import LearnBudget
+from discreet.release.desk import Desk
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateEstimator:
-    """Parameters are the arguments of `__init__`, kept as they were given; copies share the ledger."""
+    """Parameters are the arguments of `__init__`, kept as they were given; copies share the ledger.
+
+    Rows are in a declared table of `curator`, or in memory: then out of `budget`, with the `domains` that
+    were declared, or on `accept` those that the rows show.
+    """
 
     _kind = "estimator"
+
+    epsilon: Number
+    curator: Desk | None = None
+    budget: LearnBudget | None = None
+    domains: Mapping[str, Any] | Sequence[Any] | None = None
+    accept: bool = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's word
         """Return the parameters by name."""
@@ -41,6 +59,12 @@ class PrivateEstimator:
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")
+
+    def _learned_from(self, rows: Any, names: Sequence[str]) -> None:
+        """Keep how many features there were, and their names where the rows name them."""
+        self.n_features_in_ = len(names)
+        if hasattr(rows, "columns"):
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         words = import_module("sklearn.utils")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.numbers import Number
 from discreet.errors import InvalidInput
 from discreet.learn.estimators.asked_rows import checked_features, column_of, table_of
-from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.frames import declared
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
 from discreet.learn.regress import regress
+from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.release.desk import Desk
 
 TARGET = "target"
 
@@ -35,12 +32,7 @@ class PrivateRegressor(PrivateEstimator):
 
     _kind = "regressor"
 
-    epsilon: Number
-    curator: Desk | None = None
-    budget: LearnBudget | None = None
-    domains: Mapping[str, Any] | Sequence[Any] | None = None
     target_range: tuple[float, float] | None = None
-    accept: bool = False
     test_public: bool = False
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803  # scikit-learn's names
@@ -61,10 +53,7 @@ class PrivateRegressor(PrivateEstimator):
         self.cost_ = found.cost.to_json()
         self.coef_ = found.model.weights[1:]
         self.intercept_ = float(found.model.weights[0])
-        names = list(dict.fromkeys(variable.column for variable in found.model.variables))
-        self.n_features_in_ = len(names)
-        if hasattr(X, "columns"):
-            self.feature_names_in_ = np.array(names, dtype=object)
+        self._learned_from(X, _columns(found.model))
         return self
 
     def predict(self, X: Any) -> Reals:  # noqa: N803
@@ -75,8 +64,7 @@ class PrivateRegressor(PrivateEstimator):
     def _rows(self, rows: Any) -> pa.Table:
         if not hasattr(self, "model_"):
             raise not_fitted(self)
-        names = list(dict.fromkeys(variable.column for variable in self.model_.variables))
-        return checked_features(names, rows, type(self).__name__)
+        return checked_features(_columns(self.model_), rows, type(self).__name__)
 
     def score(self, X: Any, y: Any) -> float:  # noqa: N803
         """Return R squared on rows that are public."""
@@ -89,3 +77,7 @@ class PrivateRegressor(PrivateEstimator):
         truth = column_of(y, X).astype(np.float64)
         gaps = ((self.predict(X) - truth) ** 2).sum()
         return float(1 - gaps / max(((truth - truth.mean()) ** 2).sum(), 1e-300))
+
+
+def _columns(model: Regressor) -> list[str]:
+    return list(dict.fromkeys(variable.column for variable in model.variables))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,12 +10,10 @@ import numpy as np
 
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.learn.estimators.asked_rows import checked_features, table_of
-from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
 from discreet.learn.unsupervised.clusters import ClusterRequest, cluster
 from discreet.learn.unsupervised.moments import Moments, main_directions, moments
-from discreet.release.desk import Desk
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -24,12 +22,7 @@ class PrivateScaler(PrivateEstimator):
 
     _kind = "transformer"
 
-    epsilon: Number
     columns: Sequence[str] = ()
-    curator: Desk | None = None
-    budget: LearnBudget | None = None
-    domains: Mapping[str, Any] | Sequence[Any] | None = None
-    accept: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803  # scikit-learn's names
         """Return the estimator, fitted; charged first."""
@@ -56,13 +49,8 @@ class PrivatePCA(PrivateEstimator):
 
     _kind = "transformer"
 
-    epsilon: Number
     n_components: int = 2
     columns: Sequence[str] = ()
-    curator: Desk | None = None
-    budget: LearnBudget | None = None
-    domains: Mapping[str, Any] | Sequence[Any] | None = None
-    accept: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
         """Return the estimator, fitted; charged first."""
@@ -94,14 +82,9 @@ class PrivateKMeans(PrivateEstimator):
 
     _kind = "clusterer"
 
-    epsilon: Number
     n_clusters: int = 8
     delta: Number | None = None
     columns: Sequence[str] = ()
-    curator: Desk | None = None
-    budget: LearnBudget | None = None
-    domains: Mapping[str, Any] | Sequence[Any] | None = None
-    accept: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
         """Return the estimator, fitted; charged first. There are no `labels_`: see `predict`."""

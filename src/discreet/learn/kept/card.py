@@ -37,7 +37,8 @@ def card_of(model: AnyClassifier | Regressor | Recommender) -> Document:
 
 def _regression(model: Regressor) -> Document:
     facts = model.facts
-    names = ["intercept", *(_variable_name(v.column, v.value) for v in model.variables)]
+    names = ["intercept"]
+    names += [v.column if v.value is None else f"{v.column} = {v.value}" for v in model.variables]
     weights = [round(float(weight), 4) for weight in model.weights]
     score = "How good the weights are, only a test can tell: --test FILE."
     if facts["rmse"] is not None:
@@ -70,10 +71,6 @@ def _recommender(model: Recommender) -> Document:
         None,
         (Section("What it goes by", (Words(said),)),),
     )
-
-
-def _variable_name(column: str, value: Any) -> str:
-    return column if value is None else f"{column} = {value}"
 
 
 def _price(facts: Any) -> str:

@@ -40,7 +40,9 @@ def chosen_items(outline: Outline, target: str, features: Sequence[str]) -> tupl
     wanted = [name.lower() for name in features] or [n for n in known if n != target.lower()]
     if not wanted:
         raise InvalidInput("There is no column to predict from beside the target.")
-    return (*(_feature(known[name]) for name in wanted), known[target.lower()])
+    items = [known[name] for name in wanted]
+    read = [feature_column(item) if isinstance(item, Coded) else item for item in items]
+    return (*read, known[target.lower()])
 
 
 def plain_columns(scan: Scan) -> dict[str, Coded]:
@@ -78,10 +80,8 @@ def is_ordered(column: Coded) -> bool:
     return not isinstance(column.domain, BooleanDomain | CategoryDomain)
 
 
-def _feature(item: Item) -> Item:
+def feature_column(item: Coded) -> Coded:
     """Return a feature whose gaps have a code, and whose numbers are divided finely."""
-    if not isinstance(item, Coded):
-        return item
     column = replace(item, missing=True)
     if isinstance(item.domain, BooleanDomain | CategoryDomain):
         if column.size > MOST_CODES:

@@ -180,15 +180,8 @@ def residuals(scores: Integers, truth: Integers) -> Integers:
     return found
 
 
-def _chances() -> Integers:
-    scores = np.arange(-FARTHEST, FARTHEST + 1) / FINE
-    return np.rint(WHOLE / (1 + np.exp(-scores))).astype(np.int64)
-
-
-def _weights() -> Integers:
-    return np.rint(2.0**40 * np.exp(-np.arange(FARTHEST + 1) / FINE)).astype(np.int64)
-
-
-_CHANCES = _chances()
-_WEIGHTS = _weights()
+_CHANCES: Integers = np.rint(
+    WHOLE / (1 + np.exp(-(np.arange(-FARTHEST, FARTHEST + 1) / FINE)))
+).astype(np.int64)
+_WEIGHTS: Integers = np.rint(2.0**40 * np.exp(-np.arange(FARTHEST + 1) / FINE)).astype(np.int64)
 """Public tables of the logistic function and of the exponential, in whole numbers."""

@@ -36,15 +36,14 @@ def read_table(path: Path) -> pa.Table:
     """Return the rows of a CSV or Parquet file; a CSV is read as text."""
     if not path.is_file():
         raise InvalidInput(f"There is no file '{path}'.")
-    from pyarrow import parquet
-
-    with _opened(path) as is_parquet:
-        return parquet.read_table(path) if is_parquet else _csv(path)
+    with _readable(path):
+        return rows_as_written(path)
 
 
 def check_columns(path: Path, needed: Iterable[str]) -> None:
     """Refuse a file that lacks a column, from its header alone."""
-    known = {name.lower() for name in _names(path)}
+    with _readable(path):
+        known = {name.lower() for name in _names(path)}
     wanted = list(needed)
     for name in wanted:
         if name.lower() not in known:
@@ -54,42 +53,48 @@ def check_columns(path: Path, needed: Iterable[str]) -> None:
             )
 
 
-def _names(path: Path) -> list[str]:
-    from pyarrow import csv, parquet
-
-    with _opened(path) as is_parquet:
-        if is_parquet:
-            return list(parquet.read_schema(path).names)
-        parse = csv.ParseOptions(delimiter=delimiter(path), newlines_in_values=True)
-        with csv.open_csv(path, parse_options=parse) as reader:
-            return list(reader.schema.names)
-
-
 @contextmanager
-def _opened(path: Path) -> Iterator[bool]:
-    """Say whether a file is Parquet; what cannot be read meanwhile is refused."""
+def _readable(path: Path) -> Iterator[None]:
     try:
-        with path.open("rb") as file:
-            is_parquet = file.read(4) == b"PAR1"
-        yield is_parquet
+        yield
     except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
         raise InvalidInput(
             f"'{path.name}' cannot be read.", hint="It must be a CSV or a Parquet file."
         ) from None
 
 
-def _csv(path: Path) -> pa.Table:
+def rows_as_written(path: Path) -> pa.Table:
+    """Return the rows of a file, cells of a CSV as text; errors are the library's, and may quote a cell.
+
+    Text keeps the zeros of "02139".
+    """
+    from pyarrow import csv, parquet
+
+    if _is_parquet(path):
+        return parquet.read_table(path)
+    texts = dict.fromkeys(_names(path), pa.string())
+    convert = csv.ConvertOptions(column_types=texts, null_values=[""], strings_can_be_null=True)
+    return csv.read_csv(path, parse_options=_parsing(path), convert_options=convert)
+
+
+def _names(path: Path) -> list[str]:
+    from pyarrow import csv, parquet
+
+    if _is_parquet(path):
+        return list(parquet.read_schema(path).names)
+    with csv.open_csv(path, parse_options=_parsing(path)) as reader:
+        return list(reader.schema.names)
+
+
+def _is_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def _parsing(path: Path) -> Any:
     from pyarrow import csv
 
-    parse = csv.ParseOptions(delimiter=delimiter(path), newlines_in_values=True)
-    names = csv.read_csv(path, parse_options=parse, read_options=csv.ReadOptions()).column_names
-    convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()),
-        null_values=[""],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=True,
-    )
-    return csv.read_csv(path, parse_options=parse, convert_options=convert)
+    return csv.ParseOptions(delimiter=delimiter(path), newlines_in_values=True)
 
 
 def codes_of_table(table: pa.Table, columns: tuple[Coded, ...]) -> Codes:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.learn.sgd.model import AnyClassifier
+from discreet.noise.bars.binomial import wilson
 from discreet.synth.encoding.shape import Codes
 
 MOST_SUBGROUPS = 12
@@ -35,10 +36,7 @@ def exact_share(right: int, rows: int) -> dict[str, Any]:
     """Return a share of public rows with Wilson's 95% interval."""
     if not rows:
         return _rounded(0.0, 0.0, 1.0)
-    share, weight = right / rows, Z95**2 / rows
-    middle = (share + weight / 2) / (1 + weight)
-    half = math.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
-    return _rounded(share, max(middle - half, 0.0), min(middle + half, 1.0))
+    return _rounded(right / rows, *wilson(right, rows, Z95))
 
 
 def _rounded(value: float, low: float, high: float) -> dict[str, Any]:
@@ -59,9 +57,7 @@ def publicly_tested(model: AnyClassifier, path: Path) -> AnyClassifier:
     return replace(model, facts={**model.facts, **found})
 
 
-def public_score(
-    model: AnyClassifier, codes: Codes, truth: npt.NDArray[np.int64]
-) -> dict[str, Any]:
+def public_score(model: AnyClassifier, codes: Codes, truth: Integers) -> dict[str, Any]:
     """Return accuracy, baseline, AUC and accuracy by subgroup on rows that are public."""
     chances = model.chances(codes)
     right = model.guesses(codes) == truth
@@ -77,7 +73,7 @@ def public_score(
     return found
 
 
-def subgroups(model: AnyClassifier, codes: Codes, right: npt.NDArray[np.bool_]) -> dict[str, Any]:
+def subgroups(model: AnyClassifier, codes: Codes, right: Bits) -> dict[str, Any]:
     """Return the accuracy for each value of each category with few of them."""
     found: dict[str, Any] = {}
     for place, column in enumerate(model.features):
@@ -95,17 +91,22 @@ def subgroups(model: AnyClassifier, codes: Codes, right: npt.NDArray[np.bool_]) 
     return found
 
 
-def auc(scores: npt.NDArray[np.float64], truth: npt.NDArray[np.int64]) -> float | None:
+def auc(scores: Floats, truth: Integers) -> float | None:
     """Return the chance that a row of the second class scores above one of the first.
 
     >>> auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0, 0, 1, 1]))
     0.875
     """
-    ones = int((truth == 1).sum())
-    zeros = len(truth) - ones
-    if not ones or not zeros:
+    second, first = scores[truth == 1], scores[truth == 0]
+    if not len(second) or not len(first):
         return None
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - (counts - 1) / 2
-    total = float(ranks[place][truth == 1].sum())
-    return round((total - ones * (ones + 1) / 2) / (ones * zeros), 6)
+    return round(float(placements(second, first).mean()), 6)
+
+
+def placements(of: Floats, among: Floats) -> Floats:
+    """Return for each of the first how large a share of the second lies below it, ties halved."""
+    ordered = np.sort(among)
+    left = np.searchsorted(ordered, of, side="left")
+    right = np.searchsorted(ordered, of, side="right")
+    shares: Floats = (left + right) / (2.0 * len(among))
+    return shares

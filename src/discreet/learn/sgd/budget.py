@@ -13,18 +13,15 @@ from discreet.core.event import Approximate
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import Region
 from discreet.errors import InvalidInput
+from discreet.learn.methods import CHECKING, COUNTING
 from discreet.learn.sgd.clipped import BOUND
 from discreet.learn.sgd.inputs import MOST_INPUTS
 from discreet.learn.sgd.train import RATE, STEPS, UNITS
 from discreet.synth.budget import LARGEST, THRESHOLD_PART, SynthBudget, too_small
 from discreet.synth.measure.private_marginals import MarginalBudget
 
-COUNTING = Fraction(1, 5)
-"""The part of rho that counts features by class, as for the other models."""
-
-CHECKING = Fraction(1, 50)
 LEARNING = Fraction(1, 8)
-"""The parts that check the model on its rows, and that learn domains which are not declared."""
+"""The part that learns domains which are not declared; counting and checking have those of other models."""
 
 COUNTING_SHARE = COUNTING / (COUNTING + CHECKING)
 """What the counting takes of the purse beside the steps; the rest checks the model."""

@@ -1,4 +1,4 @@
-"""A trained network: predicts the class of a row of codes, in whole numbers, and can be kept."""
+"""A network: learned from paid rows, predicts the class of a row of codes, and can be kept."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.errors import InvalidInput
+from discreet.account.noisy_steps import NoisySteps
+from discreet.errors import InternalError, InvalidInput
+from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import FINE, Integers, Reals, best_class
+from discreet.learn.methods import count_features
 from discreet.learn.model import Classifier, CodedModel
-from discreet.learn.sgd.inputs import CodeInputs, code_inputs_from
+from discreet.learn.sgd.budget import COUNTING_SHARE
+from discreet.learn.sgd.inputs import CodeInputs, code_inputs_from, inputs_of
 from discreet.learn.sgd.layers import LARGEST_WEIGHT, WIDEST, Layers, scores
+from discreet.learn.sgd.train import UnitRows, trained_layers
+from discreet.noise.rng import Rng
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.encoding.shape import Codes
+from discreet.synth.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,3 +90,28 @@ def network_from(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> Net
         if not (np.abs(part) <= LARGEST_WEIGHT).all() or (part != np.rint(part)).any():
             raise InvalidInput("a weight in it is no whole number in range")
     return NetworkClassifier(encoding, inputs, Layers(hidden, out), dict(facts))
+
+
+def fit_network(
+    door: LearningDoor,
+    rows: tuple[Codes, Integers],
+    encoding: Encoding,
+    *,
+    steps: NoisySteps,
+    rng: Rng,
+    progress: Progress,
+) -> tuple[NetworkClassifier, Reals]:
+    """Return a network, and the noisy share of each class.
+
+    `rows` are codes and units; they are used for noisy steps only. The door pays for the counts.
+    """
+    codes, unit = rows
+    progress(0, 1, "counting features by class")
+    features, variance = count_features(door, encoding, COUNTING_SHARE)
+    inputs, shares = inputs_of(features, variance)
+    size = float(np.mean([feature.counts.sum() for feature in features]))
+    there = UnitRows(inputs.of(codes), codes[:, -1].astype(np.int64), unit)
+    layers = trained_layers(there, shares, size, steps=steps, rng=rng, progress=progress)
+    if layers.size > steps.coordinates:
+        raise InternalError("a network with more weights than were priced")
+    return NetworkClassifier(encoding, inputs, layers), shares

@@ -114,15 +114,14 @@ def _pair(
     first: tuple[BinnedFeature, Integers], second: tuple[BinnedFeature, Integers]
 ) -> FeaturePair:
     """Return a pair; its cells are taken to be as large as if the features were independent."""
-    parts = [(f.column, merge[f.groups], _sizes(f, merge)) for f, merge in (first, second)]
+    parts = [
+        (f.column, merge[f.groups], np.bincount(merge, weights=f.sizes))
+        for f, merge in (first, second)
+    ]
     (one, groups_one, rows_one), (two, groups_two, rows_two) = parts
     sizes = np.outer(rows_one, rows_two).reshape(-1) / max(rows_one.sum(), 1.0)
     grouping = Grouping((one, two), (groups_one, groups_two))
     return FeaturePair(grouping, np.maximum(sizes, 1.0))
-
-
-def _sizes(feature: BinnedFeature, merge: Integers) -> Reals:
-    return np.asarray(np.bincount(merge, weights=feature.sizes), dtype=np.float64)
 
 
 def _coarse(feature: BinnedFeature, term: Term) -> Integers:

@@ -1,4 +1,4 @@
-"""Exact (Clopper-Pearson) limits of a binomial probability, without scipy."""
+"""Limits of a binomial probability, exact (Clopper-Pearson) or Wilson's, without scipy."""
 
 from __future__ import annotations
 
@@ -41,6 +41,18 @@ def lower_limit(successes: int, trials: int, alpha: float) -> float:
 def upper_limit(successes: int, trials: int, alpha: float) -> float:
     """Return the p at which `successes` or fewer have probability alpha."""
     return 1.0 - lower_limit(trials - successes, trials, alpha)
+
+
+def wilson(successes: int, trials: int, z: float) -> tuple[float, float]:
+    """Return Wilson's score limits of a share, both `z` deviations away: in closed form, not exact."""
+    share, square = successes / trials, z**2
+    centre = (share + square / (2 * trials)) / (1 + square / trials)
+    half = (
+        z
+        * math.sqrt(share * (1 - share) / trials + square / (4 * trials**2))
+        / (1 + square / trials)
+    )
+    return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
 def beta_share(a: float, b: float, x: float) -> float:

@@ -2,8 +2,12 @@ import numpy as np
 import pytest
 
 from discreet.attack.counts.census import ATTACK, overlap, private_blocks, reconstruct
-from discreet.attack.counts.census_guess import expected_residents, likeliest_block
-from discreet.attack.counts.census_solve import consistent_block, least_overlap
+from discreet.attack.counts.census_solve import (
+    consistent_block,
+    expected_residents,
+    least_overlap,
+    likeliest_block,
+)
 from discreet.attack.counts.census_tables import ResidentRows, count_rows, tabulated
 from discreet.errors import InvalidInput
 

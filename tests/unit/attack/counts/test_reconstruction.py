@@ -4,13 +4,15 @@ import pytest
 from discreet.attack.attacks import AttackSettings
 from discreet.attack.counts.reconstruction import (
     ATTACK,
+    SUBSET_SUMS,
     against_curator,
+    answered,
     balanced,
     half_have_it,
     noise_sweep,
-    private_sums,
 )
 from discreet.attack.counts.reconstruction_solve import subset_queries, sums
+from discreet.attack.curator import people_exhibit, subsets_exhibit
 from discreet.noise.bars.binomial import lower_limit
 from discreet.report.svg import to_svg
 
@@ -66,9 +68,13 @@ def test_private_sums_come_in_the_order_of_the_queries():
     rng = np.random.default_rng(6)
     secret = balanced(32, rng)
     queries = subset_queries(32, 40, rng)
-    answered = private_sums(queries, secret, epsilon="1000")
-    assert answered.values.tolist() == sums(queries, secret).tolist()
-    assert "discrete Laplace" in answered.words
+    tables = {
+        "people": people_exhibit(secret, "person"),
+        "subsets": subsets_exhibit(queries, "person"),
+    }
+    values, answer = answered(tables, SUBSET_SUMS, "1000")
+    assert values.tolist() == sums(queries, secret).tolist()
+    assert "discrete Laplace" in "; ".join(answer.provenance.mechanisms)
 
 
 def test_half_of_the_town_is_married():

@@ -58,7 +58,7 @@ def test_the_blind_auditor_gives_nothing_away_by_refusing():
     for secret in (_bits("000000"), _bits("101010")):
         heard = interview(secret, asked, every, Auditor.BLIND)
         assert np.array_equal(heard.by_all, heard.by_answers)
-        assert heard.refused == heard.asked
+        assert heard.refused == len(asked)
 
 
 def test_no_auditor_means_no_secrets():

@@ -5,11 +5,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from discreet.attack.files import OwnPeople
 from discreet.attack.inversion.dose_model import plain_model
 from discreet.attack.inversion.guess import Common, inverted, without_model
 from discreet.attack.inversion.inversion import ATTACK
 from discreet.attack.inversion.patients import ROOT, town_patients, with_root
-from discreet.attack.own_file import OwnPeople
 from discreet.errors import InvalidInput
 
 COLUMNS = ("age", "race", "vkorc1", "cyp2c9", ROOT)

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from discreet.attack.curator import staged
 from discreet.attack.linkage.join import PersonLinks
 from discreet.attack.linkage.town import (
     Hospital,
@@ -13,7 +14,6 @@ from discreet.attack.linkage.town import (
     shuffled,
     slips,
 )
-from discreet.attack.town import staged
 from discreet.errors import InvalidInput
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.membership.auc import auc_score
-from discreet.attack.membership.clustered import clustered_auc, low_rates
+from discreet.attack.membership.auc import auc_score, clustered_auc, low_rates
 from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
 from discreet.attack.membership.played import auc_ceiling
 from discreet.errors import InvalidInput

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from discreet.attack.files import people_of
 from discreet.attack.membership.learners import Pool, our_learner, overfitted, purse_of
 from discreet.attack.membership.membership import ATTACK
-from discreet.attack.own_file import people_of
 from discreet.errors import InvalidInput
 from learning import people
 

@@ -3,11 +3,11 @@ import math
 import numpy as np
 import pytest
 
+from discreet.attack.curator import staged
 from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, RatingsScene, calibrated, claims
 from discreet.attack.ratings.index import Ratings
 from discreet.attack.ratings.known import RatingKnowledge
 from discreet.attack.ratings.netflix import play, scene_of
-from discreet.attack.town import staged
 from discreet.noise.bars.binomial import lower_limit
 from patience import slowness
 

@@ -3,7 +3,7 @@ import pytest
 
 from discreet.attack.ratings.index import Index, Ratings
 from discreet.attack.ratings.known import Glimpse
-from discreet.attack.ratings.private import noisy_counts, presence
+from discreet.attack.ratings.netflix import noisy_counts, presence
 
 
 @pytest.fixture(scope="module")

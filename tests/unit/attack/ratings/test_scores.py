@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from discreet.attack.ratings.claims import likelihoods, most_eccentric, most_likely, weighted
 from discreet.attack.ratings.index import Index, Ratings
 from discreet.attack.ratings.known import Glimpse, RatingKnowledge
-from discreet.attack.ratings.scores import likelihoods, most_eccentric, most_likely, weighted
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The small club: tails as published, one evening for nearly everything, and a harder game."""
 
 import numpy as np
+import pytest
 
 from discreet.attack.ratings.known import RatingKnowledge
 from discreet.attack.ratings.netflix import ATTACK, play, scene_of
@@ -9,8 +10,12 @@ from discreet.attack.ratings.small_club import DAYS, FILMS, small_club
 FEW = RatingKnowledge(2, 0, 3)
 
 
-def test_its_tails_are_those_of_a_recommender_site():
-    made = small_club(943, 0)
+@pytest.fixture(scope="module")
+def made():
+    return small_club(943, 0)
+
+
+def test_its_tails_are_those_of_a_recommender_site(made):
     people = np.bincount(made.person)[1:]
     films = np.bincount(made.film, minlength=FILMS + 1)[1:]
     assert people.min() >= 20
@@ -23,9 +28,9 @@ def test_its_tails_are_those_of_a_recommender_site():
     assert set(np.unique(made.grade)) == {1, 2, 3, 4, 5}
 
 
-def test_two_ratings_and_three_days_find_far_fewer_than_in_the_large_club():
+def test_two_ratings_and_three_days_find_far_fewer_than_in_the_large_club(made):
     """38% on MovieLens 100k itself, 100% in the town's club."""
-    found = play(scene_of(small_club(943, 0), targets=300, seed=0), FEW, rate=0.005)
+    found = play(scene_of(made, targets=300, seed=0), FEW, rate=0.005)
     assert 0.2 < found.right / found.present < 0.6
 
 

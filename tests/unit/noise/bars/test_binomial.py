@@ -6,7 +6,13 @@ from scipy.special import betainc
 from scipy.stats import beta
 
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import beta_share, clopper_pearson, lower_limit, upper_limit
+from discreet.noise.bars.binomial import (
+    beta_share,
+    clopper_pearson,
+    lower_limit,
+    upper_limit,
+    wilson,
+)
 
 CASES = [(0, 10), (10, 10), (1, 10), (70, 90), (3, 10**6), (500_000, 10**6), (999_990, 10**6)]
 
@@ -62,3 +68,12 @@ def test_both_limits_leave_half_of_the_rest_on_their_side(confidence):
 def test_confidence_must_be_a_share(confidence):
     with pytest.raises(InvalidInput):
         clopper_pearson(1, 2, confidence)
+
+
+def test_wilsons_limits_are_the_published_ones():
+    # 15 of 148: .0624 to .1605 by hand from the closed form.
+    low, high = wilson(15, 148, 1.96)
+    assert low == pytest.approx(0.0624, abs=2e-4)
+    assert high == pytest.approx(0.1605, abs=2e-4)
+    assert wilson(0, 10, 1.96)[0] == 0.0
+    assert wilson(10, 10, 1.96)[1] == pytest.approx(1.0)
