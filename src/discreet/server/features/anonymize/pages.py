@@ -12,6 +12,8 @@ from markupsafe import Markup
 from discreet.anonymize.text import BREAKS, LEGACY, percent
 from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
+from discreet.server.feature import Feature
+from discreet.server.features.anonymize import routes
 from discreet.server.features.anonymize.releases import StoredRelease
 from discreet.server.features.anonymize.routes import releases_of
 from discreet.server.features.query import catalog_routes as catalog_api
@@ -20,6 +22,7 @@ from discreet.server.rendering import page
 from discreet.server.views import datasets_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature((routes.router, router))
 
 
 @router.get("/anonymize")

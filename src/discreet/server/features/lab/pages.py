@@ -12,12 +12,19 @@ from markupsafe import Markup
 from discreet.attack.attacks import Knob, all_attacks, attack_named
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
+from discreet.server.feature import Feature, Place
+from discreet.server.features.lab import routes
 from discreet.server.features.lab.outcomes import Shown, usual_id
 from discreet.server.features.lab.own_files import files_of, words_of
 from discreet.server.features.lab.work import lab_of, sliders
 from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (routes.router, router),
+    places=(Place("Teach & attack", "/lab", 60),),
+    set_up=routes.set_up,
+)
 
 FIRST = "linkage"
 """The attack that the lab opens with."""

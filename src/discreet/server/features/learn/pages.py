@@ -13,6 +13,8 @@ from discreet.learn.recommend.run import MOST_ITEMS
 from discreet.learn.select import MOST_CANDIDATES
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
+from discreet.server.feature import Feature, Place
+from discreet.server.features.learn import choices, recommenders, routes
 from discreet.server.features.learn.recommenders import recommenders_seen
 from discreet.server.features.learn.routes import models_of
 from discreet.server.features.learn.shelf import KeptModel, KeptRecommender, Models
@@ -24,6 +26,10 @@ MOST_RATINGS = 20
 """Steps of a scale that the form offers as one of ratings; the API takes up to 256."""
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (routes.router, choices.router, recommenders.router, router),
+    places=(Place("Models", "/models", 50),),
+)
 
 WORDS = {
     "auto": "What did best on other data: boosted, or naive Bayes without delta.",

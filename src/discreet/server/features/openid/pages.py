@@ -21,6 +21,7 @@ from discreet.server.access.limits import fine
 from discreet.server.access.sign_in import form, own_form, set_cookie
 from discreet.server.access.tokens import VOUCHED, Token
 from discreet.server.context import Context, context_of
+from discreet.server.feature import Feature
 from discreet.server.features.openid.provider import Provider, label_of
 from discreet.server.features.openid.setting import read_openid
 from discreet.server.features.openid.tickets import Tickets
@@ -147,3 +148,6 @@ def _forget(response: Response, context: Context) -> None:
 
 def _cookie(context: Context) -> str:
     return f"{context.settings.cookie}_openid"
+
+
+FEATURE = Feature((router,), set_up=set_up)

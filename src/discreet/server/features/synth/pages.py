@@ -8,7 +8,9 @@ from markupsafe import Markup
 
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
+from discreet.server.feature import Feature, Place
 from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.features.synth import routes
 from discreet.server.features.synth.routes import copies_of, find_copy
 from discreet.server.features.synth.views import (
     choice_view,
@@ -20,6 +22,7 @@ from discreet.server.rendering import page
 from discreet.server.views import datasets_view, start_of
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature((routes.router, router), places=(Place("Synthesize", "/synthesize", 30),))
 
 
 @router.get("/synthesize")
