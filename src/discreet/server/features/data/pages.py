@@ -12,14 +12,20 @@ from discreet.server.context import context_of
 from discreet.server.feature import OWNERS, Feature, Place
 from discreet.server.features.budget import routes as budget_api
 from discreet.server.features.budget.views import audit_view, limits_view
-from discreet.server.features.data import bounds_routes, manage_routes, routes
+from discreet.server.features.data import bounds_routes, manage_routes, routes, share_routes
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
-    (routes.router, manage_routes.router, bounds_routes.router, router),
+    (
+        routes.router,
+        share_routes.router,
+        manage_routes.router,
+        bounds_routes.router,
+        router,
+    ),
     places=(Place("Data", "/data", 80, OWNERS),),
     set_up=routes.set_up,
 )
