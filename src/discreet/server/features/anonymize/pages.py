@@ -17,7 +17,7 @@ from discreet.server.features.anonymize import routes
 from discreet.server.features.anonymize.releases import StoredRelease
 from discreet.server.features.anonymize.routes import releases_of
 from discreet.server.features.query import catalog_routes as catalog_api
-from discreet.server.features.synth.views import tables_view
+from discreet.server.features.synth.pages import tables_view
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view
 

@@ -17,10 +17,9 @@ from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import FILE, KeptModel, Models
-from discreet.server.features.learn.wanted import SAID
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import PaidAsk, price_of, submit_paid
+from discreet.server.features.query.paid import SAID, PaidAsk, price_of, submit_paid
 from discreet.server.plain_json import finite
 
 router = api_router("models")

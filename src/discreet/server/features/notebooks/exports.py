@@ -15,8 +15,8 @@ from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.budget.routes import Named, answered
 from discreet.server.features.notebooks.ipynb import MEDIA_TYPE, ipynb
-from discreet.server.features.notebooks.reading import read_cells
 from discreet.server.features.notebooks.routes import find_notebook
+from discreet.server.features.notebooks.shelf import read_cells
 
 router = api_router("notebooks")
 
