@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from discreet.core.numbers import counted
+from discreet.server.shelf import Kept
 
 SHOWN_ENTRIES = 25
 SHORT_WORDS = 24
@@ -274,6 +276,12 @@ def start_epsilon(left: float) -> str:
 def start_of(datasets: Iterable[Mapping[str, Any]], name: str) -> str:
     """Return what a form about one of the listed datasets begins with; nothing where there is none."""
     return next((str(each["start"]) for each in datasets if each["name"] == name), "")
+
+
+def kept_view(kept: Kept) -> dict[str, Any]:
+    """Return what pages show of anything that lies on a shelf: its facts, when it was made, who paid."""
+    when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(kept.created))
+    return kept.to_json() | {"when": when, "who": getattr(kept, "analyst", None) or "owner"}
 
 
 def part_left(epsilon: Mapping[str, float]) -> float:

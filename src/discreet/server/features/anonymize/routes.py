@@ -15,7 +15,7 @@ from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeAsked
 from discreet.server.access.auth import Id, allow, api_router
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
-from discreet.server.features.anonymize.releases import FILES, Releases
+from discreet.server.features.anonymize.releases import Releases
 from discreet.server.features.anonymize.source import source_of
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.jobs.long import LongTask, submit_long
@@ -98,10 +98,8 @@ def look(request: Request, copy_id: Id) -> dict[str, Any]:
 def download(request: Request, copy_id: Id, file: File) -> FileResponse:
     """Download rows or report of a copy."""
     release = releases_of(request).find(copy_id)
-    path = releases_of(request).file(release, file)
-    # As an attachment: a report brings its own style, which this server's pages would refuse.
     name = f"{release.table}-anonymized-{file}"
-    return FileResponse(path, media_type=FILES[file], filename=name)
+    return FileResponse(**releases_of(request).download(release, file, saved_as=name))
 
 
 @router.delete("/anonymize/{copy_id}", status_code=204)

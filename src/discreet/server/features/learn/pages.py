@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -20,7 +19,7 @@ from discreet.server.features.learn.routes import models_of
 from discreet.server.features.learn.shelf import KeptModel, KeptRecommender, Models
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view, start_of
+from discreet.server.views import datasets_view, kept_view, start_of
 
 MOST_RATINGS = 20
 """Steps of a scale that the form offers as one of ratings; the API takes up to 256."""
@@ -114,9 +113,7 @@ def _is_rating(column: dict[str, Any], table: dict[str, Any]) -> bool:
 def recommender_view(kept: KeptRecommender) -> dict[str, Any]:
     """Return one recommender as the page lists it, with a made-up viewer to begin with."""
     first, second = (*kept.known_well, *kept.known_well)[:2]
-    return kept.to_json() | {
-        "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime(kept.created)),
-        "who": kept.analyst or "owner",
+    return kept_view(kept) | {
         "path": f"/api/v1/recommenders/{kept.id}/recommender.zip",
         "viewer": f"{first}={kept.high:g}, {second}={kept.low:g}",
     }
@@ -124,12 +121,10 @@ def recommender_view(kept: KeptRecommender) -> dict[str, Any]:
 
 def model_view(shelf: Models, model: KeptModel) -> dict[str, Any]:
     """Return one model as the page lists it."""
-    return model.to_json() | {
+    return kept_view(model) | {
         "right": f"{model.accuracy:.1%}",
         "interval": f"{model.low:.1%} to {model.high:.1%}",
         "guess": f"{model.baseline:.1%}",
-        "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime(model.created)),
-        "who": model.analyst or "owner",
         "path": f"/api/v1/models/{model.id}/model.zip",
         "card": Markup(shelf.part(model)),  # noqa: S704  # made by us, every text escaped
     }

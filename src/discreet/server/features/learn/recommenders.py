@@ -106,9 +106,8 @@ def recommend_for(request: Request, recommender_id: Id, body: ViewerBody) -> dic
 def download_recommender(request: Request, recommender_id: Id) -> FileResponse:
     """Download a recommender with its card, free of charge."""
     kept = _found(request, recommender_id)
-    path = recommenders_of(request).file(kept, RECOMMENDER)
     name = f"{kept.table.rpartition('.')[2]}-recommender.zip"
-    return FileResponse(path, media_type="application/zip", filename=name)
+    return FileResponse(**recommenders_of(request).download(kept, RECOMMENDER, saved_as=name))
 
 
 @router.delete("/recommenders/{recommender_id}", status_code=204)

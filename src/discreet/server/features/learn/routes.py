@@ -107,9 +107,7 @@ def download(request: Request, model_id: Id) -> FileResponse:
     """Download a model with its card, free of charge."""
     model = find_model(request, model_id)
     name = f"{model.table}-{model.target}-{model.kind}.zip"
-    return FileResponse(
-        models_of(request).file(model, FILE), media_type="application/zip", filename=name
-    )
+    return FileResponse(**models_of(request).download(model, FILE, saved_as=name))
 
 
 @router.delete("/models/{model_id}", status_code=204)

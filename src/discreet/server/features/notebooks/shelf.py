@@ -10,9 +10,8 @@ from discreet.api import Curator
 from discreet.core.answer import Answer
 from discreet.server.access.auth import Principal
 from discreet.server.plain_json import answer_json
-from discreet.server.shelf import Kept, Shelf, ShelfRules
+from discreet.server.shelf import Kept, Shelf
 
-RULES = ShelfRules("notebooks", "notebook", "notebooks", "/api/v1/notebooks", files={})
 CLOSED = "A question about data that is not open to you."
 GONE = "Its answer is not kept any more."
 
@@ -36,7 +35,8 @@ class Notebook(Kept):
 class Notebooks(Shelf[Notebook]):
     """The notebooks of this server."""
 
-    kind, rules = Notebook, RULES
+    kind, folder, listed_by = Notebook, "notebooks", "/api/v1/notebooks"
+    one, many = "notebook", "notebooks"
 
     def write(self, notebook: Notebook) -> Notebook:
         """Return the notebook, kept as it is now."""

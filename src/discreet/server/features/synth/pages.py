@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,10 +15,10 @@ from discreet.server.feature import Feature, Place
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.features.synth import routes
 from discreet.server.features.synth.body import methods_json
-from discreet.server.features.synth.copies import Copy
+from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copy
 from discreet.server.features.synth.routes import copies_of, find_copy
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view, start_of
+from discreet.server.views import datasets_view, kept_view, start_of
 from discreet.synth.report.publishable import SLOW
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
@@ -34,13 +33,6 @@ WORDS = {
     "random": "Reads no data at all: right types, wrong numbers. Free.",
     "rap": "Fits a relaxed table by gradient descent. Named in a US patent: see the docs.",
 }
-_DOWNLOADS = (
-    ("rows.csv", "CSV"),
-    ("rows.parquet", "Parquet"),
-    ("model.json", "model"),
-    ("report.html", "report"),
-    ("report.json", "report as JSON"),
-)
 
 
 @router.get("/synthesize")
@@ -97,21 +89,14 @@ def choice_view() -> list[str]:
 
 def copy_view(copy: Copy) -> dict[str, Any]:
     """Return one copy as the pages show it."""
-    when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(copy.created))
-    return {
-        "id": copy.id,
+    return kept_view(copy) | {
         "path": f"/synthesize/{copy.id}",
-        "table": copy.table,
-        "dataset": copy.dataset,
-        "method": copy.method,
-        "epsilon": copy.epsilon,
         "rows": f"{copy.rows:,}",
         "columns": len(copy.columns),
-        "when": when,
-        "who": copy.analyst or "owner",
-        "compared": copy.compared,
         "downloads": [
-            {"name": words, "path": f"/api/v1/synth/{copy.id}/{file}"} for file, words in _DOWNLOADS
+            {"name": words, "path": f"/api/v1/synth/{copy.id}/{file}"}
+            for file, words in FILES.items()
+            if file not in OWNERS_ONLY
         ],
     }
 

@@ -97,10 +97,8 @@ def download(request: Request, copy_id: Id, file: File) -> FileResponse:
     copy = find_copy(request, copy_id)
     if file in OWNERS_ONLY and caller(request).role is not Role.OWNER:
         raise NotAllowed("The comparison with the real rows is for owners only.")
-    path = copies_of(request).file(copy, file)
-    # As an attachment: a report brings its own style, which this server's pages would refuse.
     name = f"{copy.table}-{copy.method}-{file}"
-    return FileResponse(path, media_type=FILES[file], filename=name)
+    return FileResponse(**copies_of(request).download(copy, file, saved_as=name))
 
 
 @router.post("/synth/{copy_id}/compare", status_code=202)
