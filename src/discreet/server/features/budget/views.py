@@ -45,16 +45,16 @@ def audit_view(lines: Iterable[Line]) -> list[dict[str, str]]:
     shown: list[dict[str, Any]] = []
     usual: dict[tuple[str, str, str], dict[str, Any]] = {}
     for line in lines:
-        rule = _WORDS.get(line.deed)
+        rule = _WORDS.get(line.what)
         words = _plain(line) if rule is None else rule(line.facts)
-        key = (line.who.name, words, line.time[:10])
+        key = (line.who, words, line.time[:10])
         if key in usual:
             usual[key]["times"] += 1
             continue
         if len(shown) == SHOWN_LINES:
             break
-        shown.append({"when": _when(line.time), "who": line.who.name, "what": words, "times": 1})
-        if line.deed in _USUAL:
+        shown.append({"when": _when(line.time), "who": line.who, "what": words, "times": 1})
+        if line.what in _USUAL:
             usual[key] = shown[-1]
     return [item | {"times": _times(item["times"])} for item in shown]
 
@@ -69,7 +69,7 @@ def _when(time: str) -> str:
 
 def _plain(line: Line) -> str:
     """Return a deed that a newer version has written."""
-    return " ".join([line.deed, *(f"{name} {said}" for name, said in sorted(line.facts.items()))])
+    return " ".join([line.what, *(f"{name} {said}" for name, said in sorted(line.facts.items()))])
 
 
 def _made(facts: Facts) -> str:

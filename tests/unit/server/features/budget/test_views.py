@@ -12,7 +12,7 @@ DELTA = {"limit": 0.0, "spent": 0.0, "left": 0.0}
 
 def line(deed, who=OWNER, *, position=0, time="2026-11-15T03:44:06.123+00:00", **facts):
     said = deed if isinstance(deed, str) else deed.value
-    return Line(position, time, who, said, facts)
+    return Line(position, time, who.name, who.token, said, facts)
 
 
 def words(deed, **facts):
