@@ -19,10 +19,9 @@ from discreet.server.features.data.review.losses import draft_losses
 from discreet.server.features.data.review.proposal import look, proposal_json
 from discreet.server.features.data.review.review import Review, still_open
 from discreet.server.features.data.upload.bounds import UploadBounds
-from discreet.server.features.data.upload.expire import expire
+from discreet.server.features.data.upload.examine import take_in
 from discreet.server.features.data.upload.receive import FIELD, OVERHEAD
-from discreet.server.features.data.upload.store import UploadStore, uploads_of
-from discreet.server.features.data.upload.upload import take_in
+from discreet.server.features.data.upload.store import UploadStore, expire, uploads_of
 
 router = api_router("data")
 SERVER = Actor("server")
