@@ -43,16 +43,16 @@ def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
             "unit": dataset["protects"],
             "public_rows": dataset["public_rows"],
             "tables": [_table(table, facts) for table, facts in dataset["tables"].items()],
-            "left_words": f"{amount(dataset['left']['epsilon']['left'])} of "
-            f"{amount(dataset['left']['epsilon']['limit'])} left",
-            "left_amount": amount(dataset["left"]["epsilon"]["left"]),
-            "limit_amount": amount(dataset["left"]["epsilon"]["limit"]),
-            "spent": dataset["left"]["epsilon"]["spent"],
-            "limit": dataset["left"]["epsilon"]["limit"],
-            "start": start_epsilon(dataset["left"]["epsilon"]["left"]),
-            "part_left": part_left(dataset["left"]["epsilon"]),
+            "left_words": f"{amount(epsilon['left'])} of {amount(epsilon['limit'])} left",
+            "left_amount": amount(epsilon["left"]),
+            "limit_amount": amount(epsilon["limit"]),
+            "spent": epsilon["spent"],
+            "limit": epsilon["limit"],
+            "start": start_epsilon(epsilon["left"]),
+            "part_left": part_left(epsilon),
         }
         for name, dataset in catalog["datasets"].items()
+        for epsilon in [dataset["left"]["epsilon"]]
     ]
 
 
@@ -129,9 +129,7 @@ def _purse(
     return {
         "name": name,
         "unit": listed["unit"],
-        "left": amount(epsilon["left"]),
-        "limit": amount(epsilon["limit"]),
-        "part_left": part_left(epsilon),
+        **_gauge(epsilon),
         "delta_words": _delta_words(delta),
         "questions": questions_left(epsilon["left"], noise),
         "asked": spent_some,
@@ -186,12 +184,7 @@ def _tiny(value: float) -> str:
 
 def _analysts(dataset: str, analysts: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
-        {
-            "name": name,
-            "left": amount(shares[dataset]["epsilon"]["left"]),
-            "limit": amount(shares[dataset]["epsilon"]["limit"]),
-            "part_left": part_left(shares[dataset]["epsilon"]),
-        }
+        {"name": name, **_gauge(shares[dataset]["epsilon"])}
         for name, shares in analysts.items()
         if dataset in shares
     ]
@@ -282,6 +275,11 @@ def kept_view(kept: Kept) -> dict[str, Any]:
     """Return what pages show of anything that lies on a shelf: its facts, when it was made, who paid."""
     when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(kept.created))
     return kept.to_json() | {"when": when, "who": getattr(kept, "analyst", None) or "owner"}
+
+
+def _gauge(epsilon: Mapping[str, float]) -> dict[str, Any]:
+    left, limit = amount(epsilon["left"]), amount(epsilon["limit"])
+    return {"left": left, "limit": limit, "part_left": part_left(epsilon)}
 
 
 def part_left(epsilon: Mapping[str, float]) -> float:
