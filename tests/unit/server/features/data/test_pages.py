@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.server.access.audit import COMMAND_LINE, STRANGER, Actor, Deed, Line
-from discreet.server.features.budget.views import SHOWN_LINES, audit_view, limits_view
+from discreet.server.features.data.pages import SHOWN_LINES, audit_view, limits_view
 
 OWNER = Actor("owner", "abc")
 EPSILON = {"limit": 1.0, "spent": 0.25, "left": 0.75}
