@@ -14,7 +14,7 @@ from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
 from discreet.server.feature import Feature, Place
 from discreet.server.features.learn import choices, recommenders, routes
-from discreet.server.features.learn.recommenders import recommenders_seen
+from discreet.server.features.learn.recommenders import recommenders_of
 from discreet.server.features.learn.routes import models_of
 from discreet.server.features.learn.shelf import KeptModel, KeptRecommender, Models
 from discreet.server.features.query import catalog_routes as catalog_api
@@ -45,7 +45,7 @@ def models(request: Request) -> Response:
     """Show what can be predicted, the price of a model, and the models there are."""
     catalog = catalog_api.catalog(request)
     datasets = datasets_view(catalog)
-    shelf, views = models_of(request), tables_view(catalog)
+    shelf, views, sees = models_of(request), tables_view(catalog), caller(request).sees
     tables = [each for each in views if each["targets"]]
     first = str((tables or views)[0]["value"]).partition(".")[0] if views else ""
     return page(
@@ -57,10 +57,10 @@ def models(request: Request) -> Response:
         epsilon=start_of(datasets, first),
         methods=[{"name": name, "words": words} for name, words in WORDS.items()],
         analysts=catalog.get("analysts", []),
-        models=[model_view(shelf, model) for model in shelf.all(caller(request).sees)],
+        models=[model_view(shelf, model) for model in shelf.all(sees)],
         choosers=[each for each in views if each["choices"]],
         rated=[each for each in views if each["ratings"]],
-        recommenders=[recommender_view(each) for each in recommenders_seen(request)],
+        recommenders=[recommender_view(each) for each in recommenders_of(request).all(sees)],
     )
 
 

@@ -24,7 +24,7 @@ from discreet.server.access.auth import caller
 from discreet.server.context import Context, context_of
 from discreet.server.features.query.body import payer_of, request_id_of
 from discreet.server.jobs.long import LongTask, submit_long
-from discreet.server.shelf import Shelf
+from discreet.server.shelf import Item, Shelf
 from discreet.synth.prepare import PreparedSynthesis
 
 Plan = TypeVar("Plan", ChoicePlan, RecommenderPlan)
@@ -94,6 +94,11 @@ def foreseen(
         with planned(wanted, curator) as plan:
             price = price_of(curator, plan.look, wanted.epsilon)
             return plan, price | {"words": promise(wanted.epsilon)}
+
+
+def kept_for(request: Request, shelf_of: Callable[[Request], Shelf[Item]], name: str) -> Item:
+    """Return a thing that the caller may see: owners all, analysts what they paid for."""
+    return shelf_of(request).find(name, caller(request).sees)
 
 
 def submit_paid(

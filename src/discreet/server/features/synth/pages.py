@@ -13,10 +13,11 @@ from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
 from discreet.server.feature import Feature, Place
 from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.features.query.paid import kept_for
 from discreet.server.features.synth import routes
 from discreet.server.features.synth.body import methods_json
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copy
-from discreet.server.features.synth.routes import copies_of, find_copy
+from discreet.server.features.synth.routes import copies_of
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view, kept_view, start_of
 from discreet.synth.report.publishable import SLOW
@@ -63,7 +64,7 @@ def synthesize(request: Request, table: str = "") -> Response:
 @allow(Role.OWNER, Role.ANALYST)
 def one_copy(request: Request, copy_id: str) -> Response:
     """Show one copy: what it is, its files, and its publishable report."""
-    copy = find_copy(request, copy_id)
+    copy = kept_for(request, copies_of, copy_id)
     return page(
         request,
         "synth_copy.html",
