@@ -122,7 +122,7 @@ def _purse(
     history: Iterable[Mapping[str, Any]],
     noise: CountNoise | None,
 ) -> dict[str, Any]:
-    epsilon, delta = facts["epsilon"], facts["delta"]
+    epsilon, delta, renewal = facts["epsilon"], facts["delta"], facts.get("renewal")
     mine = [entry for entry in history if entry.get("dataset", entry.get("budget")) == name]
     spent_some = facts["charges"] > 0
     exposures = facts.get("exposures", 0)
@@ -135,9 +135,9 @@ def _purse(
         "asked": spent_some,
         "gone": epsilon["left"] < CRUMB,
         "worst": facts.get("worst_region", "") if spent_some else "",
-        "alert": _alert(facts.get("alert"), facts.get("renewal")),
+        "alert": _alert(facts.get("alert"), renewal),
         "alert_word": "Gone" if facts.get("alert") == "spent" else "Nearly gone",
-        "renewal": _renewal(facts.get("renewal")),
+        "renewal": f"This budget {renewal['words']}" if renewal else "",
         "exposures": _exposed(exposures, facts.get("exposed", ())) if exposures else "",
         "history": [_entry(entry) for entry in mine[:SHOWN_ENTRIES]],
         "first_sql": " ".join(first_question([listed]).split()),
@@ -158,10 +158,6 @@ def _alert(alert: str | None, renewal: Mapping[str, Any] | None) -> str:
         else "and it does not renew"
     )
     return f"{what}, {then}."
-
-
-def _renewal(renewal: Mapping[str, Any] | None) -> str:
-    return "" if renewal is None else f"This budget {renewal['words']}"
 
 
 def _exposed(releases: int, columns: Iterable[str]) -> str:
