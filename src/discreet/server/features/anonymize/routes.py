@@ -9,7 +9,7 @@ from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import Field, StrictStr
 
-from discreet.anonymize.hierarchy.levels import Hierarchy, parse_hierarchy
+from discreet.anonymize.hierarchy.levels import parse_hierarchy
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeAsked
 from discreet.server.access.auth import Id, allow, api_router
@@ -46,10 +46,9 @@ class AnonymizeBody(_Fields):  # type: ignore[misc]  # its fields are the reques
     def wish(self) -> AnonymizeRequest:
         """Return the wish, or say which word or number makes no sense."""
         asked = self.given(AnonymizeAsked) | {"hierarchies": None}
-        return replace(AnonymizeRequest.of(**asked), given=self._given())
-
-    def _given(self) -> dict[str, Hierarchy]:
-        return {column: parse_hierarchy(text, column) for column, text in self.hierarchies.items()}
+        written = self.hierarchies.items()
+        given = {column: parse_hierarchy(text, column) for column, text in written}
+        return replace(AnonymizeRequest.of(**asked), given=given)
 
 
 def _checked(request: Request, asked: AnonymizeBody) -> dict[str, Any]:

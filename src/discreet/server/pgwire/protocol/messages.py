@@ -194,10 +194,6 @@ def read_message(tag: bytes, body: bytes) -> Message:
     return found
 
 
-def _parse(fields: _Fields) -> Parse:
-    return Parse(fields.text(), fields.text(), fields.numbers("!I"))
-
-
 def _bind(fields: _Fields) -> Bind:
     portal, statement, formats = fields.text(), fields.text(), fields.numbers("!h")
     return Bind(portal, statement, formats, fields.several(fields.value), fields.numbers("!h"))
@@ -212,7 +208,7 @@ def _what(fields: _Fields) -> bool:
 
 _READERS: Final[dict[bytes, Callable[[_Fields], Message]]] = {
     b"Q": lambda fields: Query(fields.text()),
-    b"P": _parse,
+    b"P": lambda fields: Parse(fields.text(), fields.text(), fields.numbers("!I")),
     b"B": _bind,
     b"D": lambda fields: Describe(_what(fields), fields.text()),
     b"E": lambda fields: Execute(fields.text(), fields.number("!i")),
