@@ -179,7 +179,7 @@ def test_a_class_is_begun_asks_and_is_ended_together(school):
         assert [asked(link) for link in links] == [401, 401, 401]
         assert client.delete("/api/v1/classes/autumn", headers=owner).json()["ended"] == 0
         assert client.delete("/api/v1/classes/winter", headers=owner).status_code == 404
-        deeds = [line.deed for line in school.app.state.context.access.audit.last(20)]
+        deeds = [line.what for line in school.app.state.context.access.audit.last(20)]
         assert [deeds.count(deed) for deed in ("share changed", "token made", "token revoked")] == [
             3,
             4,  # the owner's own among them

@@ -240,7 +240,7 @@ def test_signing_in_leaves_a_line_and_no_secret(tmp_path):
             psycopg.connect(found.url(token="dsc_" + "x" * 43))
         audit = found.access.audit
         lines = audit.last(2)
-        assert [(line.who.name, line.deed) for line in lines] == [
+        assert [(line.who, line.what) for line in lines] == [
             ("somebody", "sign-in failed"),
             ("alice", "signed in"),
         ]

@@ -25,7 +25,7 @@ def lines(server):
 
 def told(server):
     """Return (who, what) of every line, oldest first."""
-    return [(line.who.name, line.deed) for line in reversed(lines(server))]
+    return [(line.who, line.what) for line in reversed(lines(server))]
 
 
 def test_everything_an_owner_does_is_told(server):
@@ -86,7 +86,7 @@ def test_a_confirmation_is_told_with_what_became_public_only(server):
         reply = owner.post(f"{API}/data/uploads/{upload}/confirm", json=review)
         assert reply.status_code == 200, reply.text
     latest = lines(server)[0]
-    assert (latest.deed, latest.facts) == (
+    assert (latest.what, latest.facts) == (
         "upload confirmed",
         {"upload": upload, "dataset": "pets", "table": "pets", "epsilon": "1.5"},
     )
@@ -130,7 +130,7 @@ def test_sign_ins_and_refusals_are_told(server):
     ]
     ways = [line.facts["way"] for line in reversed(lines(server)) if "way" in line.facts]
     assert ways == ["page", "session", "address", "token", "page"]
-    routes = [line.facts for line in lines(server) if line.deed == "refused"]
+    routes = [line.facts for line in lines(server) if line.what == "refused"]
     assert routes[0] == {"route": "GET /data", "why": "role"}
     assert routes[-1] == {"route": f"POST {API}/tokens", "why": "csrf"}
 

@@ -204,7 +204,7 @@ def test_commands_leave_lines_in_the_audit_log_which_verify_checks(world, capsys
     json_of(capsys, "token", "list", "--json", *config)
     json_of(capsys, "token", "revoke", made["id"], "--json", *config)
     log = AuditLog(world.parent / ".discreet")
-    found = [(line.who.name, line.deed) for line in reversed(log.last(10))]
+    found = [(line.who, line.what) for line in reversed(log.last(10))]
     deeds = ("share changed", "token made", "tokens listed", "token revoked")
     assert found == [("command line", deed) for deed in deeds]
     assert log.last(4)[-1].facts == {

@@ -389,8 +389,8 @@ def test_uploads_that_nobody_confirms_expire(tmp_path):
         new = uploaded(owner, csv(people=400, salt=4))
         ids = {upload["id"] for upload in owner.get(UPLOADS).json()["uploads"]}
         assert ids == {forgotten, kept, new}
-        told = [line for line in server.context.access.audit.last(20) if line.who.name == "server"]
-        assert [(line.deed, line.facts["upload"]) for line in told] == [("upload removed", late)]
+        told = [line for line in server.context.access.audit.last(20) if line.who == "server"]
+        assert [(line.what, line.facts["upload"]) for line in told] == [("upload removed", late)]
         before = toml(server)
         assert owner.post(f"{UPLOADS}/{late}/confirm", json=review).status_code == 404
         assert toml(server) == before

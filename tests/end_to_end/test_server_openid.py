@@ -110,7 +110,7 @@ def test_a_token_is_made_by_the_form_and_ends_with_the_session(server):
         assert made.label == "OpenID Connect: ann@example.org"
         assert made.expires - time.time() <= server.context.settings.session_hours * 3600
         lines = server.context.access.audit.last(5)
-        assert any(line.who.name == "openid" and line.deed == "token made" for line in lines)
+        assert any(line.who == "openid" and line.what == "token made" for line in lines)
         assert pressed(browser, shown).status_code == 401, "a confirmation is used once"
         assert server.context.tokens.by_id(made.id) is not None
         csrf = browser.get(f"{API}/session").json()["csrf"]

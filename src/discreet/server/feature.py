@@ -47,9 +47,9 @@ class Feature:
 
 @cache
 def features() -> tuple[Feature, ...]:
-    """Return what every folder of features/ calls its FEATURE; adding one is adding a folder."""
+    """Return the FEATURE in the pages of every folder of features/; adding one is adding a folder."""
     names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__))
-    return tuple(import_module(f"{folder.__name__}.{name}.feature").FEATURE for name in names)
+    return tuple(import_module(f"{folder.__name__}.{name}.pages").FEATURE for name in names)
 
 
 def places(role: Role | None) -> list[Place]:

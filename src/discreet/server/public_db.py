@@ -61,17 +61,13 @@ def hold_down(memory_mb: int) -> None:
 
     DuckDB's own limit counts its buffers; what an aggregate keeps of texts and lists is elsewhere.
     """
-    limit = _size() + (memory_mb << 20)
+    try:
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except OSError:
+        size = 2 << 30  # where the system does not tell
+    limit = size + (memory_mb << 20)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _size() -> int:
-    """Return the address space in use now; a guess where the system does not tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except OSError:
-        return 2 << 30
 
 
 def opened(setup: dict[str, Any]) -> duckdb.DuckDBPyConnection:

@@ -10,7 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +19,14 @@ from discreet.errors import TooManyRequests, UnknownName
 
 FRAGMENT = "report.part"
 """What a page shows of a thing: markup that we made, every text escaped."""
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "html": "text/html; charset=utf-8",
+    "json": "application/json",
+    "zip": "application/zip",
+}
+"""What a file holds, by its ending."""
 _FACTS = "facts.json"
 _LOCK = ".lock"
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -40,33 +48,27 @@ class Kept:
 Item = TypeVar("Item", bound=Kept)
 
 
-@dataclass(frozen=True, slots=True)
-class ShelfRules:
-    """What lies on a shelf, how it is called, which files it has, and how much there may be of it."""
-
-    folder: str
-    one: str
-    many: str
-    listed_by: str
-    files: Mapping[str, str] = field(default_factory=dict)
-    most: int = 200
-    most_each: int = 20
-    most_bytes: int = 20 << 30
-
-
 class Shelf(Generic[Item]):
     """The folder of one kind of things; safe to share among threads and processes.
 
     Guarantee: no name that a caller chose becomes a path; a thing is there whole or not at all, and
         for an analyst only those are there that the analyst paid for.
+
+    What lies there and how it is called; `files` can be downloaded and say what a page calls them.
     """
 
     kind: Callable[..., Item]
-    rules: ShelfRules
+    folder: str
+    one: str
+    many: str
+    listed_by: str
+    files: Mapping[str, str] = {}  # as every rule, said by the class and never changed
+    most = 200
+    most_each = 20
+    most_bytes = 20 << 30
 
-    def __init__(self, state: Path, rules: ShelfRules | None = None) -> None:
-        self._rules = rules or self.rules
-        self._folder = state / self._rules.folder
+    def __init__(self, state: Path) -> None:
+        self._folder = state / self.folder
         self._lock = threading.Lock()
 
     def all(self, analyst: str | None = None) -> list[Item]:
@@ -82,20 +84,26 @@ class Shelf(Generic[Item]):
         found = self._read(self._folder / name) if _ID.fullmatch(name) else None
         if found is None or not _is_of(found, analyst):
             raise UnknownName(
-                f"There is no such {self._rules.one}.",
-                hint=f"GET {self._rules.listed_by} lists what there is for you.",
+                f"There is no such {self.one}.",
+                hint=f"GET {self.listed_by} lists what there is for you.",
             )
         return found
 
     def file(self, item: Item, name: str) -> Path:
         """Return the path of one of its files."""
         path = self.place(item) / name
-        if name not in self._rules.files or not path.is_file():
-            there = ", ".join(self._rules.files)
-            raise UnknownName(
-                f"This {self._rules.one} has no such file.", hint=f"There are: {there}."
-            )
+        if name not in self.files or not path.is_file():
+            there = ", ".join(self.files)
+            raise UnknownName(f"This {self.one} has no such file.", hint=f"There are: {there}.")
         return path
+
+    def download(self, item: Item, name: str, *, saved_as: str) -> dict[str, Any]:
+        """Return what a FileResponse takes to hand out one of its files, to be saved.
+
+        Not to be shown: a report brings its own style, which this server's pages would refuse.
+        """
+        path = self.file(item, name)
+        return {"path": path, "media_type": MEDIA_TYPES[path.suffix[1:]], "filename": saved_as}
 
     def part(self, item: Item) -> str:
         """Return what a page shows of it: markup that we made, every text escaped."""
@@ -110,14 +118,13 @@ class Shelf(Generic[Item]):
 
     def room(self, analyst: str | None = None) -> None:
         """Refuse when there are too many things or bytes, before anything is paid."""
-        rules = self._rules
-        if analyst is not None and len(self.all(analyst)) >= rules.most_each:
+        if analyst is not None and len(self.all(analyst)) >= self.most_each:
             raise TooManyRequests(
-                f"You have {rules.most_each} {rules.many} already.", hint="Delete some of them."
+                f"You have {self.most_each} {self.many} already.", hint="Delete some of them."
             )
-        if len(self.all()) >= rules.most or self._bytes() >= rules.most_bytes:
+        if len(self.all()) >= self.most or self._bytes() >= self.most_bytes:
             raise TooManyRequests(
-                f"There are {rules.most} {rules.many} or {rules.most_bytes >> 30} GB of them already.",
+                f"There are {self.most} {self.many} or {self.most_bytes >> 30} GB of them already.",
                 hint="Delete some that nobody needs.",
             )
 

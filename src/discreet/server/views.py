@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from discreet.core.numbers import counted
+from discreet.server.shelf import Kept
 
 SHOWN_ENTRIES = 25
 SHORT_WORDS = 24
@@ -41,16 +43,16 @@ def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
             "unit": dataset["protects"],
             "public_rows": dataset["public_rows"],
             "tables": [_table(table, facts) for table, facts in dataset["tables"].items()],
-            "left_words": f"{amount(dataset['left']['epsilon']['left'])} of "
-            f"{amount(dataset['left']['epsilon']['limit'])} left",
-            "left_amount": amount(dataset["left"]["epsilon"]["left"]),
-            "limit_amount": amount(dataset["left"]["epsilon"]["limit"]),
-            "spent": dataset["left"]["epsilon"]["spent"],
-            "limit": dataset["left"]["epsilon"]["limit"],
-            "start": start_epsilon(dataset["left"]["epsilon"]["left"]),
-            "part_left": part_left(dataset["left"]["epsilon"]),
+            "left_words": f"{amount(epsilon['left'])} of {amount(epsilon['limit'])} left",
+            "left_amount": amount(epsilon["left"]),
+            "limit_amount": amount(epsilon["limit"]),
+            "spent": epsilon["spent"],
+            "limit": epsilon["limit"],
+            "start": start_epsilon(epsilon["left"]),
+            "part_left": part_left(epsilon),
         }
         for name, dataset in catalog["datasets"].items()
+        for epsilon in [dataset["left"]["epsilon"]]
     ]
 
 
@@ -120,24 +122,22 @@ def _purse(
     history: Iterable[Mapping[str, Any]],
     noise: CountNoise | None,
 ) -> dict[str, Any]:
-    epsilon, delta = facts["epsilon"], facts["delta"]
+    epsilon, delta, renewal = facts["epsilon"], facts["delta"], facts.get("renewal")
     mine = [entry for entry in history if entry.get("dataset", entry.get("budget")) == name]
     spent_some = facts["charges"] > 0
     exposures = facts.get("exposures", 0)
     return {
         "name": name,
         "unit": listed["unit"],
-        "left": amount(epsilon["left"]),
-        "limit": amount(epsilon["limit"]),
-        "part_left": part_left(epsilon),
+        **_gauge(epsilon),
         "delta_words": _delta_words(delta),
         "questions": questions_left(epsilon["left"], noise),
         "asked": spent_some,
         "gone": epsilon["left"] < CRUMB,
         "worst": facts.get("worst_region", "") if spent_some else "",
-        "alert": _alert(facts.get("alert"), facts.get("renewal")),
+        "alert": _alert(facts.get("alert"), renewal),
         "alert_word": "Gone" if facts.get("alert") == "spent" else "Nearly gone",
-        "renewal": _renewal(facts.get("renewal")),
+        "renewal": f"This budget {renewal['words']}" if renewal else "",
         "exposures": _exposed(exposures, facts.get("exposed", ())) if exposures else "",
         "history": [_entry(entry) for entry in mine[:SHOWN_ENTRIES]],
         "first_sql": " ".join(first_question([listed]).split()),
@@ -160,10 +160,6 @@ def _alert(alert: str | None, renewal: Mapping[str, Any] | None) -> str:
     return f"{what}, {then}."
 
 
-def _renewal(renewal: Mapping[str, Any] | None) -> str:
-    return "" if renewal is None else f"This budget {renewal['words']}"
-
-
 def _exposed(releases: int, columns: Iterable[str]) -> str:
     named = ", ".join(columns)
     which = f" They exposed: {named}." if named else ""
@@ -184,12 +180,7 @@ def _tiny(value: float) -> str:
 
 def _analysts(dataset: str, analysts: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
-        {
-            "name": name,
-            "left": amount(shares[dataset]["epsilon"]["left"]),
-            "limit": amount(shares[dataset]["epsilon"]["limit"]),
-            "part_left": part_left(shares[dataset]["epsilon"]),
-        }
+        {"name": name, **_gauge(shares[dataset]["epsilon"])}
         for name, shares in analysts.items()
         if dataset in shares
     ]
@@ -274,6 +265,17 @@ def start_epsilon(left: float) -> str:
 def start_of(datasets: Iterable[Mapping[str, Any]], name: str) -> str:
     """Return what a form about one of the listed datasets begins with; nothing where there is none."""
     return next((str(each["start"]) for each in datasets if each["name"] == name), "")
+
+
+def kept_view(kept: Kept) -> dict[str, Any]:
+    """Return what pages show of anything that lies on a shelf: its facts, when it was made, who paid."""
+    when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(kept.created))
+    return kept.to_json() | {"when": when, "who": getattr(kept, "analyst", None) or "owner"}
+
+
+def _gauge(epsilon: Mapping[str, float]) -> dict[str, Any]:
+    left, limit = amount(epsilon["left"]), amount(epsilon["limit"])
+    return {"left": left, "limit": limit, "part_left": part_left(epsilon)}
 
 
 def part_left(epsilon: Mapping[str, float]) -> float:

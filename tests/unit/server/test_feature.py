@@ -24,7 +24,7 @@ def test_a_new_folder_is_a_new_feature(tmp_path, monkeypatch):
     toy = tmp_path / "toy"
     toy.mkdir()
     (toy / "__init__.py").write_text('"""A toy."""', encoding="utf-8")
-    (toy / "feature.py").write_text(
+    (toy / "pages.py").write_text(
         "from fastapi import APIRouter\n"
         "from discreet.server.access.auth import GuardedRoute, everybody\n"
         "from discreet.server.feature import EVERYBODY, Feature, Place\n"

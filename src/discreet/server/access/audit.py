@@ -9,10 +9,9 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from discreet.errors import AuditTampered, LedgerWriteFailed
 from discreet.server.access.audit_head import HEAD, ROOT, AuditHead, read_head, write_head
@@ -73,20 +72,10 @@ class Line:
 
     position: int
     time: str
-    who: Actor
-    deed: str
+    who: str
+    token: str
+    what: str
     facts: Mapping[str, str]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "position": self.position,
-            "time": self.time,
-            "who": self.who.name,
-            "token": self.who.token,
-            "what": self.deed,
-            "facts": dict(self.facts),
-        }
 
 
 class AuditLog:
@@ -209,15 +198,10 @@ def _written(
     time = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
     texts = []
     for facts in many:
-        body = {
-            "position": head.position + 1,
-            "time": time,
-            "who": who.name[:LONGEST_TEXT],
-            "token": who.token,
-            "what": deed.value,
-            "facts": {name: str(value)[:LONGEST_TEXT] for name, value in facts.items()},
-        }
-        content = _ENCODER.encode(body).encode()
+        said = {name: str(value)[:LONGEST_TEXT] for name, value in facts.items()}
+        name = who.name[:LONGEST_TEXT]
+        line = Line(head.position + 1, time, name, who.token, deed.value, said)
+        content = _ENCODER.encode(asdict(line)).encode()
         mark = _hash(head.hash, content)
         texts.append(mark.encode() + b" " + content + b"\n")
         head = AuditHead(head.position + 1, head.end + len(texts[-1]), mark)
@@ -236,13 +220,7 @@ def _checked(head: AuditHead, text: bytes) -> AuditHead:
 def _read(text: bytes) -> Line:
     try:
         body = json.loads(text.partition(b" ")[2])
-        return Line(
-            body["position"],
-            body["time"],
-            Actor(body["who"], body["token"]),
-            body["what"],
-            body["facts"],
-        )
+        return Line(*(body[each.name] for each in fields(Line)))
     except (ValueError, KeyError, TypeError):
         raise _damaged("a line cannot be read") from None
 

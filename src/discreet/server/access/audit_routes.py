@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Query, Request
@@ -19,4 +20,4 @@ Last = Annotated[int, Query(ge=0, le=MOST_READ)]
 @allow(Role.OWNER)
 def audit(request: Request, last: Last = 50) -> dict[str, Any]:
     """List the latest lines of the audit log, latest first: tokens, sign-ins, uploads, limits."""
-    return {"lines": [line.to_json() for line in context_of(request).access.audit.last(last)]}
+    return {"lines": [asdict(line) for line in context_of(request).access.audit.last(last)]}

@@ -9,7 +9,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
@@ -68,16 +68,7 @@ class Token:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; the token itself is not among them."""
-        return {
-            "id": self.id,
-            "role": self.role.value,
-            "analyst": self.analyst,
-            "label": self.label,
-            "created": self.created,
-            "expires": self.expires,
-            "revoked": self.revoked,
-            "valid": self.valid(time.time()),
-        }
+        return asdict(self) | {"role": self.role.value, "valid": self.valid(time.time())}
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,10 @@ class Children:
                     case {"error": error}:
                         raise unpacked_error(error)
                     case {"lacked": "memory"}:
-                        raise ChildEnded(_too_large(limits))
+                        most = f"{limits.memory_mb:,} MB"
+                        raise ChildEnded(
+                            f"The job needed more memory than the {most} that one may take."
+                        )
                     case _:
                         raise ChildEnded("Something went wrong inside the server.")
         except TimeoutError:
@@ -255,10 +258,6 @@ class Children:
 def _tell(job: Job, level: int, event: str, facts: Mapping[str, Any]) -> None:
     whose = {"job": job.id, "request": job.request_id}
     _log.log(level, event, extra={"facts": dict(facts) | whose})
-
-
-def _too_large(limits: ChildLimits) -> str:
-    return f"The job needed more memory than the {limits.memory_mb:,} MB that one may take."
 
 
 def _sentence(status: int) -> str:

@@ -73,19 +73,13 @@ DEFAULTS = {
     "role": "none",
 }
 REPORTED = {
-    "server_version": "server_version",
-    "server_encoding": "server_encoding",
-    "client_encoding": "client_encoding",
-    "application_name": "application_name",
-    "datestyle": "DateStyle",
-    "intervalstyle": "IntervalStyle",
-    "timezone": "TimeZone",
-    "integer_datetimes": "integer_datetimes",
-    "standard_conforming_strings": "standard_conforming_strings",
-    "is_superuser": "is_superuser",
-    "in_hot_standby": "in_hot_standby",
-    "default_transaction_read_only": "default_transaction_read_only",
-}
+    name.lower(): name
+    for name in (
+        "server_version", "server_encoding", "client_encoding", "application_name", "DateStyle",
+        "IntervalStyle", "TimeZone", "integer_datetimes", "standard_conforming_strings",
+        "is_superuser", "in_hot_standby", "default_transaction_read_only",
+    )
+}  # fmt: skip
 """Settings that the protocol reports, in the spelling it uses."""
 _FIXED = {
     "server_version", "server_version_num", "server_encoding", "is_superuser", "integer_datetimes",

@@ -46,10 +46,6 @@ async def serve_pg(context: Context) -> asyncio.Server:
     return await _Connections(context, tls_of(context.settings)).listen()
 
 
-def _stopping() -> Failure:
-    return Failure("57P01", "The server is stopping.")
-
-
 class _Connections:
     """All open connections of one endpoint."""
 
@@ -116,7 +112,8 @@ class _Connections:
         except DiscreetError as error:
             channel.put(reply_of(error, severity="FATAL"))
         except asyncio.CancelledError:
-            why = no_longer_valid() if task in self._ended else _stopping()
+            stopping = Failure("57P01", "The server is stopping.")
+            why = no_longer_valid() if task in self._ended else stopping
             channel.put(reply_of(why, severity="FATAL"))
         except Exception as error:  # noqa: BLE001  # the listening socket must live on
             log_failure(error)

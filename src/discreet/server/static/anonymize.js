@@ -1,6 +1,6 @@
 // The Anonymize page: say what others may know, see what each k leaves and costs, make a copy.
 import { call } from "./api.js";
-import { byId, element, sayProblem, tried } from "./dom.js";
+import { byId, element, sayProblem, tried, whenSent } from "./dom.js";
 import { followJob } from "./work.js";
 
 const table = byId("table");
@@ -108,7 +108,7 @@ table?.addEventListener("change", () => window.location.assign(`/anonymize?table
 byId("anonymize")?.addEventListener("input", (event) => {
   if (event.target !== table) forget();
 });
-byId("anonymize")?.addEventListener("submit", (event) => event.preventDefault());
+whenSent(byId("anonymize"), () => {});
 byId("measure")?.addEventListener("click", () => tried(byId("problem"), measure));
 byId("make")?.addEventListener("click", () => tried(byId("problem"), make));
 slider?.addEventListener("input", show);

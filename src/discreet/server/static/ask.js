@@ -1,7 +1,7 @@
 // The Ask page: what the parts say to each other.
 import { addressed, answerId, leaveAddress, remember, showFree, stored } from "./answers.js";
 import { drawChart, loadLibrary } from "./chart.js";
-import { byId, sayProblem, tried } from "./dom.js";
+import { byId, sayProblem, tried, whenSent } from "./dom.js";
 import { Editor } from "./editor/editor.js";
 import { quoted } from "./editor/tokens.js";
 import { downloadPanel, howPanel } from "./how.js";
@@ -221,10 +221,7 @@ window.addEventListener("popstate", () => {
 });
 editor.addEventListener("input", edited);
 payer?.addEventListener("change", () => price.later(0));
-byId("ask").addEventListener("submit", (event) => {
-  event.preventDefault();
-  ask();
-});
+whenSent(byId("ask"), ask);
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();

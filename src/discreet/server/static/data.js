@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 import { ColumnForm } from "./data_columns.js";
 import { startManage } from "./data_manage.js";
-import { byId, element, sayProblem, tried } from "./dom.js";
+import { byId, element, sayProblem, tried, whenSent } from "./dom.js";
 import { readEpsilon } from "./epsilon.js";
 import { startLimits } from "./limits.js";
 import { startTokens } from "./tokens.js";
@@ -15,8 +15,7 @@ let timer = 0;
 let round = 0;
 let stillOpen = 1;
 
-async function bring(event) {
-  event.preventDefault();
+async function bring() {
   const [file] = byId("file").files;
   sayProblem(byId("bring-problem"), file ? null : { message: "Choose a file first.", hint: "" });
   if (!file) return;
@@ -197,8 +196,7 @@ function sayOpen(open) {
     : `Everything is answered. After confirming, analysts can ask about ${byId("table-name").value}.`;
 }
 
-async function confirm(event) {
-  event.preventDefault();
+async function confirm() {
   const button = byId("confirm");
   button.disabled = true;
   button.disabled = await tried(byId("confirm-problem"), async () => {
@@ -226,8 +224,8 @@ async function showWaiting() {
 }
 
 tried(byId("bring-problem"), showWaiting);
-byId("bring").addEventListener("submit", bring);
-byId("review").addEventListener("submit", confirm);
+whenSent(byId("bring"), bring);
+whenSent(byId("review"), confirm);
 byId("discard").addEventListener("click", () => tried(byId("confirm-problem"), discard));
 byId("add-analyst").addEventListener("click", addAnalyst);
 byId("accept-safe").addEventListener("click", acceptSafe);

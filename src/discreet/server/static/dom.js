@@ -22,6 +22,24 @@ function filled(node, attributes, children) {
   return node;
 }
 
+// Do `act` when a form is sent, instead of sending it.
+export function whenSent(form, act) {
+  form?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    act();
+  });
+}
+
+// The first press asks, by other words on the button; the second does it.
+export function whenSure(button, words, act, asked = () => {}) {
+  button.addEventListener("click", () => {
+    if (button.dataset.sure) return act();
+    button.dataset.sure = "yes";
+    button.textContent = words;
+    return asked();
+  });
+}
+
 // Do what was asked for; what goes wrong is said at `place`. Returns whether it went well.
 export async function tried(place, work) {
   try {

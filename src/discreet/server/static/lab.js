@@ -1,6 +1,6 @@
 // One attack: sliders beside their numbers, a run that can be left, and the page of its outcome.
 import { call, Problem } from "./api.js";
-import { byId, sayProblem, tried } from "./dom.js";
+import { byId, sayProblem, tried, whenSent } from "./dom.js";
 import { begin, follow, followJob, forget, unfinished } from "./work.js";
 
 const form = byId("lab");
@@ -86,12 +86,6 @@ async function attackOwn(own) {
   });
 }
 
-byId("own")?.addEventListener("submit", (event) => {
-  event.preventDefault();
-  attackOwn(event.target);
-});
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  work(begin(KEY, `/lab/${attack}`, { settings: settings() }));
-});
+whenSent(byId("own"), () => attackOwn(byId("own")));
+whenSent(form, () => work(begin(KEY, `/lab/${attack}`, { settings: settings() })));
 comeBack();

@@ -1,6 +1,6 @@
 // Change the budget of a data set, or a share of it: before and after in words, then one button.
 import { call } from "./api.js";
-import { element, sayProblem } from "./dom.js";
+import { element, sayProblem, whenSent } from "./dom.js";
 import { readEpsilon } from "./epsilon.js";
 import { amount, times } from "./words.js";
 
@@ -32,7 +32,7 @@ class LimitsForm {
     this.button = box.querySelector("button.main");
     this.problem = box.querySelector(".limits-problem");
     this.form.addEventListener("input", () => this.say());
-    this.form.addEventListener("submit", (event) => this.send(event));
+    whenSent(this.form, () => this.send());
     box.querySelector(".add-share").addEventListener("click", () => this.add());
     for (const line of this.lines()) this.watchRemoval(line);
     this.say();
@@ -107,8 +107,7 @@ class LimitsForm {
     line.querySelector(".share-words").textContent = words;
   }
 
-  async send(event) {
-    event.preventDefault();
+  async send() {
     const changes = this.changes();
     if (this.button.disabled || !changes?.length) return;
     this.button.disabled = true;

@@ -1,6 +1,6 @@
 // Choices and recommenders on the Models page: a price before it is paid, then the choice, or a viewer to recommend to.
 import { call } from "./api.js";
-import { byId, element, sayProblem, tried } from "./dom.js";
+import { byId, element, sayProblem, tried, whenSent } from "./dom.js";
 import { PricedForm } from "./priced_form.js";
 import { amount } from "./words.js";
 
@@ -93,12 +93,7 @@ async function recommendTo(form) {
 
 if (byId("choose")) choosing();
 if (byId("recommend")) recommending();
-for (const form of document.querySelectorAll("form.viewer")) {
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    recommendTo(form);
-  });
-}
+for (const form of document.querySelectorAll("form.viewer")) whenSent(form, () => recommendTo(form));
 for (const button of document.querySelectorAll(".delete, .delete-recommender")) {
   const { model, recommender } = button.dataset;
   button.addEventListener("click", async () => {

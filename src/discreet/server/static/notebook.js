@@ -1,7 +1,7 @@
 // One notebook: its cells with their stored answers; its author changes them in place.
 import { call } from "./api.js";
 import { drawChart } from "./chart.js";
-import { byId, element, sayProblem, tried } from "./dom.js";
+import { byId, element, sayProblem, tried, whenSent, whenSure } from "./dom.js";
 import { paintedSql } from "./editor/editor.js";
 import { answerTable } from "./table.js";
 import { amount } from "./words.js";
@@ -85,12 +85,6 @@ function remove(at) {
 }
 
 async function drop() {
-  const button = byId("delete");
-  if (!button.dataset.sure) {
-    button.dataset.sure = "yes";
-    button.textContent = "Delete it; answers stay in the history";
-    return;
-  }
   await tried(byId("problem"), () => call("DELETE", `/notebooks/${id}`));
   window.location.assign("/notebooks");
 }
@@ -107,11 +101,8 @@ if (mine) {
     place.lastElementChild.querySelector("textarea").focus();
   });
   for (const name of ["new-title", "shared"]) byId(name).addEventListener("change", save);
-  byId("about").addEventListener("submit", (event) => {
-    event.preventDefault();
-    save();
-  });
-  byId("delete").addEventListener("click", drop);
+  whenSent(byId("about"), save);
+  whenSure(byId("delete"), "Delete it; answers stay in the history", drop);
 }
 document.addEventListener("themechange", show);
 tried(byId("problem"), start);

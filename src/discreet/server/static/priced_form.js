@@ -1,6 +1,6 @@
 // A form with its price on the button: asked for as it changes, before anything is paid; then the work, and coming back to it.
 import { call, Problem } from "./api.js";
-import { byId, sayProblem } from "./dom.js";
+import { byId, sayProblem, whenSent } from "./dom.js";
 import { readEpsilon } from "./epsilon.js";
 import { begin, follow, forget, unfinished } from "./work.js";
 import { priceWords } from "./words.js";
@@ -15,8 +15,7 @@ export class PricedForm {
     Object.assign(this, { key, part, path, word, ask, said, done, over, check, typed, timer: 0, busy: false, running: null });
     this.part("epsilon").addEventListener("input", () => this.read());
     byId("payer")?.addEventListener("change", () => this.later(0));
-    byId(name).addEventListener("submit", (event) => {
-      event.preventDefault();
+    whenSent(byId(name), () => {
       if (!this.busy && !this.part("go").disabled) this.work(begin(this.key, this.path, this.body()));
     });
   }

@@ -1,6 +1,6 @@
 // The Publish pages: keep a draft, rehearse it for nothing, approve it, release it once and for all.
 import { call } from "./api.js";
-import { byId, sayProblem, tried } from "./dom.js";
+import { byId, sayProblem, tried, whenSent } from "./dom.js";
 import { followJob } from "./work.js";
 
 const form = byId("publish");
@@ -59,5 +59,5 @@ async function comeBack() {
 
 const ACTS = { draft, rehearse, approve, release: publish, withdraw };
 for (const [id, act] of Object.entries(ACTS)) byId(id)?.addEventListener("click", () => doing(act));
-form?.addEventListener("submit", (event) => event.preventDefault());
+whenSent(form, () => {});
 if (release) comeBack();

@@ -1,6 +1,6 @@
 // Tokens, for the owner: make one, see it once, revoke any.
 import { call } from "./api.js";
-import { byId, element, tried } from "./dom.js";
+import { byId, element, tried, whenSent } from "./dom.js";
 
 const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
 
@@ -21,8 +21,7 @@ async function list() {
   byId("token-list").querySelector("tbody").replaceChildren(...rows);
 }
 
-async function make(event) {
-  event.preventDefault();
+async function make() {
   const [role, analyst] = byId("token-for").value.split(/:(.*)/s);
   const days = Number(byId("token-days").value);
   const wanted = { role, ...(analyst ? { analyst } : {}), ...(days > 0 ? { expires_days: days } : {}) };
@@ -35,6 +34,6 @@ async function make(event) {
 }
 
 export function startTokens() {
-  byId("new-token").addEventListener("submit", make);
+  whenSent(byId("new-token"), make);
   tried(byId("token-shown"), list);
 }

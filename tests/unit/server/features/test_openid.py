@@ -9,9 +9,9 @@ import pytest
 from discreet.errors import InvalidInput, NotSignedIn
 from discreet.server.features.openid import fetching
 from discreet.server.features.openid.fetching import AT_ONCE, fetched
+from discreet.server.features.openid.pages import KEPT, MINUTES, Tickets
 from discreet.server.features.openid.provider import Provider
 from discreet.server.features.openid.setting import OpenIdSettings, require_safe
-from discreet.server.features.openid.tickets import KEPT, MINUTES, Tickets
 from patience import LONG
 
 DRIPS = 400

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,14 +11,17 @@ from markupsafe import Markup
 from discreet.anonymize.text import BREAKS, LEGACY, percent
 from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
-from discreet.server.features.anonymize.releases import StoredRelease
+from discreet.server.feature import Feature
+from discreet.server.features.anonymize import routes
+from discreet.server.features.anonymize.releases import FILES, StoredRelease
 from discreet.server.features.anonymize.routes import releases_of
 from discreet.server.features.query import catalog_routes as catalog_api
-from discreet.server.features.synth.views import tables_view
+from discreet.server.features.synth.pages import tables_view
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view
+from discreet.server.views import datasets_view, kept_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature((routes.router, router))
 
 
 @router.get("/anonymize")
@@ -55,31 +57,19 @@ def one_copy(request: Request, copy_id: str) -> Response:
     )
 
 
-_DOWNLOADS = (
-    ("rows.csv", "CSV"),
-    ("rows.parquet", "Parquet"),
-    ("report.html", "report"),
-    ("report.json", "report as JSON"),
-)
-
-
 def release_view(release: StoredRelease) -> dict[str, Any]:
     """Return one copy as the pages show it."""
     facts = release.facts
-    return {
-        "id": release.id,
+    return kept_view(release) | {
         "path": f"/anonymize/{release.id}",
-        "table": release.table,
-        "dataset": release.dataset,
         "k": facts["k"],
         "rows": f"{facts['rows'] - facts['suppressed']:,}",
         "left_out": f"{facts['suppressed']:,}",
         "classes": f"{facts['classes']:,}",
         "risk": percent(facts["risk"]["prosecutor"]["average"]),
         "worst": percent(facts["risk"]["prosecutor"]["highest"]),
-        "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime(release.created)),
         "downloads": [
             {"name": words, "path": f"/api/v1/anonymize/{release.id}/{file}"}
-            for file, words in _DOWNLOADS
+            for file, words in FILES.items()
         ],
     }

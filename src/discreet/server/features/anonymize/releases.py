@@ -7,18 +7,15 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Self
 
-from discreet.server.shelf import Kept, Shelf, ShelfRules
+from discreet.server.shelf import Kept, Shelf
 
 FILES = {
-    "rows.csv": "text/csv; charset=utf-8",
-    "rows.parquet": "application/vnd.apache.parquet",
-    "report.html": "text/html; charset=utf-8",
-    "report.json": "application/json",
+    "rows.csv": "CSV",
+    "rows.parquet": "Parquet",
+    "report.html": "report",
+    "report.json": "report as JSON",
 }
-"""What can be downloaded, and its media type."""
-RULES = ShelfRules(
-    "anonymized", "anonymized copy", "anonymized copies", "/api/v1/anonymize", files=FILES, most=100
-)
+"""What can be downloaded, and what pages call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +41,6 @@ class StoredRelease(Kept):
 class Releases(Shelf[StoredRelease]):
     """The anonymized copies of this server."""
 
-    kind, rules = StoredRelease, RULES
+    kind, files, most = StoredRelease, FILES, 100
+    folder, listed_by = "anonymized", "/api/v1/anonymize"
+    one, many = "anonymized copy", "anonymized copies"

@@ -9,13 +9,13 @@ from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import Field, StrictStr
 
-from discreet.anonymize.hierarchy.levels import Hierarchy, parse_hierarchy
+from discreet.anonymize.hierarchy.levels import parse_hierarchy
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeAsked
 from discreet.server.access.auth import Id, allow, api_router
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
-from discreet.server.features.anonymize.releases import FILES, Releases
+from discreet.server.features.anonymize.releases import Releases
 from discreet.server.features.anonymize.source import source_of
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.jobs.long import LongTask, submit_long
@@ -46,10 +46,9 @@ class AnonymizeBody(_Fields):  # type: ignore[misc]  # its fields are the reques
     def wish(self) -> AnonymizeRequest:
         """Return the wish, or say which word or number makes no sense."""
         asked = self.given(AnonymizeAsked) | {"hierarchies": None}
-        return replace(AnonymizeRequest.of(**asked), given=self._given())
-
-    def _given(self) -> dict[str, Hierarchy]:
-        return {column: parse_hierarchy(text, column) for column, text in self.hierarchies.items()}
+        written = self.hierarchies.items()
+        given = {column: parse_hierarchy(text, column) for column, text in written}
+        return replace(AnonymizeRequest.of(**asked), given=given)
 
 
 def _checked(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
@@ -98,10 +97,8 @@ def look(request: Request, copy_id: Id) -> dict[str, Any]:
 def download(request: Request, copy_id: Id, file: File) -> FileResponse:
     """Download rows or report of a copy."""
     release = releases_of(request).find(copy_id)
-    path = releases_of(request).file(release, file)
-    # As an attachment: a report brings its own style, which this server's pages would refuse.
     name = f"{release.table}-anonymized-{file}"
-    return FileResponse(path, media_type=FILES[file], filename=name)
+    return FileResponse(**releases_of(request).download(release, file, saved_as=name))
 
 
 @router.delete("/anonymize/{copy_id}", status_code=204)

@@ -15,12 +15,16 @@ from discreet.errors import DiscreetError
 from discreet.server.access.auth import GuardedRoute, allow, maybe_caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
+from discreet.server.feature import Feature, Place
 from discreet.server.features.budget import routes as budget_api
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.rendering import page
 from discreet.server.views import FINE, ROUGH, CountNoise, budget_view, datasets_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (budget_api.router, router), places=(Place("Budget", "/budget", 90, frozenset(Role)),)
+)
 
 
 @router.get("/budget")

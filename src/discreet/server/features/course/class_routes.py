@@ -79,7 +79,10 @@ def begin(request: Request, wanted: ClassWanted) -> dict[str, Any]:
         "about": about,
         "keep": KEEP,
         "notes": share_notes(catalog),
-        "students": [_student(card) for card in cards],
+        "students": [
+            {"name": card.name, "link": card.link, "qr": {"path": card.path, "side": card.side}}
+            for card in cards
+        ],
         "sheet": sign_in_sheet(title, about, cards),
     }
 
@@ -95,7 +98,3 @@ def end(request: Request, name: ClassName) -> dict[str, Any]:
 def _card(request: Request, made: NewToken) -> SheetCard:
     name = made.token.analyst or ""
     return SheetCard.of(name, f"{str(request.base_url).rstrip('/')}/ask?token={made.text}")
-
-
-def _student(card: SheetCard) -> dict[str, Any]:
-    return {"name": card.name, "link": card.link, "qr": {"path": card.path, "side": card.side}}

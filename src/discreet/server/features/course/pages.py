@@ -14,12 +14,19 @@ from discreet.course.lesson import LIVE, Lesson, all_lessons, lesson_named, syll
 from discreet.server.access.auth import GuardedRoute, allow, everybody
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
+from discreet.server.feature import EVERYBODY, Feature, Place
+from discreet.server.features.course import class_routes, routes
 from discreet.server.features.course.class_routes import MOST
 from discreet.server.features.course.routes import LessonName
 from discreet.server.markdown import own_address, to_markup
 from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (routes.router, class_routes.router, router),
+    places=(Place("Course", "/course", 70, EVERYBODY),),
+    set_up=routes.set_up,
+)
 
 
 @router.get("/learn")

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from pathlib import Path as FilePath
 from typing import Annotated, Any
 
 from fastapi import Path, Request
 from pydantic import Field, StrictStr
 
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare.amounts import with_share
+from discreet.catalog.declare.columns import Settings, with_columns
+from discreet.catalog.declare.datasets import with_new_name, with_source, without_dataset
+from discreet.core.schema import Table
+from discreet.errors import InvalidInput, RequestConflict, UnknownName
 from discreet.server.access.audit import Deed
 from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.data.manage import (
-    NewColumns,
-    NewName,
-    declare,
-    refresh,
-    remove,
-    rename,
-)
-from discreet.server.features.data.review.declared import declared_json
-from discreet.server.features.data.upload.store import uploads_of
+from discreet.server.features.data.change import change
+from discreet.server.features.data.review.confirm import dataset_of
+from discreet.server.features.data.review.declared import declared_json, one_table
+from discreet.server.features.data.review.review import NAME, ColumnReview, settings_of
+from discreet.server.features.data.upload.store import Upload, uploads_of
 from discreet.server.plain_json import Body
 
 router = api_router("data")
 Name = Annotated[str, Path(min_length=1, max_length=200)]
+
+
+class NewName(Body):
+    """Another name for a dataset."""
+
+    name: StrictStr = Field(pattern=NAME)
+
+
+class NewColumns(Body):
+    """Columns of a dataset's one table, declared anew; columns that are not named stay."""
+
+    columns: dict[str, ColumnReview] = Field(min_length=1)
 
 
 class NewFile(Body):
@@ -45,35 +61,141 @@ def columns(request: Request, dataset: Name) -> dict[str, Any]:
 @allow(Role.OWNER)
 def edit(request: Request, dataset: Name, wanted: NewColumns) -> dict[str, Any]:
     """Declare columns anew; from now on they are read so."""
-    found = declare(context_of(request).workspace, dataset, wanted)
-    tell(request, Deed.DATASET_EDITED, dataset=dataset, columns=", ".join(found["columns"]))
-    return found
+
+    def declare(text: str, old: Catalog) -> str:
+        table = one_table(old, dataset)
+        changes = {
+            _declared(table, name): _as_reviewed(name, column)
+            for name, column in wanted.columns.items()
+        }
+        return with_columns(text, old.dataset(dataset).name, table.name, changes)
+
+    change(context_of(request).workspace, declare)
+    found = sorted(wanted.columns)
+    tell(request, Deed.DATASET_EDITED, dataset=dataset, columns=", ".join(found))
+    return {"dataset": dataset, "columns": found}
 
 
 @router.put("/data/datasets/{dataset}/name")
 @allow(Role.OWNER)
 def name(request: Request, dataset: Name, wanted: NewName) -> dict[str, Any]:
     """Give a dataset another name; its budget and history stay."""
-    found = rename(context_of(request).workspace, dataset, wanted)
+
+    def rename(text: str, old: Catalog) -> str:
+        name = old.dataset(dataset).name
+        shares = _shares(old, name)
+        for analyst in shares:
+            text = with_share(text, analyst, name, None)
+        text = with_new_name(text, name, wanted.name)
+        for analyst, amounts in shares.items():
+            text = with_share(text, analyst, wanted.name, amounts)
+        return text
+
+    new = change(context_of(request).workspace, rename)
     tell(request, Deed.DATASET_RENAMED, dataset=dataset, name=wanted.name)
-    return found
+    return {"dataset": wanted.name, "budget": new.dataset(wanted.name).budget}
 
 
 @router.put("/data/datasets/{dataset}/file")
 @allow(Role.OWNER)
 def file(request: Request, dataset: Name, wanted: NewFile) -> dict[str, Any]:
     """Let a dataset read a new upload: a new snapshot, with everybody at the highest bill so far."""
-    store = uploads_of(request)
+    store, workspace = uploads_of(request), context_of(request).workspace
     upload = store.find(wanted.upload)
-    found = refresh(context_of(request).workspace, store, dataset, upload)
+    before: list[Upload] = []
+
+    def refresh(text: str, old: Catalog) -> str:
+        """Read the new file instead.
+
+        Guarantee: the budget follows the person: a new snapshot starts everybody at the highest bill
+            so far, but for columns declared immutable (docs/notes/0013-catalog.md).
+        """
+        table = one_table(old, dataset)
+        mine = [u for u in store.all() if dataset_of(old, store, u) == old.dataset(dataset).name]
+        if not mine:
+            raise InvalidInput(
+                "Only a data set that was brought in as a file can be refreshed by another.",
+                hint="Replace the file that discreet.toml names; it is taken up by itself.",
+            )
+        taken = dataset_of(old, store, upload)
+        if taken is not None:
+            raise RequestConflict(f"The data set '{taken}' reads this file already.")
+        _refuse_missing(table, upload)
+        before.extend(mine)
+        base = workspace.config.parent.resolve()
+        source = FilePath(os.path.relpath(store.table(upload).resolve(), base)).as_posix()
+        return with_source(text, old.dataset(dataset).name, table.name, source)
+
+    new = change(workspace, refresh)
+    for each in before:
+        store.retire(each, new.dataset(dataset).budget)
     tell(request, Deed.DATASET_REFRESHED, dataset=dataset, upload=upload.id)
-    return found
+    return {"dataset": dataset, "table": one_table(new, dataset).name, "file": upload.file}
 
 
 @router.delete("/data/datasets/{dataset}")
 @allow(Role.OWNER)
 def gone(request: Request, dataset: Name) -> dict[str, Any]:
     """Remove a dataset, its shares and its uploaded file; the ledger keeps what was spent."""
-    found = remove(context_of(request).workspace, uploads_of(request), dataset)
+    store = uploads_of(request)
+    files: list[Upload] = []
+    budgets: list[str] = []
+
+    def remove(text: str, old: Catalog) -> str:
+        found = old.dataset(dataset)
+        shares = _shares(old, found.name)
+        last = [a for a in shares if set(old.analysts[a]) == {found.name}]
+        if shares and len(last) == len(old.analysts) and len(old.datasets) > 1:
+            raise InvalidInput(
+                "Without this data set nobody would have a share, and every question would be the "
+                "owner's, limited by the totals alone.",
+                hint="Give an analyst a share of another data set first.",
+            )
+        budgets.append(found.budget)
+        files.extend(u for u in store.all() if dataset_of(old, store, u) == found.name)
+        for analyst in shares:
+            text = with_share(text, analyst, found.name, None)
+        return without_dataset(text, found.name)
+
+    change(context_of(request).workspace, remove)
+    for upload in files:
+        store.retire(upload, budgets[0])
     tell(request, Deed.DATASET_REMOVED, dataset=dataset)
+    return {"dataset": dataset, "removed": True, "files": len(files)}
+
+
+def _declared(table: Table, name: str) -> str:
+    if table.unit is not None and table.unit.column == name:
+        raise InvalidInput("This column says whose rows they are; it stays as it is.")
+    return table.column(name).name
+
+
+def _as_reviewed(name: str, column: ColumnReview) -> Any:
+    if not (column.public or column.hidden):
+        raise InvalidInput(f"Column '{name}': say that this declaration is public, or hide it.")
+    settings = settings_of(name, column)
+
+    def change_to(_old: Settings) -> Settings:
+        return settings
+
+    return change_to
+
+
+def _refuse_missing(table: Table, upload: Upload) -> None:
+    known = {name.lower() for name in upload.columns}
+    missing = [c.name for c in table.columns if c.name.lower() not in known and not c.hidden]
+    if missing:
+        raise UnknownName(
+            f"The new file lacks columns that are declared: {', '.join(missing)}.",
+            hint="Send a file with the same columns, or change the declarations first.",
+        )
+
+
+def _shares(catalog: Catalog, dataset: str) -> Mapping[str, Any]:
+    found = {}
+    for analyst, caps in catalog.analysts.items():
+        if dataset in caps:
+            cap = caps[dataset]
+            delta = {"delta": cap.delta.value} if cap.delta.value else {}
+            found[analyst] = {"epsilon": cap.epsilon.value} | delta
     return found

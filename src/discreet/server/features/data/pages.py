@@ -1,21 +1,45 @@
-"""The Data page: what can be asked, and the review through which more comes in."""
+"""The Data page: what can be asked, limits to change, the review through which more comes in, and who did what."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from discreet.server.access.audit import MOST_READ
+from discreet.server.access.audit import MOST_READ, Deed, Line
 from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
+from discreet.server.feature import OWNERS, Feature, Place
 from discreet.server.features.budget import routes as budget_api
-from discreet.server.features.budget.views import audit_view, limits_view
+from discreet.server.features.data import bounds_routes, manage_routes, routes, share_routes
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view
+from discreet.server.views import amount, datasets_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (
+        routes.router,
+        share_routes.router,
+        manage_routes.router,
+        bounds_routes.router,
+        router,
+    ),
+    places=(Place("Data", "/data", 80, OWNERS),),
+    set_up=routes.set_up,
+)
+
+SHOWN_LINES = 30
+
+Facts = Mapping[str, str]
+
+_USUAL = {
+    deed.value
+    for deed in (Deed.TOKENS_LISTED, Deed.SIGNED_IN, Deed.SIGNED_OUT, Deed.SIGN_IN_FAILED)
+}
 
 
 @router.get("/data")
@@ -48,3 +72,129 @@ def _bounded(request: Request) -> list[str]:
             for table in dataset.tables
             if table.unit is not None and not table.unit.is_row
         ]
+
+
+def limits_view(budget: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the limits of GET /budget, for an owner, as the form that changes them needs them."""
+    return [
+        {
+            "name": name,
+            "epsilon": facts["epsilon"],
+            "delta": facts["delta"],
+            "others": [
+                other
+                for other, its in budget["datasets"].items()
+                if other != name and its["budget"] == facts["budget"]
+            ],
+            "shares": [
+                {"analyst": analyst, "epsilon": shares[name]["epsilon"]}
+                for analyst, shares in budget["analysts"].items()
+                if name in shares
+            ],
+        }
+        for name, facts in budget["datasets"].items()
+    ]
+
+
+def audit_view(lines: Iterable[Line]) -> list[dict[str, str]]:
+    """Return lines of the audit log, latest first, in words; what one does daily is one line a day."""
+    shown: list[dict[str, Any]] = []
+    usual: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for line in lines:
+        rule = _WORDS.get(line.what)
+        words = _plain(line) if rule is None else rule(line.facts)
+        key = (line.who, words, line.time[:10])
+        if key in usual:
+            usual[key]["times"] += 1
+            continue
+        if len(shown) == SHOWN_LINES:
+            break
+        shown.append({"when": _when(line.time), "who": line.who, "what": words, "times": 1})
+        if line.what in _USUAL:
+            usual[key] = shown[-1]
+    return [item | {"times": _times(item["times"])} for item in shown]
+
+
+def _times(number: int) -> str:
+    return "" if number == 1 else f", {'twice' if number == 2 else f'{number:,} times'} that day"
+
+
+def _when(time: str) -> str:
+    return time[:16].replace("T", " ")
+
+
+def _plain(line: Line) -> str:
+    """Return a deed that a newer version has written."""
+    return " ".join([line.what, *(f"{name} {said}" for name, said in sorted(line.facts.items()))])
+
+
+def _made(facts: Facts) -> str:
+    whose = f"for {facts['analyst']}" if "analyst" in facts else f"for the role {facts['role']}"
+    until = f", valid until {facts['until']}" if "until" in facts else ""
+    return f"made a token {whose}{until} ({facts['id']})"
+
+
+def _failed(facts: Facts) -> str:
+    more = facts.get("unwritten_before")
+    before = f"; {int(more):,} more before that" if more else ""
+    return f"could not sign in, from {facts['address'] or 'an unknown address'}{before}"
+
+
+def _refused(facts: Facts) -> str:
+    why = "not with this role" if facts["why"] == "role" else "not without the session's own form"
+    return f"was refused {facts['route']}, {why}"
+
+
+def _moved(facts: Facts) -> str:
+    """Return from what to what; delta only where it moved."""
+    parts = []
+    for name, sign in (("epsilon", "ε"), ("delta", "δ")):
+        old, new = facts.get(f"{name}_before"), facts.get(f"{name}_after")
+        if new is None:
+            continue
+        said = (lambda text: amount(float(text))) if name == "epsilon" else str
+        if old is None and name == "epsilon":
+            parts.append(f"to {sign} {said(new)}")
+        elif old not in (None, new):
+            parts.append(f"from {sign} {said(str(old))} to {said(new)}")
+    return " and ".join(parts) or "to what it was"
+
+
+_WORDS: dict[str, Callable[[Facts], str]] = {
+    Deed.TOKEN_MADE.value: _made,
+    Deed.TOKENS_LISTED.value: lambda _: "looked at the list of tokens",
+    Deed.TOKEN_REVOKED.value: lambda facts: f"revoked the token {facts['id']}",
+    Deed.SIGNED_IN.value: lambda _: "signed in",
+    Deed.SIGN_IN_FAILED.value: _failed,
+    Deed.SIGNED_OUT.value: lambda _: "signed out",
+    Deed.REFUSED.value: _refused,
+    Deed.UPLOADED.value: lambda _: "brought a file",
+    Deed.UPLOAD_CONFIRMED.value: lambda facts: (
+        f"confirmed a file as {facts['dataset']}, with ε {facts['epsilon']} in all"
+    ),
+    Deed.UPLOAD_REMOVED.value: lambda facts: (
+        "threw a file away" + (f": {facts['why']}" if "why" in facts else "")
+    ),
+    Deed.BUDGET_CHANGED.value: lambda facts: (
+        f"changed the budget of {facts['dataset']} {_moved(facts)}"
+    ),
+    Deed.BUDGET_RENEWED.value: lambda facts: (
+        f"renewed the budget of {facts['dataset']} for {facts['period']}, {_moved(facts)}"
+    ),
+    Deed.SHARE_CHANGED.value: lambda facts: (
+        f"set the share of {facts['analyst']} in {facts['dataset']} {_moved(facts)}"
+    ),
+    Deed.DATASET_RENAMED.value: lambda facts: (
+        f"renamed {facts['dataset']} to {facts['name']}; its budget stays"
+    ),
+    Deed.DATASET_REFRESHED.value: lambda facts: f"gave {facts['dataset']} a new file",
+    Deed.DATASET_EDITED.value: lambda facts: (
+        f"declared columns of {facts['dataset']} anew: {facts['columns']}"
+    ),
+    Deed.DATASET_REMOVED.value: lambda facts: f"removed {facts['dataset']}",
+    Deed.SHARE_REMOVED.value: lambda facts: (
+        f"took away the share of {facts['analyst']} in {facts['dataset']}"
+    ),
+    Deed.SURVEY_BEGUN.value: lambda facts: f"began the survey {facts['survey']}",
+    Deed.SURVEY_CLOSED.value: lambda facts: f"closed the survey {facts['survey']}",
+}

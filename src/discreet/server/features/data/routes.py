@@ -1,11 +1,11 @@
-"""The Data API, for the owner: upload, look at the proposal, review, confirm; budgets and shares."""
+"""The Data API, for the owner: upload, look at the proposal, review, confirm."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import FastAPI, Path, Request
+from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
@@ -17,25 +17,15 @@ from discreet.server.features.data.review.confirm import confirm as confirm_revi
 from discreet.server.features.data.review.confirm import dataset_of, open_for
 from discreet.server.features.data.review.losses import draft_losses
 from discreet.server.features.data.review.proposal import look, proposal_json
-from discreet.server.features.data.review.review import AnalystShare, Review, still_open
-from discreet.server.features.data.shares import (
-    NewBudget,
-    remove_share,
-    renew,
-    set_budget,
-    set_share,
-)
+from discreet.server.features.data.review.review import Review, still_open
 from discreet.server.features.data.upload.bounds import UploadBounds
-from discreet.server.features.data.upload.expire import expire
+from discreet.server.features.data.upload.examine import take_in
 from discreet.server.features.data.upload.receive import FIELD, OVERHEAD
-from discreet.server.features.data.upload.store import UploadStore, uploads_of
-from discreet.server.features.data.upload.upload import take_in
+from discreet.server.features.data.upload.store import UploadStore, expire, uploads_of
 
 router = api_router("data")
 SERVER = Actor("server")
 """Who deletes what has expired."""
-
-Name = Annotated[str, Path(min_length=1, max_length=200)]
 
 _BODY = {
     "requestBody": {
@@ -163,51 +153,3 @@ def remove(request: Request, upload_id: Id) -> dict[str, Any]:
     tell(request, Deed.UPLOAD_REMOVED, upload=found.id)
     store.remove(found)
     return {"id": upload_id, "removed": True}
-
-
-@router.put("/data/datasets/{dataset}/budget")
-@allow(Role.OWNER)
-def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]:
-    """Change the total of a dataset; the ledger records it."""
-    found = set_budget(context_of(request).workspace, dataset, wanted)
-    tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
-    return found
-
-
-@router.post("/data/datasets/{dataset}/renewal")
-@allow(Role.OWNER)
-def renewal(request: Request, dataset: Name) -> dict[str, Any]:
-    """Renew the budget of a dataset for the present period, by its declared policy; the ledger records it."""
-    found = renew(context_of(request).workspace, dataset)
-    facts = _change(found) | {"period": found["period"]}
-    tell(request, Deed.BUDGET_RENEWED, dataset=dataset, **facts)
-    return found
-
-
-@router.put("/data/datasets/{dataset}/analysts/{analyst}")
-@allow(Role.OWNER)
-def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) -> dict[str, Any]:
-    """Give an analyst a share of a dataset, or change it; the ledger records it."""
-    found = set_share(context_of(request).workspace, dataset, analyst, wanted)
-    tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
-    return found
-
-
-@router.delete("/data/datasets/{dataset}/analysts/{analyst}")
-@allow(Role.OWNER)
-def unshare(request: Request, dataset: Name, analyst: Name) -> dict[str, Any]:
-    """Take an analyst's share away; the ledger records it."""
-    found = remove_share(context_of(request).workspace, dataset, analyst)
-    tell(request, Deed.SHARE_REMOVED, dataset=dataset, analyst=analyst)
-    return found
-
-
-def _change(found: dict[str, Any]) -> dict[str, str]:
-    """Return a change of limits as the audit log tells it: before and after."""
-    before = found["before"]
-    return {
-        f"{name}_{when}": f"{side[name]:g}"
-        for when, side in (("before", before), ("after", found))
-        if side is not None
-        for name in ("epsilon", "delta")
-    }

@@ -1,4 +1,4 @@
 """The documentation as pages: tutorials, concepts and reference, from files inside the package.
 
-Only the frame finds it, through its `feature`.
+Only the frame finds it, through its `pages`.
 """

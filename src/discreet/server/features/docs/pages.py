@@ -6,10 +6,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.server.access.auth import GuardedRoute, everybody
+from discreet.server.feature import Feature
 from discreet.server.features.docs.reading import GROUPS, all_notes, doc, note, picture
 from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature((router,))
 
 
 @router.get("/docs")

@@ -21,7 +21,7 @@ from discreet.server.access.sign_in import (
 from discreet.server.access.tokens import Role
 from discreet.server.charts import chart_bundle
 from discreet.server.context import context_of
-from discreet.server.feature import places
+from discreet.server.feature import Feature, places
 from discreet.server.rendering import HERE, add_page_problems, message, page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
@@ -139,3 +139,6 @@ def charts(request: Request) -> Response:
     return FileResponse(
         bundle, media_type="text/javascript", headers={"Cache-Control": "max-age=86400"}
     )
+
+
+FEATURE = Feature((router,), set_up=set_up)

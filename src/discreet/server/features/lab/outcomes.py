@@ -53,16 +53,15 @@ class Lab:
 
     def find(self, result: str, *, owner: bool = True) -> Shown:
         """Return a kept outcome; what owners' own files gave exists for owners only."""
-        with self._lock:
-            found = self._kept.get(result) or self._read(result)
+        found = self.known(result)
         if found is None or (found.own and not owner):
             raise UnknownName("This outcome is no longer kept.", hint="Run the attack again.")
         return found
 
-    def known(self, result: str) -> bool:
-        """Return whether an outcome is kept."""
+    def known(self, result: str) -> Shown | None:
+        """Return an outcome, whoever it is for, if it is kept."""
         with self._lock:
-            return result in self._kept or self._read(result) is not None
+            return self._kept.get(result) or self._read(result)
 
     def keep(self, shown: Shown, *, durable: bool) -> None:
         """Remember an outcome; a durable one also after the server was stopped."""

@@ -12,12 +12,19 @@ from markupsafe import Markup
 from discreet.attack.attacks import Knob, all_attacks, attack_named
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
+from discreet.server.feature import Feature, Place
+from discreet.server.features.lab import routes
 from discreet.server.features.lab.outcomes import Shown, usual_id
 from discreet.server.features.lab.own_files import files_of, words_of
 from discreet.server.features.lab.work import lab_of, sliders
 from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (routes.router, router),
+    places=(Place("Teach & attack", "/lab", 60),),
+    set_up=routes.set_up,
+)
 
 FIRST = "linkage"
 """The attack that the lab opens with."""
@@ -28,7 +35,7 @@ FIRST = "linkage"
 def index(request: Request) -> Response:
     """Show one attack with its result and one person's story, then every attack with its one line."""
     lab, first = lab_of(request), attack_named(FIRST)
-    kept = lab.find(usual_id(first)) if lab.known(usual_id(first)) else None
+    kept = lab.known(usual_id(first))
     return page(
         request,
         "lab.html",
@@ -46,10 +53,8 @@ def one(request: Request, name: str, result: str = "") -> Response:
     attack = attack_named(name)
     lab, result = lab_of(request), result or usual_id(attack)
     owner = caller(request).role is Role.OWNER
-    found = lab.find(result) if lab.known(result) else None
-    if found is not None and found.own and not owner:
-        found = None
-    if found is not None and found.attack != attack.name:
+    found = lab.known(result)
+    if found is not None and ((found.own and not owner) or found.attack != attack.name):
         found = None
     settings = {} if found is None else found.outcome["settings"]
     names = [each.name for each in all_attacks()]

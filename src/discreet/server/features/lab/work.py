@@ -55,6 +55,6 @@ def run_attack(
         request,
         LongTask("discreet.server.features.lab.in_child:attack", asked, reads=False),
         request_id=request_id,
-        known=lambda: answer if lab.known(result) else None,
+        known=lambda: None if lab.known(result) is None else answer,
         then=keep,
     )

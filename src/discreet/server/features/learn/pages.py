@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -13,17 +12,23 @@ from discreet.learn.recommend.run import MOST_ITEMS
 from discreet.learn.select import MOST_CANDIDATES
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
-from discreet.server.features.learn.recommenders import recommenders_seen
+from discreet.server.feature import Feature, Place
+from discreet.server.features.learn import choices, recommenders, routes
+from discreet.server.features.learn.recommenders import recommenders_of
 from discreet.server.features.learn.routes import models_of
 from discreet.server.features.learn.shelf import KeptModel, KeptRecommender, Models
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view, start_of
+from discreet.server.views import datasets_view, kept_view, start_of
 
 MOST_RATINGS = 20
 """Steps of a scale that the form offers as one of ratings; the API takes up to 256."""
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (routes.router, choices.router, recommenders.router, router),
+    places=(Place("Models", "/models", 50),),
+)
 
 WORDS = {
     "auto": "What did best on other data: boosted, or naive Bayes without delta.",
@@ -40,7 +45,7 @@ def models(request: Request) -> Response:
     """Show what can be predicted, the price of a model, and the models there are."""
     catalog = catalog_api.catalog(request)
     datasets = datasets_view(catalog)
-    shelf, views = models_of(request), tables_view(catalog)
+    shelf, views, sees = models_of(request), tables_view(catalog), caller(request).sees
     tables = [each for each in views if each["targets"]]
     first = str((tables or views)[0]["value"]).partition(".")[0] if views else ""
     return page(
@@ -52,10 +57,10 @@ def models(request: Request) -> Response:
         epsilon=start_of(datasets, first),
         methods=[{"name": name, "words": words} for name, words in WORDS.items()],
         analysts=catalog.get("analysts", []),
-        models=[model_view(shelf, model) for model in shelf.all(caller(request).sees)],
+        models=[model_view(shelf, model) for model in shelf.all(sees)],
         choosers=[each for each in views if each["choices"]],
         rated=[each for each in views if each["ratings"]],
-        recommenders=[recommender_view(each) for each in recommenders_seen(request)],
+        recommenders=[recommender_view(each) for each in recommenders_of(request).all(sees)],
     )
 
 
@@ -108,9 +113,7 @@ def _is_rating(column: dict[str, Any], table: dict[str, Any]) -> bool:
 def recommender_view(kept: KeptRecommender) -> dict[str, Any]:
     """Return one recommender as the page lists it, with a made-up viewer to begin with."""
     first, second = (*kept.known_well, *kept.known_well)[:2]
-    return kept.to_json() | {
-        "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime(kept.created)),
-        "who": kept.analyst or "owner",
+    return kept_view(kept) | {
         "path": f"/api/v1/recommenders/{kept.id}/recommender.zip",
         "viewer": f"{first}={kept.high:g}, {second}={kept.low:g}",
     }
@@ -118,12 +121,10 @@ def recommender_view(kept: KeptRecommender) -> dict[str, Any]:
 
 def model_view(shelf: Models, model: KeptModel) -> dict[str, Any]:
     """Return one model as the page lists it."""
-    return model.to_json() | {
+    return kept_view(model) | {
         "right": f"{model.accuracy:.1%}",
         "interval": f"{model.low:.1%} to {model.high:.1%}",
         "guess": f"{model.baseline:.1%}",
-        "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime(model.created)),
-        "who": model.analyst or "owner",
         "path": f"/api/v1/models/{model.id}/model.zip",
         "card": Markup(shelf.part(model)),  # noqa: S704  # made by us, every text escaped
     }

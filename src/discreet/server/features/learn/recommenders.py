@@ -16,11 +16,10 @@ from discreet.learn.recommend.run import RecommendRequest, planned_recommender
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
-from discreet.server.features.learn.shelf import RECOMMENDER, KeptRecommender, Recommenders
-from discreet.server.features.learn.wanted import foreseen
+from discreet.server.features.learn.shelf import RECOMMENDER, Recommenders
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import PaidAsk, submit_paid
+from discreet.server.features.query.paid import PaidAsk, foreseen, kept_for, submit_paid
 from discreet.server.plain_json import Body, finite
 
 router = api_router("recommenders")
@@ -41,15 +40,6 @@ class ViewerBody(Body):
     ratings: dict[Annotated[str, Field(max_length=400)], float] = Field(
         min_length=1, max_length=1000
     )
-
-
-def recommenders_seen(request: Request) -> list[KeptRecommender]:
-    """Return those that the caller may see, latest first: owners all, analysts what they paid for."""
-    return recommenders_of(request).all(caller(request).sees)
-
-
-def _found(request: Request, name: str) -> KeptRecommender:
-    return recommenders_of(request).find(name, caller(request).sees)
 
 
 @router.post("/recommenders", status_code=202)
@@ -87,14 +77,15 @@ def _price(request: Request, body: RecommenderBody, paid: PaidAsk) -> dict[str, 
 @allow(Role.OWNER, Role.ANALYST)
 def my_recommenders(request: Request) -> dict[str, Any]:
     """List the recommenders that you may use, latest first."""
-    return {"recommenders": [each.to_json() for each in recommenders_seen(request)]}
+    found = recommenders_of(request).all(caller(request).sees)
+    return {"recommenders": [each.to_json() for each in found]}
 
 
 @router.post("/recommenders/{recommender_id}/for")
 @allow(Role.OWNER, Role.ANALYST)
 def recommend_for(request: Request, recommender_id: Id, body: ViewerBody) -> dict[str, Any]:
     """Recommend to a viewer, who may be made up: reads no private data, costs nothing."""
-    kept = _found(request, recommender_id)
+    kept = kept_for(request, recommenders_of, recommender_id)
     model = read_model(recommenders_of(request).file(kept, RECOMMENDER))
     if not isinstance(model, Recommender):
         raise InvalidInput("This is a model, but no recommender.")
@@ -106,15 +97,14 @@ def recommend_for(request: Request, recommender_id: Id, body: ViewerBody) -> dic
 @allow(Role.OWNER, Role.ANALYST)
 def download_recommender(request: Request, recommender_id: Id) -> FileResponse:
     """Download a recommender with its card, free of charge."""
-    kept = _found(request, recommender_id)
-    path = recommenders_of(request).file(kept, RECOMMENDER)
+    kept = kept_for(request, recommenders_of, recommender_id)
     name = f"{kept.table.rpartition('.')[2]}-recommender.zip"
-    return FileResponse(path, media_type="application/zip", filename=name)
+    return FileResponse(**recommenders_of(request).download(kept, RECOMMENDER, saved_as=name))
 
 
 @router.delete("/recommenders/{recommender_id}", status_code=204)
 @allow(Role.OWNER, Role.ANALYST)
 def delete_recommender(request: Request, recommender_id: Id) -> Response:
     """Delete a recommender; what it cost stays spent."""
-    recommenders_of(request).remove(_found(request, recommender_id))
+    recommenders_of(request).remove(kept_for(request, recommenders_of, recommender_id))
     return Response(status_code=204)

@@ -16,11 +16,10 @@ from discreet.learn.request import LearnRequest
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
-from discreet.server.features.learn.shelf import FILE, KeptModel, Models
-from discreet.server.features.learn.wanted import SAID
+from discreet.server.features.learn.shelf import FILE, Models
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import PaidAsk, price_of, submit_paid
+from discreet.server.features.query.paid import SAID, PaidAsk, kept_for, price_of, submit_paid
 from discreet.server.plain_json import finite
 
 router = api_router("models")
@@ -33,11 +32,6 @@ _Fields: Any = body_of(LearnAsked)
 
 class TrainBody(_Fields):  # type: ignore[misc]  # its fields are the request's
     """One training. `analyst` is for an owner who pays from an analyst's share."""
-
-
-def find_model(request: Request, name: str) -> KeptModel:
-    """Return a model that the caller may see: owners all, analysts what they paid for."""
-    return models_of(request).find(name, caller(request).sees)
 
 
 @router.post("/models", status_code=202)
@@ -99,23 +93,21 @@ def mine(request: Request) -> dict[str, Any]:
 @allow(Role.OWNER, Role.ANALYST)
 def look(request: Request, model_id: Id) -> dict[str, Any]:
     """Say what one model is."""
-    return find_model(request, model_id).to_json()
+    return kept_for(request, models_of, model_id).to_json()
 
 
 @router.get("/models/{model_id}/model.zip", response_class=Response)
 @allow(Role.OWNER, Role.ANALYST)
 def download(request: Request, model_id: Id) -> FileResponse:
     """Download a model with its card, free of charge."""
-    model = find_model(request, model_id)
+    model = kept_for(request, models_of, model_id)
     name = f"{model.table}-{model.target}-{model.kind}.zip"
-    return FileResponse(
-        models_of(request).file(model, FILE), media_type="application/zip", filename=name
-    )
+    return FileResponse(**models_of(request).download(model, FILE, saved_as=name))
 
 
 @router.delete("/models/{model_id}", status_code=204)
 @allow(Role.OWNER, Role.ANALYST)
 def delete(request: Request, model_id: Id) -> Response:
     """Delete a model; what it cost stays spent."""
-    models_of(request).remove(find_model(request, model_id))
+    models_of(request).remove(kept_for(request, models_of, model_id))
     return Response(status_code=204)

@@ -9,18 +9,10 @@ from discreet.learn.kept.card import card_of
 from discreet.learn.kept.model_zip import write_model
 from discreet.learn.sgd.model import AnyClassifier
 from discreet.report import to_fragment
-from discreet.server.shelf import FRAGMENT, Kept, Shelf, ShelfRules
+from discreet.server.shelf import FRAGMENT, Kept, Shelf
 
 FILE = "model.zip"
-RULES = ShelfRules("models", "model", "models", "/api/v1/models", files={FILE: "application/zip"})
 RECOMMENDER = "recommender.zip"
-RECOMMENDERS = ShelfRules(
-    "recommenders",
-    "recommender",
-    "recommenders",
-    "/api/v1/recommenders",
-    files={RECOMMENDER: "application/zip"},
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +36,9 @@ class KeptModel(Kept):
 class Models(Shelf[KeptModel]):
     """The models of this server."""
 
-    kind, rules = KeptModel, RULES
+    kind, files = KeptModel, {FILE: "model"}  # as every rule, never changed
+    folder, listed_by = "models", "/api/v1/models"
+    one, many = "model", "models"
 
 
 def fill_with(trained: AnyClassifier, place: Path) -> None:
@@ -73,4 +67,6 @@ class KeptRecommender(Kept):
 class Recommenders(Shelf[KeptRecommender]):
     """The recommenders of this server."""
 
-    kind, rules = KeptRecommender, RECOMMENDERS
+    kind, files = KeptRecommender, {RECOMMENDER: "recommender"}  # as above
+    folder, listed_by = "recommenders", "/api/v1/recommenders"
+    one, many = "recommender", "recommenders"

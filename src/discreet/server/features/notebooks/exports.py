@@ -15,12 +15,11 @@ from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.budget.routes import Named, answered
 from discreet.server.features.notebooks.ipynb import MEDIA_TYPE, ipynb
-from discreet.server.features.notebooks.reading import read_cells
 from discreet.server.features.notebooks.routes import find_notebook
+from discreet.server.features.notebooks.shelf import read_cells
+from discreet.server.shelf import MEDIA_TYPES
 
 router = api_router("notebooks")
-
-PARQUET = "application/vnd.apache.parquet"
 
 
 @router.get("/answers/{request_id}/answer.{ending}", response_class=Response)
@@ -31,11 +30,11 @@ def export_answer(
     """Return one of your paid answers as csv, parquet or ipynb, free of charge."""
     answer, question = answered(request, request_id, analyst)
     if ending == "csv":
-        return _file(answer.to_csv().encode(), "text/csv; charset=utf-8", "answer.csv")
+        return _file(answer.to_csv().encode(), MEDIA_TYPES["csv"], "answer.csv")
     if ending == "parquet":
         place = io.BytesIO()
         pq.write_table(answer.to_arrow(), place)
-        return _file(place.getvalue(), PARQUET, "answer.parquet")
+        return _file(place.getvalue(), MEDIA_TYPES["parquet"], "answer.parquet")
     if ending != "ipynb":
         raise UnknownName("An answer is exported as csv, parquet or ipynb.")
     epsilon = "" if question["epsilon"] is None else f"{question['epsilon']:.12g}"

@@ -9,11 +9,14 @@ from fastapi.responses import Response
 
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
+from discreet.server.feature import Feature
+from discreet.server.features.notebooks import exports, routes
 from discreet.server.features.notebooks.routes import find_notebook, is_mine, open_to
 from discreet.server.features.notebooks.shelf import Notebook
 from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature((routes.router, exports.router, router))
 
 
 @router.get("/notebooks")

@@ -15,8 +15,7 @@ from discreet.errors import InvalidInput, NotAllowed, UnknownName
 from discreet.server.access.auth import Id, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
-from discreet.server.features.notebooks.reading import read_cells
-from discreet.server.features.notebooks.shelf import Notebook, Notebooks
+from discreet.server.features.notebooks.shelf import Notebook, Notebooks, read_cells
 from discreet.server.features.query.body import payer_of
 from discreet.server.plain_json import Body
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, FastAPI, Form, Query, Request
@@ -21,13 +25,39 @@ from discreet.server.access.limits import fine
 from discreet.server.access.sign_in import form, own_form, set_cookie
 from discreet.server.access.tokens import VOUCHED, Token
 from discreet.server.context import Context, context_of
+from discreet.server.feature import Feature
 from discreet.server.features.openid.provider import Provider, label_of
 from discreet.server.features.openid.setting import read_openid
-from discreet.server.features.openid.tickets import Tickets
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 MINUTES = 10
+KEPT = 1000
+"""Sign-ins that wait for a confirmation; the oldest are forgotten first."""
 Text = Annotated[str, Query(max_length=4096)]
+
+
+class Tickets:
+    """Who has come back and was not yet asked to confirm: random texts that stand for one person, once."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._waiting: OrderedDict[str, tuple[str, float]] = OrderedDict()
+
+    def new(self, who: str) -> str:
+        """Return the ticket of a person whom the provider has named."""
+        ticket = secrets.token_urlsafe(32)
+        with self._lock:
+            self._waiting[ticket] = (who, self._clock() + 60 * MINUTES)
+            while len(self._waiting) > KEPT:
+                self._waiting.popitem(last=False)
+        return ticket
+
+    def used(self, ticket: str) -> str | None:
+        """Return whose ticket it was; None for one that is unknown, used or too old."""
+        with self._lock:
+            who, until = self._waiting.pop(ticket, ("", 0.0))
+        return who if who and self._clock() < until else None
 
 
 def set_up(app: FastAPI) -> None:
@@ -147,3 +177,6 @@ def _forget(response: Response, context: Context) -> None:
 
 def _cookie(context: Context) -> str:
     return f"{context.settings.cookie}_openid"
+
+
+FEATURE = Feature((router,), set_up=set_up)

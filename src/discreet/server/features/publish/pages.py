@@ -11,7 +11,8 @@ from discreet.errors import DiscreetError, UnknownName
 from discreet.server.access.auth import GuardedRoute, allow, caller, everybody
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.publish import views
+from discreet.server.feature import Feature, Place
+from discreet.server.features.publish import routes, views
 from discreet.server.features.publish.drafts import read_text
 from discreet.server.features.publish.released import manifest, table
 from discreet.server.features.publish.routes import drafts_of, standings_of
@@ -21,6 +22,10 @@ from discreet.server.rendering import page
 from discreet.server.views import datasets_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (routes.router, router),
+    places=(Place("Publish", "/publish", 20, frozenset({Role.OWNER, Role.REVIEWER})),),
+)
 
 NOT_KEYS = {"table", "measure"}
 

@@ -15,13 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from discreet.server.shelf import MEDIA_TYPES
+
 MEMBERS = {
-    "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-    "html": "text/html; charset=utf-8",
-    "json": "application/json",
-    "toml": "text/plain; charset=utf-8",
-    "py": "text/plain; charset=utf-8",
+    ending: MEDIA_TYPES.get(ending, "text/plain; charset=utf-8")
+    for ending in ("csv", "parquet", "html", "json", "toml", "py")
 }
 """What can be downloaded on its own, by its ending, and its media type."""
 LARGEST_MEMBER = 64 << 20

@@ -9,11 +9,17 @@ from fastapi.responses import Response
 
 from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
+from discreet.server.feature import Feature, Place
 from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.features.query import job_routes, routes
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view, first_question
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (routes.router, job_routes.router, catalog_api.router, router),
+    places=(Place("Ask", "/ask", 10),),
+)
 
 START_EPSILON = "0.25"
 _AMOUNT = re.compile(r"\d{0,6}\.?\d{1,12}(e-?\d{1,2})?")

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request
 
-from discreet.api import Curator
+from discreet.api import Curator, promise
 from discreet.core.answer import Spent
 from discreet.core.numbers import Epsilon
 from discreet.core.owner import OWNER
 from discreet.learn.one_look import PlannedLook
 from discreet.learn.prepare import Training
+from discreet.learn.recommend.run import RecommenderPlan, RecommendRequest
+from discreet.learn.select import ChoicePlan, SelectRequest
 from discreet.server.access.auth import caller
-from discreet.server.context import context_of
+from discreet.server.context import Context, context_of
 from discreet.server.features.query.body import payer_of, request_id_of
 from discreet.server.jobs.long import LongTask, submit_long
-from discreet.server.shelf import Shelf
+from discreet.server.shelf import Item, Shelf
 from discreet.synth.prepare import PreparedSynthesis
+
+Plan = TypeVar("Plan", ChoicePlan, RecommenderPlan)
+SAID = ("table", "analyst", "request_id")
+"""Fields of a learner's body that are passed on beside the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,28 @@ def price_of(
             "limit": Spent(before.limit_epsilon, before.limit_delta).to_json(),
         },
     }
+
+
+def foreseen(
+    context: Context,
+    paid: PaidAsk,
+    wish: Callable[..., SelectRequest | RecommendRequest],
+    asked: dict[str, Any],
+    planned: Callable[..., AbstractContextManager[Plan]],
+) -> tuple[Plan, dict[str, Any]]:
+    """Return the plan of what was asked, as a wish of who pays, and its price; spends nothing."""
+    with context.workspace.curator() as all_of_it:
+        curator = all_of_it.seen_by(paid.analyst)
+        who = {"analyst": curator.account_of(paid.analyst), "request_id": paid.request_id}
+        wanted = wish(**asked | who)
+        with planned(wanted, curator) as plan:
+            price = price_of(curator, plan.look, wanted.epsilon)
+            return plan, price | {"words": promise(wanted.epsilon)}
+
+
+def kept_for(request: Request, shelf_of: Callable[[Request], Shelf[Item]], name: str) -> Item:
+    """Return a thing that the caller may see: owners all, analysts what they paid for."""
+    return shelf_of(request).find(name, caller(request).sees)
 
 
 def submit_paid(

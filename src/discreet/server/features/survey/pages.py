@@ -9,12 +9,18 @@ from discreet.report.qr import qr_path
 from discreet.server.access.auth import GuardedRoute, Id, allow
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
+from discreet.server.feature import Feature, Place
+from discreet.server.features.survey import collector, respondent, routes
 from discreet.server.features.survey.routes import all_listed, listed
 from discreet.server.features.survey.shelf import shelf_of
 from discreet.server.rendering import page
 from discreet.survey.spec.plan import promise_of
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature(
+    (collector.router, routes.router, router, respondent.router),
+    places=(Place("Survey", "/surveys", 40),),
+)
 
 EXAMPLE = """title = "Smoking at our school"
 epsilon = 2.0             # promised to each respondent, for the whole survey

@@ -34,7 +34,8 @@ def plan(request: Request, stated: StatedSurvey) -> dict[str, Any]:
     """Say what a survey would promise, and how many respondents it needs; nothing is made."""
     del request
     with stated.file() as path:
-        return planned(SurveyPlan.of(read_survey(path)), within=stated.within)
+        found = SurveyPlan.of(read_survey(path))
+        return {**described(found, within=stated.within), "promise": promise_of(found)}
 
 
 @router.post("/surveys", status_code=201)
@@ -97,11 +98,6 @@ def listed(shelf: SurveyShelf, name: str) -> dict[str, Any]:
         "reports": store.reports(),
         "closed": store.closed,
     }
-
-
-def planned(found: SurveyPlan, *, within: float) -> dict[str, Any]:
-    """Return what a survey promises and needs."""
-    return {**described(found, within=within), "promise": promise_of(found)}
 
 
 def _with_needs(shelf: SurveyShelf, name: str, found: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,23 +6,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.server.shelf import Kept, Shelf, ShelfRules
+from discreet.server.shelf import Kept, Shelf
 from discreet.synth.encoding.shape import Codes
 
 FILES = {
-    "rows.csv": "text/csv; charset=utf-8",
-    "rows.parquet": "application/vnd.apache.parquet",
-    "model.json": "application/json",
-    "report.html": "text/html; charset=utf-8",
-    "report.json": "application/json",
-    "comparison.html": "text/html; charset=utf-8",
+    "rows.csv": "CSV",
+    "rows.parquet": "Parquet",
+    "model.json": "model",
+    "report.html": "report",
+    "report.json": "report as JSON",
+    "comparison.html": "comparison",
 }
-"""What can be downloaded, and its media type."""
+"""What can be downloaded, and what pages call it."""
 OWNERS_ONLY = frozenset({"comparison.html"})
 """Files that hold exact values."""
 CODES = "codes.npy"
-# Random copies are free, so without an end to it anybody could fill the disk.
-RULES = ShelfRules("synthetic", "synthetic copy", "synthetic copies", "/api/v1/synth", files=FILES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +45,11 @@ class Copy(Kept):
 
 
 class Copies(Shelf[Copy]):
-    """The synthetic copies of this server."""
+    """The synthetic copies of this server, up to a limit: random ones are free and would fill the disk."""
 
-    kind, rules = Copy, RULES
+    kind, files = Copy, FILES
+    folder, listed_by = "synthetic", "/api/v1/synth"
+    one, many = "synthetic copy", "synthetic copies"
 
     def codes(self, copy: Copy) -> Codes:
         """Return the rows of a copy as codes, for a comparison."""

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
+from discreet.server.feature import Feature, Place
 from discreet.server.features.query import catalog_routes as catalog_api
-from discreet.server.features.synth.routes import copies_of, find_copy
-from discreet.server.features.synth.views import (
-    choice_view,
-    copy_view,
-    methods_view,
-    tables_view,
-)
+from discreet.server.features.query.paid import kept_for
+from discreet.server.features.synth import routes
+from discreet.server.features.synth.body import methods_json
+from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copy
+from discreet.server.features.synth.routes import copies_of
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view, start_of
+from discreet.server.views import datasets_view, kept_view, start_of
+from discreet.synth.report.publishable import SLOW
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature((routes.router, router), places=(Place("Synthesize", "/synthesize", 30),))
+
+WORDS = {
+    "auto": "Counts the rows, then takes what suits them and the price. The best for most tables.",
+    "tree": "Measures pairs of columns along a tree. The quickest.",
+    "adaptive": "Measures what it gets wrong, round by round. Better, and takes minutes.",
+    "correlated": "Each column given a few others (PrivBayes).",
+    "independent": "Each column by itself: keeps no dependence between columns.",
+    "random": "Reads no data at all: right types, wrong numbers. Free.",
+    "rap": "Fits a relaxed table by gradient descent. Named in a US patent: see the docs.",
+}
 
 
 @router.get("/synthesize")
@@ -50,7 +64,7 @@ def synthesize(request: Request, table: str = "") -> Response:
 @allow(Role.OWNER, Role.ANALYST)
 def one_copy(request: Request, copy_id: str) -> Response:
     """Show one copy: what it is, its files, and its publishable report."""
-    copy = find_copy(request, copy_id)
+    copy = kept_for(request, copies_of, copy_id)
     return page(
         request,
         "synth_copy.html",
@@ -59,3 +73,45 @@ def one_copy(request: Request, copy_id: str) -> Response:
         owner=caller(request).role is Role.OWNER,
         report=Markup(copies_of(request).part(copy)),  # noqa: S704  # made by us, every text escaped
     )
+
+
+def methods_view() -> list[dict[str, Any]]:
+    """Return the methods to choose from, each with a sentence."""
+    return [
+        {"name": each["name"], "words": WORDS.get(each["name"], f"{each['says']}.")}
+        for each in methods_json()
+    ]
+
+
+def choice_view() -> list[str]:
+    """Return the methods that a paid selection chooses among: those that read data and are quick."""
+    return [each["name"] for each in methods_json() if each["reads"] and each["name"] not in SLOW]
+
+
+def copy_view(copy: Copy) -> dict[str, Any]:
+    """Return one copy as the pages show it."""
+    return kept_view(copy) | {
+        "path": f"/synthesize/{copy.id}",
+        "rows": f"{copy.rows:,}",
+        "columns": len(copy.columns),
+        "downloads": [
+            {"name": words, "path": f"/api/v1/synth/{copy.id}/{file}"}
+            for file, words in FILES.items()
+            if file not in OWNERS_ONLY
+        ],
+    }
+
+
+def tables_view(datasets: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the private tables that a copy can be made of."""
+    return [
+        {
+            "name": table["name"],
+            "value": f"{dataset['name']}.{table['name']}",
+            "dataset": dataset["name"],
+            "columns": table["columns"],
+        }
+        for dataset in datasets
+        for table in dataset["tables"]
+        if not table["public"]
+    ]

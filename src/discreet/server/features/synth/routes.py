@@ -12,7 +12,7 @@ from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import PaidAsk, submit_paid
+from discreet.server.features.query.paid import PaidAsk, kept_for, submit_paid
 from discreet.server.features.synth.body import (
     SynthBody,
     asked_of,
@@ -20,7 +20,7 @@ from discreet.server.features.synth.body import (
     methods_json,
     statements,
 )
-from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies, Copy
+from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.plain_json import finite
 
@@ -30,11 +30,6 @@ _CHILD = "discreet.server.features.synth.in_child"
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
 copies_of = kept_once(lambda settings: Copies(settings.state_folder))
-
-
-def find_copy(request: Request, name: str) -> Copy:
-    """Return a copy that the caller may see: owners all, analysts what they paid for."""
-    return copies_of(request).find(name, caller(request).sees)
 
 
 @router.post("/synth", status_code=202)
@@ -84,7 +79,7 @@ def mine(request: Request) -> dict[str, Any]:
 @allow(Role.OWNER, Role.ANALYST)
 def look(request: Request, copy_id: Id) -> dict[str, Any]:
     """Say what one copy is and which files it has."""
-    copy = find_copy(request, copy_id)
+    copy = kept_for(request, copies_of, copy_id)
     who = caller(request)
     hidden = OWNERS_ONLY if who.role is not Role.OWNER or not copy.compared else frozenset()
     return copy.to_json() | {"files": [name for name in FILES if name not in hidden]}
@@ -94,20 +89,18 @@ def look(request: Request, copy_id: Id) -> dict[str, Any]:
 @allow(Role.OWNER, Role.ANALYST)
 def download(request: Request, copy_id: Id, file: File) -> FileResponse:
     """Download rows, model or report of a copy, free of charge."""
-    copy = find_copy(request, copy_id)
+    copy = kept_for(request, copies_of, copy_id)
     if file in OWNERS_ONLY and caller(request).role is not Role.OWNER:
         raise NotAllowed("The comparison with the real rows is for owners only.")
-    path = copies_of(request).file(copy, file)
-    # As an attachment: a report brings its own style, which this server's pages would refuse.
     name = f"{copy.table}-{copy.method}-{file}"
-    return FileResponse(path, media_type=FILES[file], filename=name)
+    return FileResponse(**copies_of(request).download(copy, file, saved_as=name))
 
 
 @router.post("/synth/{copy_id}/compare", status_code=202)
 @allow(Role.OWNER)
 def compare(request: Request, copy_id: Id) -> dict[str, Any]:
     """Compare a copy with the real rows: recorded as a look, not private, never to be published."""
-    copy = find_copy(request, copy_id)
+    copy = kept_for(request, copies_of, copy_id)
     asked = {"state": context_of(request).settings.state_folder, "copy_id": copy.id}
     return {"job": submit_long(request, LongTask(f"{_CHILD}:compare", asked)).id}
 
@@ -116,5 +109,5 @@ def compare(request: Request, copy_id: Id) -> dict[str, Any]:
 @allow(Role.OWNER, Role.ANALYST)
 def delete(request: Request, copy_id: Id) -> Response:
     """Delete a copy; what it cost stays spent."""
-    copies_of(request).remove(find_copy(request, copy_id))
+    copies_of(request).remove(kept_for(request, copies_of, copy_id))
     return Response(status_code=204)

@@ -16,7 +16,7 @@ from discreet.core.schema import (
 from discreet.engine.names import quoted
 from discreet.server.pgwire.catalog.locked import Filled
 from discreet.server.pgwire.catalog.visible import PREVIEW, Seen
-from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT4, INT8, PgType
+from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT4, INT8
 
 ROWS = 100
 MOST_ROWS = 1000
@@ -67,15 +67,13 @@ def previews(tables: tuple[Seen, ...]) -> list[Filled]:
     found = []
     for seen in tables:
         if seen.schema == PREVIEW and seen.columns:
-            columns = ", ".join(f"{quoted(c.name)} {_name(kind)}" for c, kind in seen.columns)
-            found.append(Filled(stored_name(seen.name), columns, rows_of(seen)))
+            columns = [
+                f"{quoted(c.name)} {_NAMES.get(kind, 'VARCHAR')}" for c, kind in seen.columns
+            ]
+            found.append(Filled(stored_name(seen.name), ", ".join(columns), rows_of(seen)))
     return found
 
 
 def stored_name(table: str) -> str:
     """Return the name under which a preview table is kept."""
     return f"preview {table.lower()}"
-
-
-def _name(kind: PgType) -> str:
-    return _NAMES.get(kind, "VARCHAR")

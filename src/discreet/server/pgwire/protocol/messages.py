@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final, TypeAlias, TypeVar
 
 PROTOCOL = 196608
@@ -30,14 +31,15 @@ class Startup:
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class TlsRequest:
-    """The client would like to speak TLS."""
+class WireSignal(Enum):
+    """A message that says nothing but what it is; the first two may come before a Startup."""
 
-
-@dataclass(frozen=True, slots=True)
-class GssRequest:
-    """The client would like to speak GSSAPI encryption, which there is none of."""
+    TLS_REQUEST = "the client would like to speak TLS"
+    GSS_REQUEST = "the client would like to speak GSSAPI encryption, which there is none of"
+    SYNC = "the end of a run of extended messages"
+    FLUSH = "send what has been held back"
+    TERMINATE = "goodbye"
+    UNSUPPORTED = "the protocol knows it, and it is declined here: COPY data, function calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,47 +102,15 @@ class Close:
 
 
 @dataclass(frozen=True, slots=True)
-class Sync:
-    """The end of a run of extended messages."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flush:
-    """Send what has been held back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terminate:
-    """Goodbye."""
-
-
-@dataclass(frozen=True, slots=True)
 class Secret:
     """A message of the sign-in dialogue."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Unsupported:
-    """A message that the protocol knows and that is declined here: COPY data, function calls."""
-
-
 Field = TypeVar("Field")
-First: TypeAlias = Startup | TlsRequest | GssRequest | CancelRequest
-Message: TypeAlias = (
-    Query
-    | Parse
-    | Bind
-    | Describe
-    | Execute
-    | Close
-    | Sync
-    | Flush
-    | Terminate
-    | Secret
-    | Unsupported
-)
+First: TypeAlias = Startup | CancelRequest | WireSignal
+Message: TypeAlias = Query | Parse | Bind | Describe | Execute | Close | Secret | WireSignal
 
 
 class _Fields:
@@ -202,7 +172,7 @@ def read_first(body: bytes) -> First:
         return found
     if code in (SSL_CODE, GSS_CODE):
         fields.end()
-        return TlsRequest() if code == SSL_CODE else GssRequest()
+        return WireSignal.TLS_REQUEST if code == SSL_CODE else WireSignal.GSS_REQUEST
     if code >> 16 != PROTOCOL >> 16:
         raise ProtocolError("not a version of the protocol")
     parameters: dict[str, str] = {}
@@ -219,13 +189,9 @@ def read_message(tag: bytes, body: bytes) -> Message:
         raise ProtocolError("an unknown kind of message")
     fields = _Fields(body)
     found = reader(fields)
-    if not isinstance(found, Unsupported | Secret):
+    if found is not WireSignal.UNSUPPORTED and not isinstance(found, Secret):
         fields.end()
     return found
-
-
-def _parse(fields: _Fields) -> Parse:
-    return Parse(fields.text(), fields.text(), fields.numbers("!I"))
 
 
 def _bind(fields: _Fields) -> Bind:
@@ -242,17 +208,17 @@ def _what(fields: _Fields) -> bool:
 
 _READERS: Final[dict[bytes, Callable[[_Fields], Message]]] = {
     b"Q": lambda fields: Query(fields.text()),
-    b"P": _parse,
+    b"P": lambda fields: Parse(fields.text(), fields.text(), fields.numbers("!I")),
     b"B": _bind,
     b"D": lambda fields: Describe(_what(fields), fields.text()),
     b"E": lambda fields: Execute(fields.text(), fields.number("!i")),
     b"C": lambda fields: Close(_what(fields), fields.text()),
-    b"S": lambda _fields: Sync(),
-    b"H": lambda _fields: Flush(),
-    b"X": lambda _fields: Terminate(),
+    b"S": lambda _fields: WireSignal.SYNC,
+    b"H": lambda _fields: WireSignal.FLUSH,
+    b"X": lambda _fields: WireSignal.TERMINATE,
     b"p": lambda fields: Secret(fields._body),  # noqa: SLF001  # the dialogue reads its own fields
-    b"F": lambda _fields: Unsupported(),
-    b"d": lambda _fields: Unsupported(),
-    b"c": lambda _fields: Unsupported(),
-    b"f": lambda _fields: Unsupported(),
+    b"F": lambda _fields: WireSignal.UNSUPPORTED,
+    b"d": lambda _fields: WireSignal.UNSUPPORTED,
+    b"c": lambda _fields: WireSignal.UNSUPPORTED,
+    b"f": lambda _fields: WireSignal.UNSUPPORTED,
 }

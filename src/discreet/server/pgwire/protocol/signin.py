@@ -30,10 +30,10 @@ async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> m.Startup | m.Ca
     """
     for _ in range(3):
         first = await channel.first(SECONDS)
-        if isinstance(first, m.TlsRequest) and not channel.tls:
+        if first is m.WireSignal.TLS_REQUEST and not channel.tls:
             channel.put(b"S")
             await channel.start_tls(tls.context, SECONDS)
-        elif isinstance(first, m.GssRequest):
+        elif first is m.WireSignal.GSS_REQUEST:
             channel.put(b"N")
         elif isinstance(first, m.CancelRequest):
             return first

@@ -49,13 +49,13 @@ class WireSession:
         self._ready()
         while True:
             message = await self._channel.next(IDLE_SECONDS)
-            if isinstance(message, m.Terminate):
+            if message is m.WireSignal.TERMINATE:
                 return
             await self._answer(message)
             await self._channel.drained(WRITE_SECONDS)
 
     async def _answer(self, message: m.Message) -> None:
-        if isinstance(message, m.Sync):
+        if message is m.WireSignal.SYNC:
             self._skipping = False
             self._ready()
             return
@@ -117,7 +117,7 @@ class WireSession:
                 kept = self._portals if message.portal else self._statements
                 kept.pop(message.name, None)
                 self._channel.put(replies.CLOSE_COMPLETE)
-            case m.Flush():
+            case m.WireSignal.FLUSH:
                 pass  # nothing is held back
             case _:
                 raise Failure("0A000", "COPY FROM and function calls are declined.")

@@ -1,6 +1,6 @@
 // A lesson's page: sliders over steps that were worked out beforehand, and answers sent to be graded.
 import { call } from "../api.js";
-import { byId, element, tried } from "../dom.js";
+import { byId, element, tried, whenSent } from "../dom.js";
 
 function startSweep(place) {
   const [slider, output] = [place.querySelector("input"), place.querySelector("output")];
@@ -40,8 +40,7 @@ function startQuestion(form, lesson) {
   const { question } = form.dataset;
   const [field, said, button] = [form.querySelector(".answer"), form.querySelector(".verdict"), form.querySelector("button")];
   if (remembered(solved(lesson, question))) form.classList.add("solved");
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  whenSent(form, async () => {
     button.disabled = true;
     await tried(said, async () => {
       const found = await call("POST", `/course/${lesson}/grade`, { question, answer: field.value });

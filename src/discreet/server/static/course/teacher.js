@@ -1,6 +1,6 @@
 // A class in one step: what it may spend is said first, links and QR codes are shown once, all end together.
 import { call } from "../api.js";
-import { byId, drawn, element, sayProblem, tried } from "../dom.js";
+import { byId, drawn, element, sayProblem, tried, whenSent, whenSure } from "../dom.js";
 import { download } from "../how.js";
 
 const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
@@ -60,8 +60,7 @@ function show(made) {
   place.scrollIntoView({ block: "start" });
 }
 
-async function make(event) {
-  event.preventDefault();
+async function make() {
   const button = byId("new-class").querySelector("button");
   button.disabled = true;
   await tried(byId("class-problem"), async () => {
@@ -74,19 +73,14 @@ async function make(event) {
 
 // Ending is for good, so it asks once more in the same place.
 function ending({ name, valid }) {
-  const press = async () => {
-    if (!button.dataset.sure) {
-      button.dataset.sure = "yes";
-      button.textContent = `End ${valid} links for good`;
-      return;
-    }
-    await tried(byId("class-problem"), async () => {
+  const button = element("button", { type: "button", class: "plain", "aria-label": `End the class ${name}` }, "End");
+  whenSure(button, `End ${valid} links for good`, () =>
+    tried(byId("class-problem"), async () => {
       await call("DELETE", `/classes/${encodeURIComponent(name)}`);
       if (byId("class-sheet").dataset.name === name) byId("class-sheet").hidden = true;
       await list();
-    });
-  };
-  const button = element("button", { type: "button", class: "plain", click: press, "aria-label": `End the class ${name}` }, "End");
+    }),
+  );
   return button;
 }
 
@@ -102,7 +96,7 @@ async function list() {
 }
 
 if (byId("new-class")) {
-  byId("new-class").addEventListener("submit", make);
+  whenSent(byId("new-class"), make);
   byId("new-class").addEventListener("input", sayBudget);
   sayBudget();
   tried(byId("class-problem"), list);

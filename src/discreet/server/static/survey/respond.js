@@ -1,5 +1,5 @@
 // The respondent's page: consent, questions, what leaves, and then it is sent, or nothing is.
-import { byId, element } from "../dom.js";
+import { byId, element, whenSent } from "../dom.js";
 import { BadAnswer, Changed, Device, checkPromise, readSurvey } from "./device/index.js";
 import { filled, isFresh, leavesList } from "./leaves.js";
 import { forgetPage, keepPage } from "./offline.js";
@@ -98,8 +98,7 @@ function ask(survey, device) {
       button(words.nothing, () => nothing(survey, device)),
     ),
   );
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  whenSent(form, async () => {
     problem.replaceChildren();
     try {
       const answers = answersIn(form, survey);

@@ -1,6 +1,6 @@
 // One survey for its owner: estimates with their intervals as reports come in, its link, and closing it.
 import { call } from "../api.js";
-import { byId, drawn, element, sayProblem, tried } from "../dom.js";
+import { byId, drawn, element, sayProblem, tried, whenSent } from "../dom.js";
 import { chosenPair, showCross } from "./cross.js";
 import { estimates, isOpen, linesOf, watch, written } from "./watching.js";
 
@@ -126,8 +126,7 @@ function wishes() {
 const failed = (problem) => sayProblem(byId("problem"), problem);
 
 for (const form of document.querySelectorAll("form.look")) {
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  whenSent(form, async () => {
     const lines = form.querySelector("textarea").value.split("\n");
     lookedFor[form.dataset.question] = lines.map((line) => line.trim()).filter(Boolean);
     await estimates(name, wishes()).then(shown, failed);

@@ -1,6 +1,6 @@
 // A new survey: what it would promise and need, before it begins.
 import { call } from "../api.js";
-import { byId, element, sayProblem, tried } from "../dom.js";
+import { byId, element, sayProblem, tried, whenSent } from "../dom.js";
 
 const stated = () => ({ name: byId("name").value.trim() || byId("name").placeholder, toml: byId("toml").value });
 
@@ -39,10 +39,8 @@ async function doing(work) {
 }
 
 byId("look").addEventListener("click", () => doing(async () => show(await call("POST", "/surveys/plan", stated()))));
-byId("new").addEventListener("submit", (event) => {
-  event.preventDefault();
-  doing(async () => {
-    const found = await call("POST", "/surveys", stated());
-    window.location.assign(`/surveys/${encodeURIComponent(found.survey)}`);
-  });
-});
+const begin = async () => {
+  const found = await call("POST", "/surveys", stated());
+  window.location.assign(`/surveys/${encodeURIComponent(found.survey)}`);
+};
+whenSent(byId("new"), () => doing(begin));

@@ -1,9 +1,7 @@
-from dataclasses import replace
-
 import pytest
 
 from discreet.errors import TooManyRequests, UnknownName
-from discreet.server.features.anonymize.releases import RULES, Releases, StoredRelease
+from discreet.server.features.anonymize.releases import Releases, StoredRelease
 from discreet.server.shelf import FRAGMENT
 
 
@@ -34,7 +32,7 @@ def test_or_not_at_all(releases, tmp_path):
     with pytest.raises(OSError):
         releases.keep(StoredRelease.new("town", "people", {}), broken)
     assert releases.all() == []
-    assert list((tmp_path / RULES.folder).iterdir()) == []
+    assert list((tmp_path / Releases.folder).iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["..", "../../etc", "x" * 32, "", "making-1"])
@@ -52,7 +50,8 @@ def test_only_listed_files_that_exist(releases, name):
 
 
 def test_there_is_an_end_to_it_and_deleting_makes_room(tmp_path):
-    releases = Releases(tmp_path, replace(RULES, most=1))
+    releases = Releases(tmp_path)
+    releases.most = 1
     releases.room()
     kept = releases.keep(StoredRelease.new("town", "people", {}), filled)
     with pytest.raises(TooManyRequests):

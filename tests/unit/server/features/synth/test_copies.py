@@ -1,11 +1,9 @@
 """The folder of copies: whole or not at all, and no name becomes a path."""
 
-from dataclasses import replace
-
 import pytest
 
 from discreet.errors import TooManyRequests, UnknownName
-from discreet.server.features.synth.copies import RULES, Copies, Copy
+from discreet.server.features.synth.copies import Copies, Copy
 
 ID = "a" * 32
 
@@ -48,7 +46,7 @@ def test_a_failure_in_between_leaves_nothing(tmp_path):
     with pytest.raises(OSError):
         store.keep(copy(), broken)
     assert store.all() == []
-    assert list((tmp_path / RULES.folder).iterdir()) == []
+    assert list((tmp_path / Copies.folder).iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["..", "../x", "", "A" * 32, "a" * 31, "making-x"])
@@ -92,7 +90,8 @@ def test_the_same_copy_again_takes_the_place_of_the_first(tmp_path):
 
 
 def test_there_is_an_end_to_it(tmp_path):
-    store = Copies(tmp_path, replace(RULES, most=1))
+    store = Copies(tmp_path)
+    store.most = 1
     store.room()
     store.keep(copy(), fill)
     with pytest.raises(TooManyRequests, match="Delete some"):
@@ -100,7 +99,8 @@ def test_there_is_an_end_to_it(tmp_path):
 
 
 def test_one_analyst_cannot_take_all_places(tmp_path):
-    store = Copies(tmp_path, replace(RULES, most_each=1))
+    store = Copies(tmp_path)
+    store.most_each = 1
     store.keep(copy(analyst="bob"), fill)
     with pytest.raises(TooManyRequests, match="You have 1"):
         store.room("bob")
@@ -109,7 +109,8 @@ def test_one_analyst_cannot_take_all_places(tmp_path):
 
 
 def test_nor_the_disk(tmp_path):
-    store = Copies(tmp_path, replace(RULES, most_bytes=5))
+    store = Copies(tmp_path)
+    store.most_bytes = 5
     store.keep(copy(), fill)
     with pytest.raises(TooManyRequests, match="GB"):
         store.room()

@@ -1,7 +1,7 @@
 """The words of the Synthesize pages."""
 
 from discreet.server.features.synth.copies import Copy
-from discreet.server.features.synth.views import choice_view, copy_view, methods_view, tables_view
+from discreet.server.features.synth.pages import choice_view, copy_view, methods_view, tables_view
 
 COPY = Copy("a" * 32, "town", "people", "tree", "1", 1234, ("a", "b"), 0.0, None, ())
 

@@ -14,14 +14,14 @@ from discreet.server.pgwire.protocol.messages import (
     ProtocolError,
     Query,
     Startup,
-    TlsRequest,
+    WireSignal,
     read_first,
     read_message,
 )
 
 
 def test_first_messages():
-    assert read_first(struct.pack("!i", 80877103)) == TlsRequest()
+    assert read_first(struct.pack("!i", 80877103)) is WireSignal.TLS_REQUEST
     assert read_first(struct.pack("!iII", 80877102, 7, 2**32 - 1)) == CancelRequest(7, 2**32 - 1)
     body = struct.pack("!i", 196608) + b"user\0alice\0options\0-c a=b\0\0"
     assert read_first(body) == Startup({"user": "alice", "options": "-c a=b"}, 196608)

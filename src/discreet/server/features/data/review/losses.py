@@ -27,7 +27,8 @@ def draft_losses(file: Path, review: Review, *, bounds: UploadBounds) -> dict[st
     person = None if review.unit in (None, "row") else review.unit
     if person is not None:
         spelled = review.columns.get(person)
-        columns.append((None if spelled is None else _column(person, spelled)) or _named(person))
+        column = None if spelled is None else _column(person, spelled)
+        columns.append(column or Column(person, IdentifierDomain()))
     if not columns:
         raise InvalidInput("Say first what the columns are.")
     table = Table(TABLE, file.name, PrivacyUnit(person), tuple(columns), max_rows=1)
@@ -41,10 +42,6 @@ def _seen(file: Path, table: Table, bounds: UploadBounds) -> tuple[tuple[str, An
             return tuple(see_table(engine, TABLE, table).to_json().items())
     except EngineFailed:
         raise too_slow(bounds) from None
-
-
-def _named(column: str) -> Column:
-    return Column(column, IdentifierDomain())
 
 
 def _column(name: str, declared: ColumnReview) -> Column | None:

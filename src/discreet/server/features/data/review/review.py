@@ -186,7 +186,7 @@ def settings_of(name: str, declared: ColumnReview) -> dict[str, Setting]:
     """Return the settings of a column as discreet.toml will say them, checked as it checks them."""
     if declared.hidden:
         return {"type": "text", "hidden": True}
-    read = _BOUNDS.get(declared.type, _text)
+    read = _BOUNDS.get(declared.type, str)
     settings: dict[str, Setting] = {"type": declared.type}
     for key in ("lower", "upper", "step"):
         value = getattr(declared, key)
@@ -254,10 +254,6 @@ def _time(value: int | float | str) -> Setting:
         raise InvalidInput(
             "The bounds of a timestamp are written as 2026-12-31T23:59:59."
         ) from None
-
-
-def _text(value: int | float | str) -> Setting:
-    return str(value)
 
 
 _BOUNDS: dict[str, Callable[[int | float | str], Setting]] = {

@@ -9,7 +9,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,17 +17,19 @@ from typing import Any
 
 from starlette.requests import HTTPConnection
 
+from discreet.catalog.declare.analysts import writing
 from discreet.core.machine.whole_file import write_whole
 from discreet.errors import TooLarge, TooManyRequests, UnknownName
 from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.plain import PlainUpload
 
+HOUR = 3600.0
 FOLDER = "uploads"
 TABLE = "table.parquet"
 _FACTS = "facts.json"
 _RETIRED = "retired.json"
 _ID = re.compile(r"[0-9a-f]{32}")
-_STALE = 24 * 3600.0
+_STALE = 24 * HOUR
 """Seconds after which a folder without facts is what a crash has left behind."""
 
 
@@ -189,6 +191,34 @@ class UploadStore:
                 "The disk of the server has no room for uploads.",
                 hint="Delete uploads that are not needed.",
             )
+
+
+def expire(
+    config: Path, store: UploadStore, *, hours: float, tell: Callable[[Sequence[str]], None]
+) -> list[str]:
+    """Return the ids of the uploads that were deleted: never confirmed, unseen for `hours`.
+
+    They are private rows that serve nobody, so they do not stay.
+    `tell` hears of them first, so that nothing goes that is not written down.
+
+    Guarantee: an upload whose id stands anywhere in discreet.toml is kept, even if the file does not
+        read as a catalog just now; and none is confirmed meanwhile, because writers wait.
+    """
+    if not store.unseen(hours * HOUR):
+        return []
+    with writing(config):
+        try:
+            declared = config.read_bytes()
+        except FileNotFoundError:
+            declared = b""
+        except OSError:
+            return []  # nobody knows what is confirmed
+        gone = [u for u in store.unseen(hours * HOUR) if u.id.encode() not in declared]
+        if gone:
+            tell([upload.id for upload in gone])
+        for upload in gone:
+            store.remove(upload)
+    return [upload.id for upload in gone]
 
 
 def uploads_of(request: HTTPConnection) -> UploadStore:

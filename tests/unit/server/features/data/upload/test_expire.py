@@ -8,10 +8,9 @@ import time
 import pytest
 
 from discreet.errors import InvalidInput, UnknownName
-from discreet.server.features.data.upload import expire as expiring
+from discreet.server.features.data.upload import store as expiring
 from discreet.server.features.data.upload.bounds import UploadBounds
-from discreet.server.features.data.upload.expire import HOUR
-from discreet.server.features.data.upload.store import TABLE, UploadStore
+from discreet.server.features.data.upload.store import HOUR, TABLE, UploadStore
 from discreet.server.settings import Settings
 
 

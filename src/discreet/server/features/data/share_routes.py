@@ -1,10 +1,11 @@
-"""Change the budget of a dataset, or an analyst's share of it."""
+"""The Data API for budgets: change or renew that of a dataset, or an analyst's share of it."""
 
 from __future__ import annotations
 
 import datetime as dt
 from typing import Any
 
+from fastapi import Request
 from pydantic import StrictBool
 
 from discreet.api import renewed_report
@@ -12,7 +13,12 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.amounts import with_amounts, with_share
 from discreet.catalog.declare.renewals import with_renewal
 from discreet.errors import InvalidInput, UnknownName
+from discreet.server.access.audit import Deed
+from discreet.server.access.auth import allow, api_router, tell
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
 from discreet.server.features.data.change import change
+from discreet.server.features.data.manage_routes import Name
 from discreet.server.features.data.review.review import (
     Amount,
     AnalystShare,
@@ -20,7 +26,8 @@ from discreet.server.features.data.review.review import (
     checked_share,
 )
 from discreet.server.plain_json import Body
-from discreet.server.workspace import Workspace
+
+router = api_router("data")
 
 
 class NewBudget(Body):
@@ -31,16 +38,15 @@ class NewBudget(Body):
     agreed: StrictBool = False
 
 
-def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[str, Any]:
-    """Return the budget after and `before` the change, which the ledger has recorded.
-
-    A total may be lowered at any time. One that was raised breaks what its people were promised
-    before, so it needs the owner's word.
-    """
+@router.put("/data/datasets/{dataset}/budget")
+@allow(Role.OWNER)
+def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]:
+    """Change the total of a dataset; the ledger records it."""
     asked = amounts_of(wanted.epsilon, wanted.delta)
     before: dict[str, float] = {}
 
     def edit(text: str, old: Catalog) -> str:
+        """Lower a total at any time; one that is raised breaks a promise, so it needs the owner's word."""
         found = old.dataset(dataset)
         budget = old.budget_of(found)
         before.update(epsilon=float(budget.epsilon), delta=float(budget.delta))
@@ -55,14 +61,18 @@ def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[st
         place = ("budgets", found.budget) if shared else ("datasets", found.name)
         return with_amounts(text, place, asked)
 
-    new = change(workspace, edit)
+    new = change(context_of(request).workspace, edit)
     now = new.budget_of(new.dataset(dataset))
     amounts = {"epsilon": float(now.epsilon), "delta": float(now.delta)}
-    return {"budget": now.name, **amounts, "before": before}
+    found = {"budget": now.name, **amounts, "before": before}
+    tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
+    return found
 
 
-def renew(workspace: Workspace, dataset: str) -> dict[str, Any]:
-    """Return what a renewal by the declared policy has changed; the ledger has recorded it."""
+@router.post("/data/datasets/{dataset}/renewal")
+@allow(Role.OWNER)
+def renewal(request: Request, dataset: Name) -> dict[str, Any]:
+    """Renew the budget of a dataset for the present period, by its declared policy; the ledger records it."""
     done: list[tuple[Catalog, str]] = []
 
     def edit(text: str, old: Catalog) -> str:
@@ -70,16 +80,19 @@ def renew(workspace: Workspace, dataset: str) -> dict[str, Any]:
         done.append((old, period))
         return new
 
-    new = change(workspace, edit)
+    new = change(context_of(request).workspace, edit)
     ((old, period),) = done
-    return renewed_report(old, new, dataset, period)
+    found = renewed_report(old, new, dataset, period)
+    facts = _change(found) | {"period": found["period"]}
+    tell(request, Deed.BUDGET_RENEWED, dataset=dataset, **facts)
+    return found
 
 
-def set_share(
-    workspace: Workspace, dataset: str, analyst: str, share: AnalystShare
-) -> dict[str, Any]:
-    """Return the analyst's share after and `before` the change; before a first one it is None."""
-    amounts = checked_share(analyst, share)
+@router.put("/data/datasets/{dataset}/analysts/{analyst}")
+@allow(Role.OWNER)
+def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) -> dict[str, Any]:
+    """Give an analyst a share of a dataset, or change it; the ledger records it."""
+    amounts = checked_share(analyst, wanted)
     before: list[dict[str, float]] = []
 
     def edit(text: str, old: Catalog) -> str:
@@ -87,18 +100,22 @@ def set_share(
             before.append(_amounts(old, analyst, dataset))
         return with_share(text, analyst, old.dataset(dataset).name, amounts)
 
-    new = change(workspace, edit)
-    shown = {"analyst": analyst, **_amounts(new, analyst, dataset)}
-    return shown | {"before": before[0] if before else None}
+    new = change(context_of(request).workspace, edit)
+    found = {"analyst": analyst, **_amounts(new, analyst, dataset)}
+    found |= {"before": before[0] if before else None}
+    tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
+    return found
 
 
-def _amounts(catalog: Catalog, analyst: str, dataset: str) -> dict[str, float]:
+def _amounts(catalog: Catalog, analyst: str, dataset: str) -> dict[str, Any]:
     cap = catalog.cap(analyst, catalog.dataset(dataset))
     return {"epsilon": float(cap.epsilon), "delta": float(cap.delta)}
 
 
-def remove_share(workspace: Workspace, dataset: str, analyst: str) -> dict[str, Any]:
-    """Take away an analyst's share; what was spent stays spent."""
+@router.delete("/data/datasets/{dataset}/analysts/{analyst}")
+@allow(Role.OWNER)
+def unshare(request: Request, dataset: Name, analyst: Name) -> dict[str, Any]:
+    """Take an analyst's share away; the ledger records it."""
 
     def edit(text: str, old: Catalog) -> str:
         name = old.dataset(dataset).name
@@ -112,5 +129,17 @@ def remove_share(workspace: Workspace, dataset: str, analyst: str) -> dict[str, 
             )
         return with_share(text, analyst, name, None)
 
-    change(workspace, edit)
+    change(context_of(request).workspace, edit)
+    tell(request, Deed.SHARE_REMOVED, dataset=dataset, analyst=analyst)
     return {"analyst": analyst, "dataset": dataset, "removed": True}
+
+
+def _change(found: dict[str, Any]) -> dict[str, str]:
+    """Return a change of limits as the audit log tells it: before and after."""
+    before = found["before"]
+    return {
+        f"{name}_{when}": f"{side[name]:g}"
+        for when, side in (("before", before), ("after", found))
+        if side is not None
+        for name in ("epsilon", "delta")
+    }

@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.server.access.audit import COMMAND_LINE, STRANGER, Actor, Deed, Line
-from discreet.server.features.budget.views import SHOWN_LINES, audit_view, limits_view
+from discreet.server.features.data.pages import SHOWN_LINES, audit_view, limits_view
 
 OWNER = Actor("owner", "abc")
 EPSILON = {"limit": 1.0, "spent": 0.25, "left": 0.75}
@@ -12,7 +12,7 @@ DELTA = {"limit": 0.0, "spent": 0.0, "left": 0.0}
 
 def line(deed, who=OWNER, *, position=0, time="2026-11-15T03:44:06.123+00:00", **facts):
     said = deed if isinstance(deed, str) else deed.value
-    return Line(position, time, who, said, facts)
+    return Line(position, time, who.name, who.token, said, facts)
 
 
 def words(deed, **facts):
