@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from discreet.core.answer import Charged
 from discreet.errors import InvalidInput
-from discreet.release.assembled import Charged
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
 from discreet.synth.encoding.copy_style import decimals_of
