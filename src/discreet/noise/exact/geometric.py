@@ -14,8 +14,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.errors import InternalError
-from discreet.noise.exact.alias_tables import AliasTable, Integers, build_table
+from discreet.noise.exact.alias_tables import AliasTable, build_table
 from discreet.noise.exact.weights import GeometricDigits, GeometricSides
 from discreet.noise.rng import Rng, Words
 
