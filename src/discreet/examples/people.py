@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.examples import parameters as p
 from discreet.examples.columns import category, days
-from discreet.examples.draw import Booleans, Floats, Integers, Stream, TownLaw, bands, stream
+from discreet.examples.draw import Stream, TownLaw, bands, stream
 
 SEXES = ("Female", "Male")
 REGIONS = tuple(p.REGION_WEIGHTS)
@@ -69,13 +70,13 @@ class PeopleChunk:
     region: Integers
     zip_code: Integers
     education: Integers
-    education_known: Booleans
+    education_known: Bits
     job: Integers
     income: Integers
-    income_known: Booleans
-    married: Booleans
+    income_known: Bits
+    married: Bits
     household_size: Integers
-    smoker: Booleans
+    smoker: Bits
     height: Integers
 
     @property

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.examples import parameters as p
-from discreet.examples.draw import Floats, bands
+from discreet.examples.draw import bands
 from discreet.examples.people import AGE, JOB, JOBS, REGION, REGIONS, SEX, zip_count
 from discreet.examples.visits import DIAGNOSES, diagnosis_shares
 

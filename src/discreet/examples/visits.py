@@ -7,9 +7,10 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Floats, Integers
 from discreet.examples import parameters as p
 from discreet.examples.columns import category, days
-from discreet.examples.draw import Floats, Integers, Stream, TownLaw, bands, stream
+from discreet.examples.draw import Stream, TownLaw, bands, stream
 from discreet.examples.people import PeopleChunk
 
 DIAGNOSES = tuple(p.DIAGNOSES)

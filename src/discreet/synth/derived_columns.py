@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sqlglot
 from sqlglot import exp
 
+from discreet.core.arrays import Floats
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.decode import NULL, Places
 
-Values = npt.NDArray[np.float64]
 _ZERO = dt.date(1970, 1, 1)
 
-_OPERATORS: dict[type[exp.Expression], Callable[[Values, Values], Values]] = {
+_OPERATORS: dict[type[exp.Expression], Callable[[Floats, Floats], Floats]] = {
     exp.Add: np.add,
     exp.Sub: np.subtract,
     exp.Mul: np.multiply,
@@ -90,7 +89,7 @@ def derive(places: Places, encoding: Encoding, derivations: tuple[Derivation, ..
     return places
 
 
-def _evaluated(node: exp.Expression, places: Places, encoding: Encoding) -> Values:
+def _evaluated(node: exp.Expression, places: Places, encoding: Encoding) -> Floats:
     match node:
         case exp.Paren():
             return _evaluated(node.this, places, encoding)

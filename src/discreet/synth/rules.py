@@ -13,6 +13,7 @@ import sqlglot
 from sqlglot.tokenizer_core import Token, TokenType
 
 from discreet.catalog.catalog import Catalog
+from discreet.core.arrays import Bits, Integers
 from discreet.core.region import NULL as NULL_POSITION
 from discreet.core.schema import Column, Dataset, IdentifierDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit
@@ -206,7 +207,7 @@ def holds(condition: Condition, places: Places, encoding: Encoding) -> npt.NDArr
 
 def _distinct(
     places: Places, columns: Sequence[int], coded: Sequence[Coded]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[Integers, Integers]:
     """Return one row for each different combination, and the combination of every row."""
     key = np.zeros(len(places), dtype=np.int64)
     for column, each in zip(columns, coded, strict=True):
@@ -223,7 +224,7 @@ def _distinct(
 def allowed_codes(condition: Condition, encoding: Encoding) -> Allowed:
     """Return, for columns that the condition restricts, the codes that its rows can have."""
     domains = {c.name: c.by_day().domain for c in _catalog(encoding).table(_ALIAS).columns}
-    found: dict[int, npt.NDArray[np.bool_]] = {}
+    found: dict[int, Bits] = {}
     for name, positions in to_box(condition.expr, domains).hull.items():
         index = encoding.index(name)
         column = encoding.coded[index]

@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.measure.part_door import PartDoor
@@ -130,7 +130,7 @@ def _scores(models: Sequence[Model], tables: Sequence[Columns]) -> Scores:
         for model in models
     ]
 
-    def scores(counter: Counter) -> npt.NDArray[np.int64]:
+    def scores(counter: Counter) -> Integers:
         exact = counter.marginals(tables)
         return np.array(
             [

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.account.curves.loss_stack import Stack
-from discreet.account.curves.pld_laws import Atoms, Floats
+from discreet.account.curves.pld_laws import Atoms
+from discreet.core.arrays import Floats
 
 UNIT = 2.0**-53
 """Rounding unit of a double."""

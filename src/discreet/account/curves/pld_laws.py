@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.core.event import (
     Approximate,
     Failing,
@@ -27,8 +27,6 @@ from discreet.core.event import (
     Select,
 )
 from discreet.errors import InvalidInput
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 MOST_ATOMS = 20_000  # inner points of a Laplace law that are told apart
 SIGMAS = 14.0  # the tail beyond has probability below 10^-43 and counts as a failure

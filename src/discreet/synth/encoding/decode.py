@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -22,7 +23,7 @@ from discreet.core.schema import (
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp, day_domain
 from discreet.synth.encoding.shape import Codes
 
-Places = npt.NDArray[np.int64]
+Places = Integers
 """Rows by coded columns: the position of each value in its column's domain, -1 for NULL."""
 
 NULL = -1
@@ -42,10 +43,10 @@ def places_of(
 
 
 def _places(
-    codes: npt.NDArray[np.int64],
+    codes: Integers,
     column: Coded,
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     missing = codes >= column.values
     known = np.where(missing, 0, codes) if column.missing else codes
     if column.edges is not None:
@@ -79,7 +80,7 @@ def to_table(
     return pa.table(columns)
 
 
-def made_up_values(numbers: npt.NDArray[np.int64], column: MadeUp, most: int) -> pa.Array:
+def made_up_values(numbers: Integers, column: MadeUp, most: int) -> pa.Array:
     """Return identifiers with these numbers, as wide as the greatest of them needs."""
     if column.whole:
         return _array(numbers.astype(np.int64), pa.int64())
@@ -95,9 +96,7 @@ def text_array(texts: Sequence[str]) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(parts), buffers).cast(pa.string())
 
 
-def _array(
-    values: npt.NDArray[Any], kind: pa.DataType, gaps: npt.NDArray[np.bool_] | None = None
-) -> pa.Array:
+def _array(values: npt.NDArray[Any], kind: pa.DataType, gaps: Bits | None = None) -> pa.Array:
     """Return an Arrow array over these numbers; like `text_array` without pandas."""
     data = np.packbits(values, bitorder="little") if kind == pa.bool_() else values
     valid = None
@@ -108,7 +107,7 @@ def _array(
 
 
 def _values(
-    places: npt.NDArray[np.int64],
+    places: Integers,
     column: Coded,
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
 ) -> pa.Array:
@@ -131,16 +130,16 @@ def _values(
             return _array(_seconds(known, domain, dice), pa.timestamp("s"), gaps)
 
 
-def _numbers(steps: npt.NDArray[np.int64], step: Fraction) -> npt.NDArray[np.float64]:
+def _numbers(steps: Integers, step: Fraction) -> Floats:
     # A whole number divided by a whole number rounds once, so 10.07 is written as 10.07.
     return steps.astype(np.float64) * step.numerator / step.denominator
 
 
 def _seconds(
-    days: npt.NDArray[np.int64],
+    days: Integers,
     domain: TimestampDomain,
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return a second of each day, uniform, inside the declared first and last moment."""
     zero = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # declared moments have no zone
     low = (domain.lower - zero) // dt.timedelta(seconds=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.synth.measure.simplex import Floats
+from discreet.core.arrays import Floats
 
 _ROUNDS = 200
 _CLOSE = 1e-6

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.core.bounds import sqrt_lower
 from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
 from discreet.errors import InternalError
@@ -92,7 +92,7 @@ class Measured:
         return self.law.variance
 
 
-Scores: TypeAlias = Callable[[Counter], npt.NDArray[np.int64]]
+Scores: TypeAlias = Callable[[Counter], Integers]
 """From the exact marginals to one whole number for each candidate."""
 
 
@@ -167,9 +167,7 @@ class PrivateMarginals:
         reach = sensitivity * self.unit.l1
         return draw_several(found, count, sensitivity=reach, epsilon=epsilon, rng=self._rng)
 
-    def _scored(
-        self, scores: Scores, share: Fraction, count: int
-    ) -> tuple[npt.NDArray[np.int64], Fraction]:
+    def _scored(self, scores: Scores, share: Fraction, count: int) -> tuple[Integers, Fraction]:
         """Return the scores, and the epsilon of each of `count` draws that together use `share`."""
         self._take(share)
         amount = share * self.purse.amount / count
@@ -193,7 +191,7 @@ class PrivateMarginals:
 
 
 def draw_several(
-    scores: npt.NDArray[np.int64], count: int, *, sensitivity: int, epsilon: Fraction, rng: Rng
+    scores: Integers, count: int, *, sensitivity: int, epsilon: Fraction, rng: Rng
 ) -> list[int]:
     """Return `count` different indices, each drawn by its score among those not drawn yet.
 

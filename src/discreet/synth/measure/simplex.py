@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from discreet.core.arrays import Floats
 
 
 def onto_simplex(values: Floats, total: float, variances: Floats | None = None) -> Floats:

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import Groups, Merges, Shape
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
-from discreet.synth.measure.simplex import Floats, onto_simplex
+from discreet.synth.measure.simplex import onto_simplex
 
 RARE = 3
 """Codes whose noisy count is below this many standard deviations are counted together."""

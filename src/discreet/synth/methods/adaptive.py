@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.synth.encoding.shape import Columns, Counts, Groups, Merges, merge_counts
-from discreet.synth.fitting.beliefs import Beliefs, Table
+from discreet.synth.fitting.beliefs import Beliefs
 from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, drawing_cells, junction_tree, widened
@@ -275,7 +275,7 @@ class _State:
 def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int) -> _State:
     """Return independent columns, each with its noisy one-way marginal by group."""
     sizes = tuple(int(each.max()) + 1 for each in groups)
-    base: dict[Columns, Table] = {}
+    base: dict[Columns, Floats] = {}
     evidence: dict[Columns, Evidence] = {}
     for column, each in enumerate(groups):
         chances = np.bincount(each, weights=singles.counts[column])
@@ -316,7 +316,7 @@ class _Contest:
             return open_ones[0]
         law = self._door.law(share * (1 - CHOICE))
 
-        def scores(counter: Counter) -> npt.NDArray[np.int64]:
+        def scores(counter: Counter) -> Integers:
             # For one row added or removed, one cell of the exact counts moves by 1 and nothing
             # else moves: the estimate and the noise to come are public.
             new = [columns for columns in open_ones if columns not in self._gaps]

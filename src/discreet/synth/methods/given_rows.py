@@ -11,10 +11,10 @@ from itertools import combinations
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, merge_counts
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Law, Measured
-from discreet.synth.measure.simplex import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

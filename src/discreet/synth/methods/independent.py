@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Groups, Shape
 from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
-from discreet.synth.measure.simplex import Floats
 from discreet.synth.measure.singles import Singles, by_root, settle
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.progress import Progress, silent

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import Codes, Columns, joint_codes
-from discreet.synth.fitting.beliefs import Table, spread
+from discreet.synth.fitting.beliefs import spread
 from discreet.synth.fitting.junction import drawing_order
 from discreet.synth.models.layered import Layered
 from discreet.synth.models.model import Dice
@@ -38,11 +39,11 @@ def draw_given(model: Layered, given: Columns, known: Codes, *, dice: Dice) -> C
     return found
 
 
-def _laws(model: Layered, families: list[Columns]) -> list[Table]:
+def _laws(model: Layered, families: list[Columns]) -> list[Floats]:
     """Return, for each family, the log-law of its last column given the others (not scaled)."""
     sizes = model.beliefs.tree.sizes
-    factors: list[tuple[Columns, Table]] = list(model.parts.items())
-    laws: list[Table] = []
+    factors: list[tuple[Columns, Floats]] = list(model.parts.items())
+    laws: list[Floats] = []
     for family in reversed(families):
         column = family[-1]
         joined = np.zeros([sizes[c] for c in family])

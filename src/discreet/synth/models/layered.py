@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, joint_codes
-from discreet.synth.fitting.beliefs import Beliefs, Table, no_chance
+from discreet.synth.fitting.beliefs import Beliefs, no_chance
 from discreet.synth.fitting.entropy import Parts, believe
 from discreet.synth.fitting.junction import junction_tree
 from discreet.synth.models.model import Allowed, Dice
@@ -28,11 +29,11 @@ class Layered:
     shape: Shape
     total: float
     groups: tuple[Groups, ...]
-    within: tuple[Table, ...]
+    within: tuple[Floats, ...]
     parts: Parts
     beliefs: Beliefs
 
-    def marginal(self, columns: Columns) -> Table:
+    def marginal(self, columns: Columns) -> Floats:
         """Return the estimated counts of one marginal, axes in the order asked for."""
         ascending = tuple(sorted(columns))
         table = self.beliefs.marginal(ascending)
@@ -69,7 +70,7 @@ class Layered:
             codes[:, column] = draw_codes(table, coarse[:, column], dice)
         return codes
 
-    def _given(self, within: list[Table], columns: list[int]) -> Beliefs:
+    def _given(self, within: list[Floats], columns: list[int]) -> Beliefs:
         """Return the beliefs about groups, given that the codes of some columns are allowed ones."""
         tree = self.beliefs.tree
         parts = dict(self.parts)
@@ -103,7 +104,7 @@ def layered(
     shape: Shape,
     total: float,
     groups: tuple[Groups, ...],
-    within: tuple[Table, ...],
+    within: tuple[Floats, ...],
     parts: Parts,
 ) -> Layered:
     """Return the model of some log-potentials over groups."""
@@ -143,7 +144,7 @@ def _read(data: Mapping[str, Any]) -> Layered:
 
 
 def _read_parts(items: Any, sizes: tuple[int, ...]) -> Parts:
-    parts: dict[Columns, Table] = {(column,): np.zeros(size) for column, size in enumerate(sizes)}
+    parts: dict[Columns, Floats] = {(column,): np.zeros(size) for column, size in enumerate(sizes)}
     for item in items:
         columns = tuple(int(column) for column in item["columns"])
         ascending = columns == tuple(sorted(set(columns)))

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Shape
-from discreet.synth.fitting.beliefs import Table, no_chance
+from discreet.synth.fitting.beliefs import no_chance
 from discreet.synth.models.model import Allowed, Dice
 from discreet.synth.models.systematic import draw_codes
 
 MILLION = 10**6
 """Chances are kept as whole weights of about this sum: small files that come back as they were."""
-
-Weights: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,15 +26,15 @@ class Mixture:
 
     shape: Shape
     total: float
-    weights: tuple[Weights, ...]
-    blocks: tuple[Table, ...]
+    weights: tuple[Integers, ...]
+    blocks: tuple[Floats, ...]
 
     @property
     def relaxed_rows(self) -> int:
         """Return how many relaxed rows there are."""
         return len(self.blocks[0])
 
-    def marginal(self, columns: Columns) -> Table:
+    def marginal(self, columns: Columns) -> Floats:
         """Return the estimated counts of one marginal, axes in the order asked for."""
         return self.total * shares_of(self.blocks, columns)
 
@@ -67,7 +66,7 @@ class Mixture:
         }
 
 
-def shares_of(blocks: Sequence[npt.NDArray[np.floating[Any]]], columns: Columns) -> Table:
+def shares_of(blocks: Sequence[npt.NDArray[np.floating[Any]]], columns: Columns) -> Floats:
     """Return the relaxed rows' share in each cell of a marginal.
 
     The largest column comes last, in one matrix product: what is written out before it is small.
@@ -82,11 +81,11 @@ def shares_of(blocks: Sequence[npt.NDArray[np.floating[Any]]], columns: Columns)
     for side in sides[1:-1]:
         joint = (joint[:, None, :] * side).reshape(-1, rows)
     table = joint @ sides[-1].T / rows
-    found: Table = table.reshape([len(side) for side in sides]).transpose(np.argsort(order))
+    found: Floats = table.reshape([len(side) for side in sides]).transpose(np.argsort(order))
     return found
 
 
-def mixture(shape: Shape, total: float, blocks: Sequence[Table]) -> Mixture:
+def mixture(shape: Shape, total: float, blocks: Sequence[Floats]) -> Mixture:
     """Return the model of relaxed rows, each of which adds up to about 1 in each column."""
     return _of_weights(shape, total, [np.rint(MILLION * b).astype(np.int64) for b in blocks])
 
@@ -111,7 +110,7 @@ def read_mixture(data: Mapping[str, Any]) -> Mixture:
     return _of_weights(shape, total, weights)
 
 
-def _of_weights(shape: Shape, total: float, weights: Sequence[Weights]) -> Mixture:
+def _of_weights(shape: Shape, total: float, weights: Sequence[Integers]) -> Mixture:
     blocks = tuple(each / each.sum(axis=1, keepdims=True) for each in weights)
     return Mixture(shape, total, tuple(weights), blocks)
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Floats
 from discreet.synth.encoding.shape import Codes, Columns, Shape
 
 Dice: TypeAlias = np.random.Generator  # no guarantee hangs on these dice: the model is paid for
 """Chance for drawing rows."""
-Allowed = Mapping[int, npt.NDArray[np.bool_]]
+Allowed = Mapping[int, Bits]
 """For some columns, which codes a row may have: the condition of conditional sampling."""
 
 
@@ -29,7 +29,7 @@ class Model(Protocol):
         """Return the estimated number of rows of the real table."""
         ...
 
-    def marginal(self, columns: Columns) -> npt.NDArray[np.float64]:
+    def marginal(self, columns: Columns) -> Floats:
         """Return the estimated counts of one marginal; they add up to `total`."""
         ...
 
