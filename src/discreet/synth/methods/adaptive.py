@@ -83,13 +83,7 @@ def fit(
     return _fitted(door, candidates, rounds, cells, progress=progress)
 
 
-def fit_given(
-    door: PrivateMarginals,
-    given: GivenRows,
-    *,
-    before: Columns = (),
-    progress: Progress = silent,
-) -> Layered:
+def fit_given(door: PrivateMarginals, given: GivenRows, *, before: Columns = ()) -> Layered:
     """Return a model of columns beside others that are known row by row.
 
     Of those nothing is measured, and only marginals that join them to others are candidates.
@@ -102,7 +96,7 @@ def fit_given(
     candidates = [
         each for each in closed(find_workload(door.shape, None)) if not set(each) <= known
     ]
-    return _fitted(door, candidates, None, CELLS, given=given, before=before, progress=progress)
+    return _fitted(door, candidates, None, CELLS, given=given, before=before)
 
 
 def _fitted(
@@ -113,7 +107,7 @@ def _fitted(
     *,
     given: GivenRows | None = None,
     before: Columns = (),
-    progress: Progress,
+    progress: Progress = silent,
 ) -> Layered:
     progress(0, 1, "counting columns")
     singles = _singles(door, given, SINGLES if candidates else Fraction(1))
