@@ -67,15 +67,13 @@ class Rules:
     @property
     def texts(self) -> tuple[str, ...]:
         """Return the rules as they were written."""
-        said = [rule.text for rule in self.conditions]
-        said += [rule.text for rule in self.dependencies]
-        return (*said, *(rule.text for rule in self.derivations))
+        kinds = (self.conditions, self.dependencies, self.derivations)
+        return tuple(rule.text for rules in kinds for rule in rules)
 
     @property
     def decided(self) -> set[int]:
         """Return the places of the columns that others decide."""
-        decided = {rule.then for rule in self.dependencies}
-        return decided | {rule.then for rule in self.derivations}
+        return {rule.then for rules in (self.dependencies, self.derivations) for rule in rules}
 
 
 def read_rules(texts: Sequence[str], encoding: Encoding) -> Rules:

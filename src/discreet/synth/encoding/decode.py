@@ -27,7 +27,11 @@ Places = Integers
 """Rows by coded columns: the position of each value in its column's domain, -1 for NULL."""
 
 NULL = -1
-_EPOCH = dt.date(1970, 1, 1)
+
+
+def day_number(day: dt.date) -> int:
+    """Return a day as so many days since 1970."""
+    return (day - dt.date(1970, 1, 1)).days
 
 
 def places_of(
@@ -124,7 +128,7 @@ def _values(
         case BooleanDomain():
             return _array(known.astype(bool), pa.bool_(), gaps)
         case DateDomain(lower=first):
-            days = known + (first - _EPOCH).days
+            days = known + day_number(first)
             return _array(days.astype(np.int32), pa.date32(), gaps)
         case TimestampDomain() as domain:
             return _array(_seconds(known, domain, dice), pa.timestamp("s"), gaps)
@@ -144,7 +148,7 @@ def _seconds(
     zero = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # declared moments have no zone
     low = (domain.lower - zero) // dt.timedelta(seconds=1)
     high = (domain.upper - zero) // dt.timedelta(seconds=1)
-    start = ((domain.lower.date() - _EPOCH).days + days) * 86_400
+    start = (day_number(domain.lower.date()) + days) * 86_400
     return dice.integers(np.maximum(start, low), np.minimum(start + 86_399, high), endpoint=True)
 
 

@@ -149,11 +149,17 @@ def _stretch(beside: Integers, bars: NoiseBars) -> int:
         taken += more[0]
 
 
-def narrowed(item: RangeToLearn, edges: tuple[int, ...], measured: Measured) -> Coded | None:
+def first_look(item: RangeToLearn) -> Coded:
+    """Return the column in public cells that cover all of it, gaps apart."""
+    return Coded(item.name, item.domain, first_cells(item.domain), missing=True, open_ends=True)
+
+
+def narrowed(item: RangeToLearn, measured: Measured) -> Coded | None:
     """Return the column with the range that was seen, one code a value or cells for a closer look.
 
-    `measured` counts the cells between `edges` and, last, the missing ones. None: nothing was seen.
+    `measured` counts the cells of `first_look` and, last, the missing ones. None: nothing was seen.
     """
+    edges = first_cells(item.domain)
     found = seen_range(measured.values[:-1], bars_of(measured))
     if found is None:
         return None

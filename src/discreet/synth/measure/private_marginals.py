@@ -19,8 +19,6 @@ from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
 from discreet.synth.encoding.shape import Columns, Counts, Merges, Shape, merge_counts
 
-Law: TypeAlias = NoiseLaw
-
 
 class Counter(Protocol):
     """Exact marginals of the private rows. Only the door and the scores it is given hold one."""
@@ -67,7 +65,7 @@ class MarginalBudget:
         """Return a share of this budget, in the same currency."""
         return MarginalBudget(self.amount * share, self.concentrated)
 
-    def law(self, *, l1: int, l2_squared: int) -> Law:
+    def law(self, *, l1: int, l2_squared: int) -> NoiseLaw:
         """Return the noise that all of it buys for numbers that a unit moves so far; reads nothing."""
         if self.concentrated:
             return GaussianLaw(Fraction(l2_squared) / (2 * self.amount))
@@ -83,7 +81,7 @@ class Measured:
 
     columns: Columns
     values: Counts
-    law: Law
+    law: NoiseLaw
     merged: Merges = field(default_factory=dict)
 
     @property
@@ -127,7 +125,7 @@ class PrivateMarginals:
         """Return the share that has not been used: public, since every share asked for is."""
         return 1 - self._spent
 
-    def law(self, share: Fraction) -> Law:
+    def law(self, share: Fraction) -> NoiseLaw:
         """Return the noise that a marginal gets for a share; reads nothing."""
         return self.purse.part(share).law(l1=self.unit.l1, l2_squared=self.unit.l2_squared)
 
@@ -183,10 +181,10 @@ class PrivateMarginals:
             raise InternalError("a method asked for more than was charged")
         self._spent += share
 
-    def _draw(self, law: Law, shape: tuple[int, ...]) -> Counts:
+    def _draw(self, law: NoiseLaw, shape: tuple[int, ...]) -> Counts:
         return law.draw(shape, self._rng)
 
-    def _event(self, law: Law) -> PrivacyEvent:
+    def _event(self, law: NoiseLaw) -> PrivacyEvent:
         return law.event(l1=lambda: self.unit.l1, l2_squared=lambda: self.unit.l2_squared)
 
 

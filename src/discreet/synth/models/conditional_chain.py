@@ -12,7 +12,7 @@ from discreet.core.arrays import Floats
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Shape, joint_codes
 from discreet.synth.models.conditioning import Factor, condition, eliminate, hosts
-from discreet.synth.models.model import Allowed, Dice
+from discreet.synth.models.model import Allowed, Dice, head_json
 from discreet.synth.models.systematic import draw_codes
 
 _SUMS_TO_ONE = 1e-6
@@ -73,10 +73,7 @@ class Network:
     def to_json(self) -> dict[str, Any]:
         """Return the model as plain numbers, lists and text."""
         return {
-            "kind": "network",
-            "names": list(self.shape.names),
-            "sizes": list(self.shape.sizes),
-            "total": self.total,
+            **head_json("network", self),
             "nodes": [
                 {
                     "column": node.column,

@@ -15,7 +15,7 @@ from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, joint_c
 from discreet.synth.fitting.beliefs import Beliefs, no_chance
 from discreet.synth.fitting.entropy import Parts, believe
 from discreet.synth.fitting.junction import junction_tree
-from discreet.synth.models.model import Allowed, Dice
+from discreet.synth.models.model import Allowed, Dice, head_json, read_head
 from discreet.synth.models.systematic import draw_codes
 
 LARGEST = 1 << 23
@@ -87,10 +87,7 @@ class Layered:
     def to_json(self) -> dict[str, Any]:
         """Return the model as plain numbers, lists and text: potentials, not their large product."""
         return {
-            "kind": "layered",
-            "names": list(self.shape.names),
-            "sizes": list(self.shape.sizes),
-            "total": self.total,
+            **head_json("layered", self),
             "groups": [groups.tolist() for groups in self.groups],
             "within": [chances.tolist() for chances in self.within],
             "parts": [
@@ -124,12 +121,9 @@ def read_layered(data: Mapping[str, Any]) -> Layered:
 
 
 def _read(data: Mapping[str, Any]) -> Layered:
-    shape = Shape(
-        tuple(str(name) for name in data["names"]), tuple(int(size) for size in data["sizes"])
-    )
+    shape, total = read_head(data)
     groups = tuple(np.array(each, dtype=np.int64) for each in data["groups"])
     chances = tuple(np.array(each, dtype=np.float64) for each in data["within"])
-    total = float(data["total"])
     fits = len(shape.names) == len(shape.sizes) == len(groups) == len(chances) > 0
     if not fits or not 0 <= total < np.inf:
         raise _unreadable()

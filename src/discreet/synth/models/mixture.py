@@ -13,7 +13,7 @@ from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Shape
 from discreet.synth.fitting.beliefs import no_chance
-from discreet.synth.models.model import Allowed, Dice
+from discreet.synth.models.model import Allowed, Dice, head_json, read_head
 from discreet.synth.models.systematic import draw_codes
 
 MILLION = 10**6
@@ -58,10 +58,7 @@ class Mixture:
     def to_json(self) -> dict[str, Any]:
         """Return the model as plain numbers, lists and text."""
         return {
-            "kind": "mixture",
-            "names": list(self.shape.names),
-            "sizes": list(self.shape.sizes),
-            "total": self.total,
+            **head_json("mixture", self),
             "weights": [weights.tolist() for weights in self.weights],
         }
 
@@ -93,10 +90,7 @@ def mixture(shape: Shape, total: float, blocks: Sequence[Floats]) -> Mixture:
 def read_mixture(data: Mapping[str, Any]) -> Mixture:
     """Return the model that `to_json` described, or refuse it with a sentence."""
     try:
-        shape = Shape(
-            tuple(str(name) for name in data["names"]), tuple(int(size) for size in data["sizes"])
-        )
-        total = float(data["total"])
+        shape, total = read_head(data)
         weights = [np.array(block, dtype=np.int64) for block in data["weights"]]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise _unreadable() from error

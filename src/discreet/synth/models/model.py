@@ -40,3 +40,19 @@ class Model(Protocol):
     def to_json(self) -> dict[str, Any]:
         """Return the model as plain numbers, lists and text, with a "kind" that names its reader."""
         ...
+
+
+def head_json(kind: str, model: Model) -> dict[str, Any]:
+    """Return what the JSON of every kind of model begins with."""
+    return {
+        "kind": kind,
+        "names": list(model.shape.names),
+        "sizes": list(model.shape.sizes),
+        "total": model.total,
+    }
+
+
+def read_head(data: Mapping[str, Any]) -> tuple[Shape, float]:
+    """Return the columns and the number of rows that `head_json` wrote, as they are."""
+    names, sizes = map(str, data["names"]), map(int, data["sizes"])
+    return Shape(tuple(names), tuple(sizes)), float(data["total"])
