@@ -7,7 +7,7 @@ rho_delta <= D/4, where R converts to E at D/4. With D = 0 only (A) exists. Proo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.account.convert import epsilon_of_rho, renyi_of_target, rho_of_target
@@ -142,6 +142,4 @@ class BudgetFilter:
             raise BudgetExceeded(
                 "This step does not fit into what is left.", hint="Ask for a smaller cost."
             )
-        return BudgetFilter(
-            self.epsilon, self.delta, self.limits, self.failure_limit, spent, failed
-        )
+        return replace(self, spent=spent, failure=failed)

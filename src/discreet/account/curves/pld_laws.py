@@ -187,12 +187,8 @@ def _lower_hull(xs: Floats, ys: Floats) -> list[int]:
     return kept
 
 
-def _approximate(event: Approximate, _adding: bool) -> Atoms:
-    return _with_failure(pure_atoms(float(event.epsilon)), event.delta)
-
-
-def _failing(event: Failing, adding: bool) -> Atoms:
-    return _with_failure(atoms_of(event.event, adding=adding), event.delta)
+def _pure(event: Pure | Select | Approximate, _adding: bool) -> Atoms:
+    return pure_atoms(float(event.epsilon))
 
 
 def _with_failure(atoms: Atoms, delta: Fraction) -> Atoms:
@@ -230,9 +226,9 @@ Rule: TypeAlias = Callable[[Any, bool], Atoms]
 _RULES: dict[type[PrivacyEvent], Rule] = {
     Laplace: _laplace,
     Gaussian: _gaussian,
-    Pure: lambda event, _adding: pure_atoms(float(event.epsilon)),
-    Select: lambda event, _adding: pure_atoms(float(event.epsilon)),
-    Approximate: _approximate,
-    Failing: _failing,
+    Pure: _pure,
+    Select: _pure,
+    Approximate: lambda event, adding: _with_failure(_pure(event, adding), event.delta),
+    Failing: lambda event, adding: _with_failure(atoms_of(event.event, adding=adding), event.delta),
     Sampled: _sampled,
 }
