@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 
 import numpy as np
@@ -105,11 +106,8 @@ def coin_epsilon(truth: Number) -> Fraction:
     top = 1
     while not enough(top):
         top *= 2
-    bottom = top // 2
-    while top - bottom > 1:
-        middle = (bottom + top) // 2
-        bottom, top = (bottom, middle) if enough(middle) else (middle, top)
-    return Fraction(top, _DIGITS)
+    first = top // 2 + 1
+    return Fraction(first + bisect_left(range(first, top), True, key=enough), _DIGITS)
 
 
 def _checked_truth(truth: Number) -> Fraction:

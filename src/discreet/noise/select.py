@@ -8,8 +8,6 @@ then, the factor 2 is not needed.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import numpy.typing as npt
 
@@ -163,12 +161,7 @@ def _noisy_max(contest: Race, rng: Rng) -> Integers:
         # Clipping far gaps keeps the arithmetic in a word and the guarantee: a clipped difference
         # of two utilities moves no further than the difference itself.
         behind = np.minimum(contest.gaps[rows], _FARTHEST).astype(np.int64)
-        scores = (
-            geometric(
-                Fraction(contest.rate.denominator, contest.rate.numerator), behind.shape, rng=rng
-            )
-            - behind
-        )
+        scores = geometric(1 / contest.rate, behind.shape, rng=rng) - behind
         chosen[rows] = _pick(scores == scores.max(axis=1, keepdims=True), rng)
     return chosen
 

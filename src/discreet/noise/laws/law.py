@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -144,14 +145,7 @@ def _least(law: NoiseLaw, failure: Fraction) -> int:
     upper = 1
     while not _within(law, upper, failure):
         upper *= 2
-    lower = -1
-    while upper - lower > 1:
-        middle = (lower + upper) // 2
-        if _within(law, middle, failure):
-            upper = middle
-        else:
-            lower = middle
-    return upper
+    return bisect_left(range(upper), True, key=lambda m: _within(law, m, failure))
 
 
 def _within(law: NoiseLaw, m: int, failure: Fraction) -> bool:
