@@ -72,6 +72,15 @@ def bands(from_age: Mapping[int, object]) -> Integers:
     )
 
 
+def at_age(from_age: Mapping[int, object]) -> Floats:
+    """Return, for each age from 0 to 120, what a `..._FROM_AGE` table says.
+
+    >>> at_age({0: 0.0, 18: 0.5})[[17, 18]].tolist()
+    [0.0, 0.5]
+    """
+    return np.array(list(from_age.values()), dtype=np.float64)[bands(from_age)]
+
+
 def chunks(total: int, size: int = CHUNK) -> Sequence[tuple[int, int]]:
     """Return (start, count) of each chunk of `total` rows."""
     return [(start, min(size, total - start)) for start in range(0, total, size)]

@@ -10,7 +10,7 @@ import pyarrow as pa
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.examples import parameters as p
 from discreet.examples.columns import category, days
-from discreet.examples.draw import Stream, TownLaw, bands, stream
+from discreet.examples.draw import Stream, TownLaw, at_age, bands, stream
 
 SEXES = ("Female", "Male")
 REGIONS = tuple(p.REGION_WEIGHTS)
@@ -38,8 +38,8 @@ JOB = _job_law()
 _SEX_BAND = bands(p.FEMALE_SHARE_FROM_AGE)
 _EDUCATION_BAND = bands(p.EDUCATION_SHARES_FROM_AGE)
 _JOB_BAND = bands(p.OUTSIDE_WORK_SHARES_FROM_AGE)
-_MARRIED = np.array(list(p.MARRIED_SHARES_FROM_AGE.values()))[bands(p.MARRIED_SHARES_FROM_AGE)]
-_SMOKER = np.array(list(p.SMOKER_SHARES_FROM_AGE.values()))[bands(p.SMOKER_SHARES_FROM_AGE)]
+_MARRIED = at_age(p.MARRIED_SHARES_FROM_AGE)
+_SMOKER = at_age(p.SMOKER_SHARES_FROM_AGE)
 _HEIGHT = np.column_stack(
     [
         np.interp(

@@ -42,7 +42,8 @@ def demo(
 
     parts = server_parts()
     chosen = _port(parts, port)
-    home, note = (folder, "") if folder else state_folder(_name(people))
+    name = "town" if people == 20_000 else f"town-{people}"
+    home, note = (folder, "") if folder else state_folder(name)
     if note:
         say(note)
     with waiting("Building the town"):
@@ -71,10 +72,6 @@ def demo(
         parts.serve(settings, ready=ready, log_level="WARNING")
     finally:
         door.unlink(missing_ok=True)
-
-
-def _name(people: int) -> str:
-    return "town" if people == 20_000 else f"town-{people}"
 
 
 def _port(parts: Any, wanted: int | None) -> int:
