@@ -10,12 +10,9 @@ from bisect import bisect_left
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from discreet.account.convert import cost_up
+from discreet.account.convert import ONE, ZERO, cost_up
 from discreet.core.bounds import decimal_down, decimal_up, exp_upper, log_upper, sqrt_upper
 from discreet.core.numbers import round_up
-
-ONE = Fraction(1)
-ZERO = Fraction(0)
 
 _CONTEXT = Context(prec=60, Emin=-999_999, Emax=999_999)
 _MARGIN = Decimal("1e-32")

@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.account.convert import epsilon_of_rho, renyi_of_target, rho_of_target
+from discreet.account.convert import ZERO, epsilon_of_rho, renyi_of_target, rho_of_target
 from discreet.core.cost import FREE, Cost
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.errors import BudgetExceeded, InvalidInput
-
-ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.account.convert import amplified, rho_of_gaussian, rho_of_pure, rho_of_range
+from discreet.account.convert import ZERO, amplified, rho_of_gaussian, rho_of_pure, rho_of_range
 from discreet.core.cost import sum_known
 from discreet.core.event import (
     Approximate,
@@ -29,8 +29,6 @@ from discreet.core.event import (
     Select,
 )
 from discreet.errors import InternalError, InvalidInput
-
-ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from discreet.core.answer import Charged
@@ -27,12 +27,7 @@ class StatedNoise:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
-        return {
-            "rows": self.rows,
-            "noise": dict(self.noise),
-            "ranks": dict(self.ranks),
-            "appears_from": self.appears_from,
-        }
+        return asdict(self)
 
     def lines(self) -> list[tuple[str, str]]:
         """Return what a person reads."""

@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.account.convert import (
-    cost_up,
-    delta_of_renyi,
-    epsilon_of_renyi,
-    renyi_of_pure,
-)
+from discreet.account.convert import ZERO, cost_up, delta_of_renyi, epsilon_of_renyi, renyi_of_pure
 from discreet.account.curves.renyi_laws import laplace_divergence, sampled_divergences
 from discreet.account.tally import is_private, tally
 from discreet.core.cost import sum_known
@@ -33,8 +28,6 @@ from discreet.core.event import (
     Select,
 )
 from discreet.errors import InvalidInput
-
-ZERO = Fraction(0)
 
 ORDERS: tuple[Fraction, ...] = (
     *(Fraction(quarters, 4) for quarters in (5, 6, 7, 9, 10, 14, 18)),
