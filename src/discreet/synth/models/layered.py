@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.arrays import Floats
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, joint_codes
-from discreet.synth.fitting.beliefs import Beliefs, no_chance
+from discreet.synth.fitting.beliefs import Beliefs, no_chance, spread
 from discreet.synth.fitting.entropy import Parts, believe
-from discreet.synth.fitting.junction import junction_tree
+from discreet.synth.fitting.junction import drawing_order, junction_tree
 from discreet.synth.models.model import Allowed, Dice, head_json, read_head
 from discreet.synth.models.systematic import draw_codes
 
@@ -62,13 +62,35 @@ class Layered:
             coarse[:, fresh] = np.stack(
                 np.unravel_index(drawn, [sizes[column] for column in fresh]), axis=1
             )
-        codes = np.empty((rows, self.shape.width), dtype=np.int32)
-        for column, chances in enumerate(within):
-            groups = self.groups[column]
-            table = np.zeros((sizes[column], chances.size))
-            table[groups, np.arange(chances.size)] = chances
-            codes[:, column] = draw_codes(table, coarse[:, column], dice)
+        return self._inside(coarse, dict(enumerate(within)), dice)
+
+    def _inside(self, coarse: Integers, within: Mapping[int, Floats], dice: Dice) -> Codes:
+        """Return codes of some columns, drawn inside the groups of each row."""
+        codes = np.empty((len(coarse), len(within)), dtype=np.int32)
+        for at, (column, chances) in enumerate(within.items()):
+            table = np.zeros((self.beliefs.tree.sizes[column], chances.size))
+            table[self.groups[column], np.arange(chances.size)] = chances
+            codes[:, at] = draw_codes(table, coarse[:, column], dice)
         return codes
+
+    def draw_given(self, given: Columns, known: Codes, *, dice: Dice) -> Codes:
+        """Return the codes of all other columns, one row for each row of `known`, exactly by the model.
+
+        Columns are eliminated one by one, which leaves for each the law given what it was joined to;
+        drawn the other way round, each finds those values in its row.
+        """
+        sizes = self.beliefs.tree.sizes
+        coarse = np.zeros((len(known), self.shape.width), dtype=np.int64)
+        for at, column in enumerate(given):
+            coarse[:, column] = self.groups[column][known[:, at]]
+        families = drawing_order(sizes, self.parts, given)
+        for family, logs in zip(families, _laws(self, families), strict=True):
+            *by, column = family
+            place = joint_codes(coarse, by, sizes)
+            chances = np.exp(logs - logs.max(axis=-1, keepdims=True)).reshape(-1, sizes[column])
+            coarse[:, column] = draw_codes(chances, place, dice)
+        own = {i: chances for i, chances in enumerate(self.within) if i not in given}
+        return self._inside(coarse, own, dice)
 
     def _given(self, within: list[Floats], columns: list[int]) -> Beliefs:
         """Return the beliefs about groups, given that the codes of some columns are allowed ones."""
@@ -95,6 +117,29 @@ class Layered:
                 for columns, part in self.parts.items()
             ],
         }
+
+
+def _laws(model: Layered, families: list[Columns]) -> list[Floats]:
+    """Return, for each family, the log-law of its last column given the others (not scaled)."""
+    sizes = model.beliefs.tree.sizes
+    factors: list[tuple[Columns, Floats]] = list(model.parts.items())
+    laws: list[Floats] = []
+    for family in reversed(families):
+        column = family[-1]
+        joined = np.zeros([sizes[c] for c in family])
+        rest = []
+        for columns, table in factors:
+            if column not in columns:
+                rest.append((columns, table))
+                continue
+            order = [columns.index(c) for c in family if c in columns]
+            joined = joined + spread(table.transpose(order), columns, family)
+        laws.append(joined)
+        top = joined.max(axis=-1, keepdims=True)
+        message = np.log(np.exp(joined - top).sum(axis=-1)) + top[..., 0]
+        by = tuple(sorted(family[:-1]))
+        factors = [*rest, (by, message)] if by else rest
+    return laws[::-1]
 
 
 def layered(
