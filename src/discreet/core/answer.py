@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from discreet.core.answer_chart import Chart, chart_of
-from discreet.core.answer_text import ShownTable
+from discreet.core.answer_text import PrintedTable
 from discreet.core.machine.extras import needs
 
 REHEARSAL = "rehearsal: not private"
@@ -215,9 +215,9 @@ class Answer(Charged):
             columns.append([self.provenance.watermark] * len(self.rows))
         return names, columns
 
-    def _shown(self) -> ShownTable:
+    def _shown(self) -> PrintedTable:
         parts = (self.columns, self.rows, self.error95, self.intervals)
-        return ShownTable.of(*parts, noisy=self.noisy)
+        return PrintedTable.of(*parts, noisy=self.noisy)
 
     def __repr__(self) -> str:
         return self._shown().as_text(self._footer())

@@ -13,7 +13,7 @@ _SHOWN_ROWS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTable:
+class PrintedTable:
     """The cells of an answer as texts, which columns hold numbers, and how many rows are left out."""
 
     header: list[str]
@@ -30,7 +30,7 @@ class ShownTable:
         intervals: tuple[tuple[Any, ...], ...] = (),
         *,
         noisy: tuple[int, ...],
-    ) -> ShownTable:
+    ) -> PrintedTable:
         """Return the first rows with the noise beside each noisy value."""
         header: list[str] = []
         numeric: list[bool] = []

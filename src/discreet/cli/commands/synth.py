@@ -73,7 +73,10 @@ def synth(
         tell(found, lambda: _words(found), json=json)
         return
     source, epsilon = _needed(source, asked["epsilon"])
-    _check(asked)
+    from discreet.synth.prepare import check_early
+    from discreet.synth.request import SynthRequest
+
+    check_early(SynthRequest.of("", **asked))  # refused before a discreet.toml is written for it
     with typed_place(source, config, asked, accept=accept, unit=unit) as (place, table, given):
         found = _made(
             place, table, given, out=out, save_model=save_model, reports=(report, compare, target)
@@ -111,14 +114,6 @@ def _check_paths(
     for path in (report, compare, save_model):
         if path is not None and not path.parent.is_dir():
             raise InvalidInput(f"There is no folder '{path.parent}' to write to.")
-
-
-def _check(asked: dict[str, Any]) -> None:
-    """Refuse a mistake before a discreet.toml is written for it."""
-    from discreet.synth.prepare import check_early
-    from discreet.synth.request import SynthRequest
-
-    check_early(SynthRequest.of("", **asked))
 
 
 def _refuse_with_model(**given: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.report import Block, Figure, Grid, Section, Words, bars, heat, pairs
 from discreet.synth.report.quality import Coefficients, Prediction, Quality
-from discreet.synth.report.quality_marginals import EDGES, Apart
+from discreet.synth.report.quality_marginals import Apart
 from discreet.synth.report.verdicts import BADLY, supports
 
 COLUMNS = 30
@@ -225,10 +225,10 @@ def tail_section(quality: Quality, names: tuple[str, str]) -> Section:
     """Return how well small groups are kept."""
     ways = "two-column" if quality.pairs else "one-column"
     rows, below = [], "100%"
-    for group, above in zip(quality.groups, (*EDGES, 0.0), strict=True):
-        size = f"{above:.1%} to {below}" if above else f"up to {below}"
+    for group in quality.groups:
+        size = f"{group.above:.1%} to {below}" if group.above else f"up to {below}"
         rows.append((size, group.cells, group.relative, group.absolute))
-        below = f"{above:.1%}"
+        below = f"{group.above:.1%}"
     grid = Grid.of(
         ("part of all rows", "groups", "typical error of the size", "mean error, of all rows"),
         rows,
