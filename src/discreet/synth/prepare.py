@@ -196,13 +196,6 @@ def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
     methods = tuple((name, find_method(name)) for name in request.choose or (request.method,))
     for _, method in methods:
         refuse_missing(method)
-    _check_options(request, methods)
-    funds = funds_of(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
-    check_hope(funds, Unit(), request.epsilon)
-    return methods
-
-
-def _check_options(request: SynthRequest, methods: Sequence[tuple[str, Method]]) -> None:
     for name, method in methods:
         unknown = [option for option in request.options if option not in method.options]
         if unknown:
@@ -211,6 +204,9 @@ def _check_options(request: SynthRequest, methods: Sequence[tuple[str, Method]])
                 f"The method '{name}' has no setting '{unknown[0]}'.",
                 hint=f"Its settings: {known}.",
             )
+    funds = funds_of(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
+    check_hope(funds, Unit(), request.epsilon)
+    return methods
 
 
 class _AskedError(Exception):

@@ -11,7 +11,7 @@ import typer
 from discreet.cli.bare_place import typed_place
 from discreet.cli.options import Accept, Config, Json, Unit
 from discreet.cli.request_options import with_options
-from discreet.cli.terminal import tell
+from discreet.cli.terminal import budget_said, price_said, tell
 from discreet.cli.waiting import counting
 from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
@@ -242,15 +242,10 @@ def _sampled(
 
 
 def _words(found: dict[str, Any]) -> str:
-    price = "free" if found["free"] else f"epsilon {found['cost']['epsilon']:g}"
-    if found["cost"]["delta"]:
-        price += f", delta {found['cost']['delta']:g}"
     done = f"Wrote {found['rows']:,} rows with {len(found['columns'])} columns to {found['out']}"
-    lines = [f"{done} ({found['method']}, {price}, {found['seconds']:.1f} s)."]
+    lines = [f"{done} ({found['method']}, {price_said(found)}, {found['seconds']:.1f} s)."]
     if "budget" in found:
-        budget = found["budget"]
-        left = max(budget["limit"]["epsilon"] - budget["after"]["epsilon"], 0)
-        lines.append(f"Left of the budget: {left:g} of {budget['limit']['epsilon']:g}.")
+        lines.append(budget_said(found["budget"]))
     lines += [
         f"{what.capitalize()}: {found[what]}" for what in ("model", "report") if what in found
     ]
