@@ -7,7 +7,7 @@ import pytest
 
 from discreet.synth import selection
 from discreet.synth.methods.registry import METHODS
-from discreet.synth.selection import Candidate, choose_method
+from discreet.synth.selection import choose_method
 from synth_kit import PURSES, neighbours, violations
 
 PAIRS = 40
@@ -18,9 +18,9 @@ NAMES = ("tree", "independent", "correlated")
 def chosen(door):
     """Return the model of the method that a paid selection keeps."""
     candidates = [
-        Candidate(name, lambda d, p, name=name: METHODS[name].fit(d, progress=p)) for name in NAMES
+        (name, lambda d, p, name=name: METHODS[name].fit(d, progress=p)) for name in NAMES
     ]
-    return choose_method(door, candidates).fit.model
+    return choose_method(door, candidates).trusted.model
 
 
 def hunt(pairs: int, seed: int) -> list[str]:

@@ -6,15 +6,13 @@ None of this may stop or choose steps by what was seen: fixed-k composition is n
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from discreet.account.convert import cost_up
+from discreet.account.convert import ONE, ZERO, cost_up
 from discreet.core.bounds import decimal_down, decimal_up, exp_upper, log_upper, sqrt_upper
 from discreet.core.numbers import round_up
-
-ONE = Fraction(1)
-ZERO = Fraction(0)
 
 _CONTEXT = Context(prec=60, Emin=-999_999, Emax=999_999)
 _MARGIN = Decimal("1e-32")
@@ -62,11 +60,9 @@ def optimal_delta(
 
 def optimal_epsilon(epsilon: Fraction, count: int, wanted: Fraction) -> Fraction:
     """Return the least epsilon, to 6 digits and rounded up, of `count` pure steps at delta `wanted`."""
-    low, high = 0, math.ceil(epsilon * count * 10**6)
-    while low < high:
-        middle = (low + high) // 2
-        if optimal_delta(epsilon, count, Fraction(middle, 10**6)) <= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return Fraction(high, 10**6)
+
+    def enough(millionths: int) -> bool:
+        return optimal_delta(epsilon, count, Fraction(millionths, 10**6)) <= wanted
+
+    every = range(math.ceil(epsilon * count * 10**6))
+    return Fraction(bisect_left(every, True, key=enough), 10**6)

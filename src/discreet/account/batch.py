@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.account.convert import cost_up, delta_of_rho
+from discreet.account.convert import ZERO, cost_up, delta_of_rho
 from discreet.account.curves.pld import Convolved, LossBatch
 from discreet.account.curves.pld_laws import atoms_of, has_directions
 from discreet.account.price import epsilon_within
@@ -29,8 +29,6 @@ from discreet.core.event import (
 from discreet.core.numbers import Delta, Epsilon, round_up
 from discreet.core.region import EVERYONE, Region
 from discreet.errors import InvalidInput
-
-ZERO = Fraction(0)
 
 Counts = Counter[PrivacyEvent]
 

@@ -167,22 +167,29 @@ def _penalty_upper(order: Fraction, delta: Fraction) -> Fraction:
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
+def golden_section(
+    objective: Callable[[float], float], low: float, high: float, *, rounds: int
+) -> float:
+    """Return about where `objective` is least between two ends, in floating point."""
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = objective(left), objective(right)
+    for _ in range(rounds):
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = objective(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = objective(right)
+    return (low + high) / 2
+
+
 def _best_order(objective: Callable[[float], float], start: float) -> Fraction:
     """Return an order near the least value of `objective`: golden section on ln(order - 1)."""
     centre = math.log(min(max(start - 1, 1e-12), 1e15))
-    low, high = centre - 5, centre + 5
-    inner_low, inner_high = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    value_low = objective(1 + math.exp(inner_low))
-    value_high = objective(1 + math.exp(inner_high))
-    for _ in range(45):
-        if value_low < value_high:
-            high, inner_high, value_high = inner_high, inner_low, value_low
-            inner_low = high - _GOLDEN * (high - low)
-            value_low = objective(1 + math.exp(inner_low))
-        else:
-            low, inner_low, value_low = inner_low, inner_high, value_high
-            inner_high = low + _GOLDEN * (high - low)
-            value_high = objective(1 + math.exp(inner_high))
+    found = golden_section(
+        lambda log: objective(1 + math.exp(log)), centre - 5, centre + 5, rounds=45
+    )
     # Few digits are enough: the objective is flat at its least value, and any order is valid.
-    above_one = math.exp((low + high) / 2)
-    return 1 + Fraction(f"{above_one:.9g}")
+    return 1 + Fraction(f"{math.exp(found):.9g}")

@@ -7,15 +7,13 @@ rho_delta <= D/4, where R converts to E at D/4. With D = 0 only (A) exists. Proo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.account.convert import epsilon_of_rho, renyi_of_target, rho_of_target
+from discreet.account.convert import ZERO, epsilon_of_rho, renyi_of_target, rho_of_target
 from discreet.core.cost import FREE, Cost
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.errors import BudgetExceeded, InvalidInput
-
-ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +140,4 @@ class BudgetFilter:
             raise BudgetExceeded(
                 "This step does not fit into what is left.", hint="Ask for a smaller cost."
             )
-        return BudgetFilter(
-            self.epsilon, self.delta, self.limits, self.failure_limit, spent, failed
-        )
+        return replace(self, spent=spent, failure=failed)

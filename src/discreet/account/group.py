@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.account.convert import cost_up
+from discreet.account.convert import ONE, cost_up
 from discreet.core.bounds import exp_lower, exp_upper
 from discreet.errors import InvalidInput
-
-ONE = Fraction(1)
 
 
 def group_epsilon(epsilon: Fraction, size: int) -> Fraction:

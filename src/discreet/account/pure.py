@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.account.convert import ZERO
 from discreet.account.tally import is_private, tally
 from discreet.core.bounds import exp_lower, exp_upper
 from discreet.core.event import PrivacyEvent
 from discreet.errors import InvalidInput
-
-ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)

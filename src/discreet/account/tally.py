@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.account.convert import amplified, rho_of_gaussian, rho_of_pure, rho_of_range
+from discreet.account.convert import ZERO, amplified, rho_of_gaussian, rho_of_pure, rho_of_range
+from discreet.core.cost import sum_known
 from discreet.core.event import (
     Approximate,
     Composed,
@@ -28,8 +29,6 @@ from discreet.core.event import (
     Select,
 )
 from discreet.errors import InternalError, InvalidInput
-
-ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,6 @@ class Tally:
     rho: Fraction | None = ZERO
 
     def __add__(self, other: Tally) -> Tally:
-        rho = None if self.rho is None or other.rho is None else self.rho + other.rho
         return Tally(
             epsilon=self.epsilon + other.epsilon,
             delta=self.delta + other.delta,
@@ -71,7 +69,7 @@ class Tally:
             soft_parts=self.soft_parts + other.soft_parts,
             shifts=self.shifts + other.shifts,
             sampled=self.sampled + other.sampled,
-            rho=rho,
+            rho=sum_known(self.rho, other.rho),
         )
 
     def times(self, count: int) -> Tally:
@@ -94,10 +92,6 @@ class Tally:
         return bool(self.soft_parts or self.sampled)
 
 
-def _laplace(event: Laplace) -> Tally:
-    return _pure(event.l1 / event.scale)
-
-
 def _pure(epsilon: Fraction) -> Tally:
     return Tally(epsilon=epsilon, rho=rho_of_pure(epsilon))
 
@@ -113,17 +107,9 @@ def _gaussian(event: Gaussian) -> Tally:
     return Tally(soft_rho=rho, soft_parts=1, shifts=shifts, rho=rho)
 
 
-def _select(event: Select) -> Tally:
-    return Tally(epsilon=event.epsilon, rho=rho_of_range(event.epsilon))
-
-
 def _approximate(event: Approximate) -> Tally:
     # An (epsilon, delta)-DP pair is (1 - delta) of a pure pair and delta of anything [KOV15].
     return Tally(epsilon=event.epsilon, delta=event.delta, rho=rho_of_pure(event.epsilon))
-
-
-def _failing(event: Failing) -> Tally:
-    return tally(event.event) + Tally(delta=event.delta)
 
 
 def _concentrated(event: Concentrated) -> Tally:
@@ -146,10 +132,6 @@ def _sampled(event: Sampled) -> Tally:
     return Tally(epsilon=epsilon, delta=inner.delta * event.rate, rho=rho_of_pure(epsilon))
 
 
-def _composed(event: Composed) -> Tally:
-    return sum((tally(part) for part in event.events), Tally())
-
-
 def _repeated(event: Repeated) -> Tally:
     if event.count < 0:
         raise InvalidInput("An event cannot be repeated a negative number of times.")
@@ -166,15 +148,15 @@ def _non_private(event: NonPrivate) -> Tally:
 Rule: TypeAlias = Callable[[Any], Tally]
 
 _RULES: dict[type[PrivacyEvent], Rule] = {
-    Laplace: _laplace,
+    Laplace: lambda event: _pure(event.l1 / event.scale),
     Gaussian: _gaussian,
-    Select: _select,
+    Select: lambda event: Tally(epsilon=event.epsilon, rho=rho_of_range(event.epsilon)),
     Pure: lambda event: _pure(event.epsilon),
     Approximate: _approximate,
-    Failing: _failing,
+    Failing: lambda event: tally(event.event) + Tally(delta=event.delta),
     Concentrated: _concentrated,
     Sampled: _sampled,
-    Composed: _composed,
+    Composed: lambda event: sum((tally(part) for part in event.events), Tally()),
     Repeated: _repeated,
     NonPrivate: _non_private,
 }

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.account.convert import delta_of_rho, epsilon_of_rho
+from discreet.account.convert import ZERO, delta_of_rho, epsilon_of_rho
 from discreet.account.tally import is_private, tally
 from discreet.core.event import PrivacyEvent
 from discreet.errors import InvalidInput
-
-ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)

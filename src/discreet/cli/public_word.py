@@ -23,7 +23,8 @@ def declared_public(test: Path | None, config: Path | None, *, said: bool) -> bo
     if test is None:
         return False
     place = (Path() if config is None else config.parent) / FOLDER / FILE
-    known, digest = _remembered(place), _digest(test)
+    with test.open("rb") as file:
+        known, digest = _remembered(place), hashlib.file_digest(file, "sha256").hexdigest()
     if said or digest in known:
         if said and not known.get(digest, {}).get("public"):
             _remember(place, known, digest, test, public=True)
@@ -40,11 +41,6 @@ def declared_public(test: Path | None, config: Path | None, *, said: bool) -> bo
     )
     _remember(place, known, digest, test, public=public)
     return public
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _remembered(place: Path) -> dict[str, Any]:

@@ -68,6 +68,19 @@ def tell(found: Any, words: str | Callable[[], str], *, json: bool) -> None:
         say(words if isinstance(words, str) else words())
 
 
+def price_said(found: Any) -> str:
+    """Return the price of what was made, from its JSON."""
+    price = "free" if found["free"] else f"epsilon {found['cost']['epsilon']:g}"
+    delta = found["cost"]["delta"]
+    return f"{price}, delta {delta:g}" if delta else price
+
+
+def budget_said(budget: Any) -> str:
+    """Return what is left of a budget, from its JSON."""
+    left = max(budget["limit"]["epsilon"] - budget["after"]["epsilon"], 0)
+    return f"Left of the budget: {left:g} of {budget['limit']['epsilon']:g}."
+
+
 def spelled(words: str, encoding: str) -> str:
     """Return `words` as a terminal of this encoding can show them; what it lacks gets plain letters.
 

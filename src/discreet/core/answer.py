@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from discreet.core.answer_chart import Chart, chart_of
-from discreet.core.answer_text import as_html, as_text
+from discreet.core.answer_text import PrintedTable
 from discreet.core.machine.extras import needs
 
 REHEARSAL = "rehearsal: not private"
@@ -52,6 +52,30 @@ class Spent:
 NOTHING_SPENT = Spent(Fraction(0), Fraction(0))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged:
+    """What was charged for something that is handed out, and the budget around that charge."""
+
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    free: bool
+
+    def bill_json(self) -> dict[str, Any]:
+        """Return the price and the budget as commands print them."""
+        around = {"before": self.before, "after": self.after, "limit": self.limit}
+        budget = {name: spent.to_json() for name, spent in around.items()}
+        return {"cost": self.cost.to_json(), "budget": budget}
+
+    @staticmethod
+    def bill_from(found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what `bill_json` wrote, and whether it was free, by the names of these fields."""
+        said = {"cost": found["cost"], **found["budget"]}
+        names = ("cost", "before", "after", "limit")
+        return {name: Spent.from_json(said[name]) for name in names} | {"free": found["free"]}
+
+
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """Where an answer comes from: what was asked, of which snapshot, and how it was protected."""
@@ -86,7 +110,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer:
+class Answer(Charged):
     """A private answer. It prints as a table with a "noise ±" column beside each noisy one.
 
     `error95` is, for each cell, the half-width of an interval that holds the noise with at least
@@ -99,11 +123,6 @@ class Answer:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     error95: tuple[tuple[float | None, ...], ...]
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
     request_id: str
     provenance: Provenance
     keys: int = 0
@@ -118,12 +137,7 @@ class Answer:
             "columns": list(self.columns),
             "rows": [list(row) for row in self.rows],
             "error95": [list(errors) for errors in self.error95],
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
+            **self.bill_json(),
             "free": self.free,
             "request_id": self.request_id,
             "noisy": list(self.noisy),
@@ -134,16 +148,11 @@ class Answer:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
         """Return the answer that a server sent: `to_json()` and the number of keys."""
-        budget = {name: Spent.from_json(spent) for name, spent in found["budget"].items()}
         return cls(
+            **cls.bill_from(found),
             columns=tuple(found["columns"]),
             rows=tuple(tuple(row) for row in found["rows"]),
             error95=tuple(tuple(row) for row in found["error95"]),
-            cost=Spent.from_json(found["cost"]),
-            before=budget["before"],
-            after=budget["after"],
-            limit=budget["limit"],
-            free=found["free"],
             request_id=found["request_id"],
             provenance=Provenance.from_json(found["provenance"]),
             keys=found["keys"],
@@ -206,28 +215,18 @@ class Answer:
             columns.append([self.provenance.watermark] * len(self.rows))
         return names, columns
 
+    def _shown(self) -> PrintedTable:
+        parts = (self.columns, self.rows, self.error95, self.intervals)
+        return PrintedTable.of(*parts, noisy=self.noisy)
+
     def __repr__(self) -> str:
-        return as_text(
-            self.columns,
-            self.rows,
-            self.error95,
-            self.intervals,
-            noisy=self.noisy,
-            footer=self._footer(),
-        )
+        return self._shown().as_text(self._footer())
 
     def __str__(self) -> str:
         return repr(self)
 
     def _repr_html_(self) -> str:
-        return as_html(
-            self.columns,
-            self.rows,
-            self.error95,
-            self.intervals,
-            noisy=self.noisy,
-            footer=self._footer(),
-        )
+        return self._shown().as_html(self._footer())
 
     def _footer(self) -> str:
         left = float(self.limit.epsilon - self.after.epsilon)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.visible import visible
@@ -11,32 +12,78 @@ from discreet.core.visible import visible
 _SHOWN_ROWS = 60
 
 
-def _cells(
-    columns: tuple[str, ...],
-    rows: tuple[tuple[Any, ...], ...],
-    errors: tuple[tuple[Any, ...], ...],
-    intervals: tuple[tuple[Any, ...], ...],
-    noisy: tuple[int, ...],
-) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Return header, rows of text, and which columns hold numbers."""
-    header: list[str] = []
-    numeric: list[bool] = []
-    for i, name in enumerate(columns):
-        header.append(visible(name))
-        numeric.append(all(isinstance(row[i], int | float | None) for row in rows))
-        if i in noisy:
-            header.append("noise ±")
-            numeric.append(True)
-    body: list[list[str]] = []
-    ends = intervals or ((None,) * len(columns),) * len(rows)
-    for row, error, pairs in list(zip(rows, errors, ends, strict=True))[:_SHOWN_ROWS]:
-        line: list[str] = []
-        for i, value in enumerate(row):
-            line.append(shown(value))
+@dataclass(frozen=True, slots=True)
+class PrintedTable:
+    """The cells of an answer as texts, which columns hold numbers, and how many rows are left out."""
+
+    header: list[str]
+    body: list[list[str]]
+    numeric: list[bool]
+    more: str
+
+    @classmethod
+    def of(
+        cls,
+        columns: tuple[str, ...],
+        rows: tuple[tuple[Any, ...], ...],
+        errors: tuple[tuple[Any, ...], ...],
+        intervals: tuple[tuple[Any, ...], ...] = (),
+        *,
+        noisy: tuple[int, ...],
+    ) -> PrintedTable:
+        """Return the first rows with the noise beside each noisy value."""
+        header: list[str] = []
+        numeric: list[bool] = []
+        for i, name in enumerate(columns):
+            header.append(visible(name))
+            numeric.append(all(isinstance(row[i], int | float | None) for row in rows))
             if i in noisy:
-                line.append(_noise(error[i], pairs[i]))
-        body.append(line)
-    return header, body, numeric
+                header.append("noise ±")
+                numeric.append(True)
+        body: list[list[str]] = []
+        ends = intervals or ((None,) * len(columns),) * len(rows)
+        for row, error, pairs in list(zip(rows, errors, ends, strict=True))[:_SHOWN_ROWS]:
+            line: list[str] = []
+            for i, value in enumerate(row):
+                line.append(shown(value))
+                if i in noisy:
+                    line.append(_noise(error[i], pairs[i]))
+            body.append(line)
+        left = len(rows) - _SHOWN_ROWS
+        return cls(header, body, numeric, f"… {left:,} more rows" if left > 0 else "")
+
+    def as_text(self, footer: str) -> str:
+        """Return a table for a terminal, numbers to the right."""
+        every = [self.header, *self.body]
+        widths = [max(len(line[i]) for line in every) for i in range(len(self.header))]
+
+        def line(cells: list[str]) -> str:
+            placed = [
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(cells, widths, self.numeric, strict=True)
+            ]
+            return "  ".join(placed).rstrip()
+
+        lines = [line(self.header), "  ".join("─" * width for width in widths)]
+        lines += [line(cells) for cells in self.body]
+        return "\n".join([*lines, *([self.more] if self.more else []), footer])
+
+    def as_html(self, footer: str) -> str:
+        """Return an HTML table for a notebook; every cell is escaped."""
+
+        def row(cells: list[str], tag: str) -> str:
+            styled = [
+                f'<{tag} style="text-align:{"right" if right else "left"}">{html.escape(cell)}</{tag}>'
+                for cell, right in zip(cells, self.numeric, strict=True)
+            ]
+            return f"<tr>{''.join(styled)}</tr>"
+
+        more = f"{self.more}. " if self.more else ""
+        lines = "".join(row(cells, "td") for cells in self.body)
+        return (
+            f"<table><thead>{row(self.header, 'th')}</thead><tbody>{lines}</tbody></table>"
+            f"<p>{html.escape(more + footer)}</p>"
+        )
 
 
 def _noise(error: Any, ends: Any) -> str:
@@ -61,57 +108,3 @@ def shown(value: Any) -> str:
     if abs(value) >= 1000:
         return f"{value:,.2f}"
     return f"{value:.6g}"
-
-
-def as_text(
-    columns: tuple[str, ...],
-    rows: tuple[tuple[Any, ...], ...],
-    errors: tuple[tuple[Any, ...], ...],
-    intervals: tuple[tuple[Any, ...], ...] = (),
-    *,
-    noisy: tuple[int, ...],
-    footer: str,
-) -> str:
-    """Return a table for a terminal, numbers to the right."""
-    header, body, numeric = _cells(columns, rows, errors, intervals, noisy)
-    widths = [max(len(line[i]) for line in [header, *body]) for i in range(len(header))]
-
-    def line(cells: list[str]) -> str:
-        placed = [
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(cells, widths, numeric, strict=True)
-        ]
-        return "  ".join(placed).rstrip()
-
-    lines = [line(header), "  ".join("─" * width for width in widths)]
-    lines += [line(cells) for cells in body]
-    if len(rows) > _SHOWN_ROWS:
-        lines.append(f"… {len(rows) - _SHOWN_ROWS:,} more rows")
-    return "\n".join([*lines, footer])
-
-
-def as_html(
-    columns: tuple[str, ...],
-    rows: tuple[tuple[Any, ...], ...],
-    errors: tuple[tuple[Any, ...], ...],
-    intervals: tuple[tuple[Any, ...], ...] = (),
-    *,
-    noisy: tuple[int, ...],
-    footer: str,
-) -> str:
-    """Return an HTML table for a notebook; every cell is escaped."""
-    header, body, numeric = _cells(columns, rows, errors, intervals, noisy)
-
-    def row(cells: list[str], tag: str) -> str:
-        styled = [
-            f'<{tag} style="text-align:{"right" if right else "left"}">{html.escape(cell)}</{tag}>'
-            for cell, right in zip(cells, numeric, strict=True)
-        ]
-        return f"<tr>{''.join(styled)}</tr>"
-
-    more = f"… {len(rows) - _SHOWN_ROWS:,} more rows. " if len(rows) > _SHOWN_ROWS else ""
-    lines = "".join(row(cells, "td") for cells in body)
-    return (
-        f"<table><thead>{row(header, 'th')}</thead><tbody>{lines}</tbody></table>"
-        f"<p>{html.escape(more + footer)}</p>"
-    )

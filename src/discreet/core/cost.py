@@ -28,9 +28,9 @@ class Cost:
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(
-            epsilon=_sum(self.epsilon, other.epsilon),
+            epsilon=sum_known(self.epsilon, other.epsilon),
             delta=self.delta + other.delta,
-            rho=_sum(self.rho, other.rho),
+            rho=sum_known(self.rho, other.rho),
             rho_delta=self.rho_delta + other.rho_delta,
         )
 
@@ -58,7 +58,8 @@ class Cost:
         return f"{shown}, delta {plain(self.delta)}" if self.delta else shown
 
 
-def _sum(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+def sum_known(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+    """Return the sum of two numbers, None where one is not known."""
     return None if first is None or second is None else first + second
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from discreet.core.answer import Spent
+from discreet.core.answer import Charged
 from discreet.core.answer_text import shown
 from discreet.core.visible import visible
 
@@ -27,12 +27,7 @@ class StatedNoise:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
-        return {
-            "rows": self.rows,
-            "noise": dict(self.noise),
-            "ranks": dict(self.ranks),
-            "appears_from": self.appears_from,
-        }
+        return asdict(self)
 
     def lines(self) -> list[tuple[str, str]]:
         """Return what a person reads."""
@@ -47,7 +42,7 @@ class StatedNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Charged):
     """What a question would cost and how exact it would be; nothing was spent.
 
     `after` is the payer's bill as the ledger would record it: that of the worst-hit person, not the
@@ -58,13 +53,8 @@ class Explanation:
     columns: tuple[str, ...]
     sql: str
     mechanisms: tuple[str, ...]
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
     expected_error: dict[str, float | None]
     region: str
-    free: bool
     notes: tuple[str, ...]
     words: str = ""
     stated: StatedNoise | None = None
@@ -76,12 +66,7 @@ class Explanation:
             "columns": list(self.columns),
             "sql": self.sql,
             "mechanisms": list(self.mechanisms),
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
+            **self.bill_json(),
             "expected_error": self.expected_error,
             "region": self.region,
             "free": self.free,
@@ -93,19 +78,14 @@ class Explanation:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
         """Return what `to_json` wrote, with the words that a server added."""
-        budget = found["budget"]
         return cls(
+            **cls.bill_from(found),
             dataset=found["dataset"],
             columns=tuple(found["columns"]),
             sql=found["sql"],
             mechanisms=tuple(found["mechanisms"]),
-            cost=Spent.from_json(found["cost"]),
-            before=Spent.from_json(budget["before"]),
-            after=Spent.from_json(budget["after"]),
-            limit=Spent.from_json(budget["limit"]),
             expected_error=found["expected_error"],
             region=found["region"],
-            free=found["free"],
             notes=tuple(found["notes"]),
             words=found.get("words", ""),
             stated=StatedNoise(**found["stated"]) if found.get("stated") else None,

@@ -96,99 +96,79 @@ SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**30), Fraction(10**30)
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class Epsilon:
+class _Amount:
+    """An amount of privacy, held exactly; only amounts of one kind are compared."""
+
+    value: Fraction
+
+    @classmethod
+    def of(cls, written: Number | Self) -> Self:
+        """Return the amount exactly as written, or refuse it with a sentence."""
+        if isinstance(written, cls):
+            return cls(written.value)
+        name = cls.__name__.lower()
+        value = to_fraction(written, name=name)  # type: ignore[arg-type]  # mypy keeps cls in it
+        cls._check(value)
+        return cls(value)
+
+    @staticmethod
+    def _check(value: Fraction) -> None:
+        raise NotImplementedError
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        return plain(self.value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+
+class Epsilon(_Amount):
     """A positive, finite privacy loss, held exactly.
 
     >>> Epsilon.of("0.1") + Epsilon.of(0.2)
     Epsilon(0.3)
     """
 
-    value: Fraction
+    __slots__ = ()
 
-    @classmethod
-    def of(cls, written: Number | Epsilon) -> Self:
-        """Return the amount exactly as written, or refuse it with a sentence."""
-        if isinstance(written, Epsilon):
-            return cls(written.value)
-        value = to_fraction(written, name="epsilon")
+    @staticmethod
+    def _check(value: Fraction) -> None:
+        hint = "A usual value for one question lies between 0.01 and 1."
         if value <= 0:
-            raise InvalidInput(
-                f"epsilon must be greater than 0, not {plain(value)}.",
-                hint="A usual value for one question lies between 0.01 and 1.",
-            )
+            raise InvalidInput(f"epsilon must be greater than 0, not {plain(value)}.", hint=hint)
         if not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
-            raise InvalidInput(
-                "An epsilon lies between 1e-30 and 1e30.",
-                hint="A usual value for one question lies between 0.01 and 1.",
-            )
-        return cls(value)
+            raise InvalidInput("An epsilon lies between 1e-30 and 1e30.", hint=hint)
 
     def __add__(self, other: Epsilon) -> Epsilon:
         return Epsilon(self.value + other.value)
 
-    def __float__(self) -> float:
-        return float(self.value)
 
-    def __str__(self) -> str:
-        return plain(self.value)
-
-    def __repr__(self) -> str:
-        return f"Epsilon({self})"
-
-
-@dataclass(frozen=True, order=True, slots=True)
-class Delta:
+class Delta(_Amount):
     """A probability of failure in [0, 1), held exactly."""
 
-    value: Fraction
+    __slots__ = ()
 
-    @classmethod
-    def of(cls, written: Number | Delta) -> Self:
-        """Return the amount exactly as written, or refuse it with a sentence."""
-        if isinstance(written, Delta):
-            return cls(written.value)
-        value = to_fraction(written, name="delta")
+    @staticmethod
+    def _check(value: Fraction) -> None:
         if not 0 <= value < 1:
             raise InvalidInput(
                 f"delta must be at least 0 and below 1, not {plain(value)}.",
                 hint="It is the chance that the promise fails: far below one in the population.",
             )
-        return cls(value)
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-    def __str__(self) -> str:
-        return plain(self.value)
-
-    def __repr__(self) -> str:
-        return f"Delta({self})"
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Rho:
+class Rho(_Amount):
     """A non-negative amount of zero-concentrated differential privacy, held exactly."""
 
-    value: Fraction
+    __slots__ = ()
 
-    @classmethod
-    def of(cls, written: Number | Rho) -> Self:
-        """Return the amount exactly as written, or refuse it with a sentence."""
-        if isinstance(written, Rho):
-            return cls(written.value)
-        value = to_fraction(written, name="rho")
+    @staticmethod
+    def _check(value: Fraction) -> None:
         if value < 0:
             raise InvalidInput(f"rho must not be negative, not {plain(value)}.")
-        return cls(value)
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-    def __str__(self) -> str:
-        return plain(self.value)
-
-    def __repr__(self) -> str:
-        return f"Rho({self})"
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -13,12 +13,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from discreet.core.arrays import Floats
 from discreet.core.machine.whole_file import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.examples import parameters as p
 from discreet.examples.columns import ParquetFile, write_parquet
 from discreet.examples.dosing import dosing_batch
-from discreet.examples.draw import Floats, chunks
+from discreet.examples.draw import chunks
 from discreet.examples.genotypes import allele_frequencies, write_genotypes
 from discreet.examples.people import REGIONS, make_people, people_batch, zip_values
 from discreet.examples.policy import policy_text

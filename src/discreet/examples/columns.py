@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.examples.draw import Booleans, Integers
+from discreet.core.arrays import Bits, Integers
 
 
-def category(codes: Integers, values: Sequence[str], *, known: Booleans | None = None) -> pa.Array:
+def category(codes: Integers, values: Sequence[str], *, known: Bits | None = None) -> pa.Array:
     """Return a text column, dictionary-encoded; NULL where `known` is false."""
     indices = pa.array(codes.astype(np.int16), mask=None if known is None else ~known)
     return pa.DictionaryArray.from_arrays(indices, pa.array(values))

@@ -11,9 +11,10 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Floats, Integers
 from discreet.examples import parameters as p
 from discreet.examples.columns import category
-from discreet.examples.draw import Floats, Integers, Stream, TownLaw, stream
+from discreet.examples.draw import Stream, TownLaw, stream
 
 RACES = tuple(p.RACE_SHARES)
 CYP2C9 = tuple("/".join(pair) for pair in combinations_with_replacement(p.CYP2C9_ALLELES, 2))

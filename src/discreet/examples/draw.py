@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Integers: TypeAlias = npt.NDArray[np.int64]
-Floats: TypeAlias = npt.NDArray[np.float64]
-Booleans: TypeAlias = npt.NDArray[np.bool_]
+from discreet.core.arrays import Floats, Integers
 
 CHUNK = 250_000
 """People made at a time. Part of the recipe: another size makes another town from the same seed."""
@@ -73,6 +70,15 @@ def bands(from_age: Mapping[int, object]) -> Integers:
     return (
         np.searchsorted(np.array(list(from_age)), np.arange(121), side="right").astype(np.int64) - 1
     )
+
+
+def at_age(from_age: Mapping[int, object]) -> Floats:
+    """Return, for each age from 0 to 120, what a `..._FROM_AGE` table says.
+
+    >>> at_age({0: 0.0, 18: 0.5})[[17, 18]].tolist()
+    [0.0, 0.5]
+    """
+    return np.array(list(from_age.values()), dtype=np.float64)[bands(from_age)]
 
 
 def chunks(total: int, size: int = CHUNK) -> Sequence[tuple[int, int]]:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.examples import parameters as p
-from discreet.examples.draw import Floats, Stream, chunks, stream
+from discreet.examples.draw import Stream, chunks, stream
 
 PEOPLE_A_CHUNK = 500
 """People made at a time; like CHUNK, a part of the recipe."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.examples import parameters as p
 from discreet.examples.columns import category, days
-from discreet.examples.draw import Booleans, Floats, Integers, Stream, TownLaw, bands, stream
+from discreet.examples.draw import Stream, TownLaw, at_age, bands, stream
 
 SEXES = ("Female", "Male")
 REGIONS = tuple(p.REGION_WEIGHTS)
@@ -37,8 +38,8 @@ JOB = _job_law()
 _SEX_BAND = bands(p.FEMALE_SHARE_FROM_AGE)
 _EDUCATION_BAND = bands(p.EDUCATION_SHARES_FROM_AGE)
 _JOB_BAND = bands(p.OUTSIDE_WORK_SHARES_FROM_AGE)
-_MARRIED = np.array(list(p.MARRIED_SHARES_FROM_AGE.values()))[bands(p.MARRIED_SHARES_FROM_AGE)]
-_SMOKER = np.array(list(p.SMOKER_SHARES_FROM_AGE.values()))[bands(p.SMOKER_SHARES_FROM_AGE)]
+_MARRIED = at_age(p.MARRIED_SHARES_FROM_AGE)
+_SMOKER = at_age(p.SMOKER_SHARES_FROM_AGE)
 _HEIGHT = np.column_stack(
     [
         np.interp(
@@ -69,13 +70,13 @@ class PeopleChunk:
     region: Integers
     zip_code: Integers
     education: Integers
-    education_known: Booleans
+    education_known: Bits
     job: Integers
     income: Integers
-    income_known: Booleans
-    married: Booleans
+    income_known: Bits
+    married: Bits
     household_size: Integers
-    smoker: Booleans
+    smoker: Bits
     height: Integers
 
     @property

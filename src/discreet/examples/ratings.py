@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Floats, Integers
 from discreet.examples import parameters as p
 from discreet.examples.columns import days
-from discreet.examples.draw import Floats, Integers, Stream, chunks, stream
+from discreet.examples.draw import Stream, chunks, stream
 
 USERS_A_CHUNK = 5_000
 """Users made at a time; like CHUNK, a part of the recipe."""

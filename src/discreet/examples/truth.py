@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.examples import parameters as p
-from discreet.examples.draw import Floats, bands
+from discreet.examples.draw import at_age, bands
 from discreet.examples.people import AGE, JOB, JOBS, REGION, REGIONS, SEX, zip_count
 from discreet.examples.visits import DIAGNOSES, diagnosis_shares
 
@@ -27,14 +28,14 @@ def population_truth(people: int) -> Mapping[str, Any]:
             "region_shares": dict(zip(REGIONS, REGION.shares[0].tolist(), strict=True)),
             "job_shares": dict(zip(JOBS, _job_shares().tolist(), strict=True)),
             "smoker_share": float(by_age @ _smokers(len(by_age))),
-            "married_share": float(by_age @ _at_age(p.MARRIED_SHARES_FROM_AGE)[: len(by_age)]),
+            "married_share": float(by_age @ at_age(p.MARRIED_SHARES_FROM_AGE)[: len(by_age)]),
             "missing_shares": {"education": p.EDUCATION_MISSING, "income": p.INCOME_MISSING},
             "income_female_log": p.INCOME_FEMALE_LOG,
             "income_log_spread": p.INCOME_LOG_SPREAD,
             "income_medians": dict(p.INCOME_MEDIANS),
             "zip_codes": zip_count(people),
             "unique_share": _unique_share(people),
-            "mean_visits": float(by_age @ _at_age(p.VISIT_MEANS_FROM_AGE)[: len(by_age)]),
+            "mean_visits": float(by_age @ at_age(p.VISIT_MEANS_FROM_AGE)[: len(by_age)]),
             "smoking_relative_risks": dict(p.SMOKING_RELATIVE_RISKS),
             "diagnoses": DIAGNOSES,
             "diagnosis_shares": diagnosis_shares(),
@@ -46,20 +47,13 @@ def population_truth(people: int) -> Mapping[str, Any]:
     )
 
 
-def _at_age(from_age: Mapping[int, float]) -> Floats:
-    values: Floats = np.array(list(from_age.values()))[bands(from_age)]
-    return values
-
-
 def _female(ages: int) -> Floats:
     women: Floats = SEX.shares[:, 0][bands(p.FEMALE_SHARE_FROM_AGE)[:ages]]
     return women
 
 
 def _smokers(ages: int) -> Floats:
-    shares = np.array(list(p.SMOKER_SHARES_FROM_AGE.values()))[
-        bands(p.SMOKER_SHARES_FROM_AGE)[:ages]
-    ]
+    shares = at_age(p.SMOKER_SHARES_FROM_AGE)[:ages]
     women = _female(ages)
     smokers: Floats = women * shares[:, 0] + (1 - women) * shares[:, 1]
     return smokers
@@ -67,8 +61,7 @@ def _smokers(ages: int) -> Floats:
 
 def _job_shares() -> Floats:
     by_age = AGE.shares[0]
-    education = np.array(list(p.EDUCATION_SHARES_FROM_AGE.values()))
-    education = education[bands(p.EDUCATION_SHARES_FROM_AGE)[: len(by_age)]]
+    education = at_age(p.EDUCATION_SHARES_FROM_AGE)[: len(by_age)]
     jobs = JOB.shares.reshape(-1, len(p.EDUCATIONS), len(JOBS))
     jobs = jobs[bands(p.OUTSIDE_WORK_SHARES_FROM_AGE)[: len(by_age)]]
     shares: Floats = np.einsum("a,ae,aej->j", by_age, education, jobs)

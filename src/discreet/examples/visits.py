@@ -7,14 +7,15 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Floats, Integers
 from discreet.examples import parameters as p
 from discreet.examples.columns import category, days
-from discreet.examples.draw import Floats, Integers, Stream, TownLaw, bands, stream
+from discreet.examples.draw import Stream, TownLaw, at_age, bands, stream
 from discreet.examples.people import PeopleChunk
 
 DIAGNOSES = tuple(p.DIAGNOSES)
 _AGE_BAND = bands(p.VISIT_MEANS_FROM_AGE)
-_MEAN = np.array(list(p.VISIT_MEANS_FROM_AGE.values()))[_AGE_BAND]
+_MEAN = at_age(p.VISIT_MEANS_FROM_AGE)
 _EPOCH = dt.date(1970, 1, 1)
 FIRST_DAY = (p.VISIT_FIRST_DAY - _EPOCH).days
 LAST_DAY = (p.VISIT_LAST_DAY - _EPOCH).days

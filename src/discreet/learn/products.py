@@ -19,11 +19,12 @@ from discreet.learn.linear.variables import STEP, Variable, coded_column, number
 from discreet.learn.measure.rows import Integers, Reals, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
+from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.shape import Codes
-from discreet.synth.measure.private_marginals import Law, MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
 MARK = b"products "
@@ -141,7 +142,7 @@ def exact_products(
     return total
 
 
-def products_law(size: int, purse: MarginalBudget, unit: Unit) -> Law:
+def products_law(size: int, purse: MarginalBudget, unit: Unit) -> NoiseLaw:
     """Return the noise of each sum: for what a unit can do to all of them together."""
     moves, sums = unit.l1, size * (size + 1) // 2
     return purse.law(l1=moves * STEP**2 * sums, l2_squared=moves**2 * STEP**4 * sums)

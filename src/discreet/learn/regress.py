@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Charged
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
@@ -23,7 +24,7 @@ from discreet.learn.prepare import find_private
 from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.release.assembled import Charged, charge_bill
+from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.measure.learned_bounds import is_unbounded
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.account.noisy_steps import NoisySteps
+from discreet.core.answer import Charged
 from discreet.engine.base import Held
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.kept.model_text import from_text, to_text
@@ -25,7 +26,7 @@ from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier, fit_network
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Receipt
-from discreet.release.assembled import Charged, charge_bill
+from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.columns import Encoding

@@ -8,7 +8,6 @@ at least that price paid it. Scores are whole numbers that cannot wrap, whatever
 from __future__ import annotations
 
 import json
-import math
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.core.answer import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import SelectAsked
@@ -27,9 +27,10 @@ from discreet.learn.measure.columns import fine_cells, plain_column
 from discreet.learn.measure.rows import Integers
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
+from discreet.noise.bars.selection import selection_loss
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import Charged, charge_bill
+from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.measure.private_marginals import Counter, PrivateMarginals
@@ -118,15 +119,6 @@ class Selected(Charged):
         return f"Selected({self.choice!r} of {self.candidates:,}, {below}, {price})"
 
 
-def loss_bound(candidates: int, sensitivity: Fraction, epsilon: Fraction, beta: Fraction) -> float:
-    """Return the loss that the exponential mechanism exceeds with probability at most `beta`.
-
-    >>> round(loss_bound(10_000, Fraction(1), Fraction(1), Fraction(1, 20)), 1)
-    24.4
-    """
-    return float(2 * sensitivity / epsilon) * math.log(candidates / beta)
-
-
 @dataclass(frozen=True, slots=True)
 class ChoicePlan:
     """A choice before anything is paid: its candidates, the sealed read, the price and its payer."""
@@ -143,7 +135,7 @@ class ChoicePlan:
         if self.request.kind == "price":
             step = domain.step if isinstance(domain, NumberDomain) else Fraction(1)
             sensitivity *= step * prices(self.column)[1]
-        return loss_bound(self.column.values, sensitivity, self.request.epsilon.value, BETA)
+        return selection_loss(self.column.values, sensitivity, self.request.epsilon, BETA)
 
 
 @contextmanager

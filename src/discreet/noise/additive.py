@@ -10,22 +10,21 @@ from typing import TypeAlias
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.core.numbers import Number, plain, to_fraction
 from discreet.errors import InvalidInput
-from discreet.noise.exact.alias_tables import Integers
 from discreet.noise.exact.gaussian import gaussian_sampler
 from discreet.noise.exact.geometric import geometric_sampler
-from discreet.noise.rng import Rng, SystemRng
+from discreet.noise.rng import SYSTEM, Rng
 
 Shape: TypeAlias = int | tuple[int, ...]
 
 SMALLEST_SCALE = Fraction(1, 1000)
 GREATEST_SCALE = Fraction(10**12)
 CHUNK = 1 << 15  # draws at a time: what they need stays in the processor's cache
-_SYSTEM = SystemRng()  # holds nothing, so one for all
 
 
-def discrete_laplace(scale: Number, size: Shape, *, rng: Rng = _SYSTEM) -> Integers:
+def discrete_laplace(scale: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
     """Return integers with P(x) proportional to exp(-|x| / scale), as numpy int64.
 
     `scale` is any rational from 1/1000 to 10^12; a float means the decimal that it prints as.
@@ -43,7 +42,7 @@ def discrete_laplace(scale: Number, size: Shape, *, rng: Rng = _SYSTEM) -> Integ
     )
 
 
-def discrete_gaussian(sigma: Number, size: Shape, *, rng: Rng = _SYSTEM) -> Integers:
+def discrete_gaussian(sigma: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
     """Return integers with P(x) proportional to exp(-x^2 / (2 sigma^2)), as numpy int64.
 
     `sigma` is any rational from 1/1000 to 10^12; where only its square is rational use
@@ -58,9 +57,7 @@ def discrete_gaussian(sigma: Number, size: Shape, *, rng: Rng = _SYSTEM) -> Inte
     return discrete_gaussian_squared(_scale(sigma, "sigma") ** 2, size, rng=rng)
 
 
-def discrete_gaussian_squared(
-    sigma_squared: Number, size: Shape, *, rng: Rng = _SYSTEM
-) -> Integers:
+def discrete_gaussian_squared(sigma_squared: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
     """Return integers with P(x) proportional to exp(-x^2 / (2 sigma_squared)), as numpy int64.
 
     `sigma_squared` is any rational from 10^-6 to 10^24. Guarantee: as `discrete_gaussian`.
@@ -71,7 +68,7 @@ def discrete_gaussian_squared(
     return _fill(size, lambda count: sampler.draw(count, rng))
 
 
-def geometric(scale: Number, size: Shape, *, rng: Rng = _SYSTEM) -> Integers:
+def geometric(scale: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
     """Return integers k >= 0 with P(k or more) = exp(-k / scale), as numpy int64.
 
     Guarantee: exact sampling, no floating point, the same work whatever the values are.
@@ -83,7 +80,7 @@ def geometric(scale: Number, size: Shape, *, rng: Rng = _SYSTEM) -> Integers:
     )
 
 
-def truncated_geometric(scale: Number, size: Shape, *, upper: int, rng: Rng = _SYSTEM) -> Integers:
+def truncated_geometric(scale: Number, size: Shape, *, upper: int, rng: Rng = SYSTEM) -> Integers:
     """Return integers 0 <= k <= upper with P(k) proportional to exp(-k / scale), as numpy int64.
 
     Guarantee: exact, since a geometric number modulo upper + 1 has this law. No floating point.

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.coins import uniform
-from discreet.noise.exact.real_coins import Flips, RationalOdds, TruthOdds, flip
+from discreet.noise.exact.real_coins import RationalOdds, TruthOdds, flip
 from discreet.noise.exact.refine import WORD_BITS
-from discreet.noise.rng import Rng, SystemRng
+from discreet.noise.rng import SYSTEM, Rng
 
-Bits = npt.NDArray[np.int64]
-
-_SYSTEM = SystemRng()
 _MOST_CODES = 1 << 31
 _DIGITS = 10**12
 
 
 def randomized_response(
-    bits: npt.ArrayLike, epsilon: Number | Epsilon, *, rng: Rng = _SYSTEM
-) -> Bits:
+    bits: npt.ArrayLike, epsilon: Number | Epsilon, *, rng: Rng = SYSTEM
+) -> Integers:
     """Return each bit as 0 or 1, kept with probability exactly e^epsilon / (1 + e^epsilon), else negated.
 
     Guarantee: each report is epsilon-DP for its own respondent, replace-one (`core.event.Pure`).
@@ -38,7 +37,7 @@ def randomized_response(
     return (truth ^ ~flip(odds, truth.shape, rng)).astype(np.int64)
 
 
-def coin_response(bits: npt.ArrayLike, truth: Number, *, rng: Rng = _SYSTEM) -> Bits:
+def coin_response(bits: npt.ArrayLike, truth: Number, *, rng: Rng = SYSTEM) -> Integers:
     """Return each bit with probability `truth`, else the toss of a fair coin.
 
     Guarantee: P(yes | yes) = (1 + truth)/2 and P(yes | no) = (1 - truth)/2 exactly, so that each
@@ -56,8 +55,8 @@ def coin_response(bits: npt.ArrayLike, truth: Number, *, rng: Rng = _SYSTEM) -> 
 
 
 def randomized_response_kary(
-    codes: npt.ArrayLike, k: int, epsilon: Number | Epsilon, *, rng: Rng = _SYSTEM
-) -> npt.NDArray[np.int64]:
+    codes: npt.ArrayLike, k: int, epsilon: Number | Epsilon, *, rng: Rng = SYSTEM
+) -> Integers:
     """Return each code of 0 .. k-1 with probability e^epsilon / (e^epsilon + k - 1), else another.
 
     Guarantee: each report is epsilon-DP for its own respondent, replace-one (`core.event.Pure`).
@@ -107,11 +106,8 @@ def coin_epsilon(truth: Number) -> Fraction:
     top = 1
     while not enough(top):
         top *= 2
-    bottom = top // 2
-    while top - bottom > 1:
-        middle = (bottom + top) // 2
-        bottom, top = (bottom, middle) if enough(middle) else (middle, top)
-    return Fraction(top, _DIGITS)
+    first = top // 2 + 1
+    return Fraction(first + bisect_left(range(first, top), True, key=enough), _DIGITS)
 
 
 def _checked_truth(truth: Number) -> Fraction:
@@ -124,7 +120,7 @@ def _checked_truth(truth: Number) -> Fraction:
     return honest
 
 
-def _checked_bits(bits: npt.ArrayLike) -> Flips:
+def _checked_bits(bits: npt.ArrayLike) -> Bits:
     array = np.asarray(bits)
     if array.dtype.kind not in "biu":
         raise InvalidInput("Answers must be true or false.")

@@ -29,3 +29,7 @@ class SystemRng:
     def words(self, count: int) -> Words:
         """Return `count` fresh words."""
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+
+SYSTEM = SystemRng()
+"""Holds nothing, so one for all."""

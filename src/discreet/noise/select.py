@@ -8,27 +8,22 @@ then, the factor 2 is not needed.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Epsilon, Number
 from discreet.errors import InvalidInput
 from discreet.noise.additive import geometric
 from discreet.noise.exact.coins import flip_decay
 from discreet.noise.exact.exp_table import decay
-from discreet.noise.exact.real_coins import Flips
 from discreet.noise.exact.utility_lattice import Race, race
 from discreet.noise.exact.weighted_draw import Urn
 from discreet.noise.exact.wide_multiply import below
-from discreet.noise.rng import Rng, SystemRng, Words
+from discreet.noise.rng import SYSTEM, Rng, Words
 
-_SYSTEM = SystemRng()
 _WIDEST = 1 << 40  # the sum of all weights after taking out their common divisor
 _FARTHEST = np.uint64(1 << 61)
-
-Indices = npt.NDArray[np.int64]
 
 
 def exponential(
@@ -38,7 +33,7 @@ def exponential(
     *,
     monotone: bool = False,
     weights: npt.ArrayLike | None = None,
-    rng: Rng = _SYSTEM,
+    rng: Rng = SYSTEM,
 ) -> int:
     """Return an index with P(o) proportional to weight(o) * exp(epsilon * u(o) / (2 * sensitivity)).
 
@@ -60,8 +55,8 @@ def exponential_rows(
     *,
     monotone: bool = False,
     weights: npt.ArrayLike | None = None,
-    rng: Rng = _SYSTEM,
-) -> Indices:
+    rng: Rng = SYSTEM,
+) -> Integers:
     """Return one index for each row of (groups x candidates), each as `exponential` would.
 
     Guarantee: each row by itself as in `exponential`; rows are independent, so they cost epsilon
@@ -77,7 +72,7 @@ def permute_and_flip(
     epsilon: Number | Epsilon,
     *,
     monotone: bool = False,
-    rng: Rng = _SYSTEM,
+    rng: Rng = SYSTEM,
 ) -> int:
     """Return an index by permute-and-flip; its expected loss is never above `exponential`'s.
 
@@ -98,8 +93,8 @@ def permute_and_flip_rows(
     epsilon: Number | Epsilon,
     *,
     monotone: bool = False,
-    rng: Rng = _SYSTEM,
-) -> Indices:
+    rng: Rng = SYSTEM,
+) -> Integers:
     """Return one index for each row of (groups x candidates), each as `permute_and_flip` would."""
     contest = race(utilities, sensitivity, epsilon, monotone=monotone, dimensions=2)
     return _permute_and_flip(contest, rng)
@@ -111,7 +106,7 @@ def report_noisy_max(
     epsilon: Number | Epsilon,
     *,
     monotone: bool = False,
-    rng: Rng = _SYSTEM,
+    rng: Rng = SYSTEM,
 ) -> int:
     """Return the index of the greatest utility after geometric noise of 2 * sensitivity / epsilon.
 
@@ -134,14 +129,14 @@ def report_noisy_max_rows(
     epsilon: Number | Epsilon,
     *,
     monotone: bool = False,
-    rng: Rng = _SYSTEM,
-) -> Indices:
+    rng: Rng = SYSTEM,
+) -> Integers:
     """Return one index for each row of (groups x candidates), each as `report_noisy_max` would."""
     contest = race(_whole(utilities), sensitivity, epsilon, monotone=monotone, dimensions=2)
     return _noisy_max(contest, rng)
 
 
-def _permute_and_flip(contest: Race, rng: Rng) -> Indices:
+def _permute_and_flip(contest: Race, rng: Rng) -> Integers:
     chosen = np.empty(contest.rows, dtype=np.int64)
     for rows in contest.batches():
         gaps = contest.gaps[rows]
@@ -160,31 +155,26 @@ def _whole(utilities: npt.ArrayLike) -> npt.ArrayLike:
     return utilities
 
 
-def _noisy_max(contest: Race, rng: Rng) -> Indices:
+def _noisy_max(contest: Race, rng: Rng) -> Integers:
     chosen = np.empty(contest.rows, dtype=np.int64)
     for rows in contest.batches():
         # Clipping far gaps keeps the arithmetic in a word and the guarantee: a clipped difference
         # of two utilities moves no further than the difference itself.
         behind = np.minimum(contest.gaps[rows], _FARTHEST).astype(np.int64)
-        scores = (
-            geometric(
-                Fraction(contest.rate.denominator, contest.rate.numerator), behind.shape, rng=rng
-            )
-            - behind
-        )
+        scores = geometric(1 / contest.rate, behind.shape, rng=rng) - behind
         chosen[rows] = _pick(scores == scores.max(axis=1, keepdims=True), rng)
     return chosen
 
 
-def _pick(eligible: Flips, rng: Rng) -> Indices:
+def _pick(eligible: Bits, rng: Rng) -> Integers:
     """Return, for each row, a uniform choice among its eligible candidates (at least one)."""
     order = np.cumsum(eligible, axis=1, dtype=np.int64)
     rank = below(order[:, -1].astype(np.uint64), rng).astype(np.int64)
-    position: Indices = (order <= rank[:, None]).sum(axis=1, dtype=np.int64)
+    position: Integers = (order <= rank[:, None]).sum(axis=1, dtype=np.int64)
     return position
 
 
-def _exponential(contest: Race, weights: npt.ArrayLike | None, rng: Rng) -> Indices:
+def _exponential(contest: Race, weights: npt.ArrayLike | None, rng: Rng) -> Integers:
     scale, kept = _scale(weights, contest.candidates)
     gaps = contest.gaps
     if kept.size < contest.candidates:
@@ -199,7 +189,7 @@ def _exponential(contest: Race, weights: npt.ArrayLike | None, rng: Rng) -> Indi
     return kept[chosen]
 
 
-def _scale(weights: npt.ArrayLike | None, candidates: int) -> tuple[Words, Indices]:
+def _scale(weights: npt.ArrayLike | None, candidates: int) -> tuple[Words, Integers]:
     """Return the positive weights without their common divisor, and where they stand."""
     if weights is None:
         return np.ones(candidates, dtype=np.uint64), np.arange(candidates, dtype=np.int64)

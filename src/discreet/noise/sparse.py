@@ -14,13 +14,12 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.additive import discrete_laplace
-from discreet.noise.exact.real_coins import Flips
-from discreet.noise.rng import Rng, SystemRng
+from discreet.noise.rng import SYSTEM, Rng
 
-_SYSTEM = SystemRng()
 _MOST_CUTOFF = 1 << 20
 _FARTHEST = 1 << 61
 
@@ -38,8 +37,8 @@ class SparseScales:
 class SparseAnswers:
     """Which questions were above; only the first `asked` of each row were answered at all."""
 
-    above: Flips
-    asked: npt.NDArray[np.int64]
+    above: Bits
+    asked: Integers
 
 
 def sparse_scales(
@@ -72,7 +71,7 @@ def above_threshold(
     *,
     cutoff: int = 1,
     monotone: bool = False,
-    rng: Rng = _SYSTEM,
+    rng: Rng = SYSTEM,
 ) -> SparseAnswers:
     """Return which integer answers pass the threshold, up to the cutoff-th that does.
 
@@ -91,14 +90,14 @@ def above_threshold(
     scales = sparse_scales(sensitivity, epsilon, cutoff=cutoff, monotone=monotone)
     rows = _clipped(array).reshape(-1, array.shape[-1])
     bar = _checked(threshold) + discrete_laplace(scales.threshold, (len(rows), 1), rng=rng)
-    above: Flips = rows + discrete_laplace(scales.question, rows.shape, rng=rng) >= bar
-    earlier: npt.NDArray[np.int64] = np.cumsum(above, axis=1, dtype=np.int64) - above
-    answered: Flips = earlier < cutoff
+    above: Bits = rows + discrete_laplace(scales.question, rows.shape, rng=rng) >= bar
+    earlier: Integers = np.cumsum(above, axis=1, dtype=np.int64) - above
+    answered: Bits = earlier < cutoff
     asked = answered.sum(axis=1, dtype=np.int64)
     return SparseAnswers((above & answered).reshape(array.shape), asked.reshape(array.shape[:-1]))
 
 
-def _clipped(answers: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+def _clipped(answers: npt.NDArray[np.integer]) -> Integers:
     """Return the answers where sums cannot overflow; clipping moves no answer further."""
     if answers.dtype.kind == "u":
         return np.minimum(answers.astype(np.uint64), np.uint64(_FARTHEST)).astype(np.int64)
@@ -125,7 +124,7 @@ class SparseVector:
         *,
         cutoff: int = 1,
         monotone: bool = False,
-        rng: Rng = _SYSTEM,
+        rng: Rng = SYSTEM,
     ) -> None:
         self._scales = sparse_scales(sensitivity, epsilon, cutoff=cutoff, monotone=monotone)
         self._rng = rng

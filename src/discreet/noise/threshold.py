@@ -12,14 +12,13 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Delta, Number
 from discreet.errors import InvalidInput
-from discreet.noise.exact.real_coins import Flips
 from discreet.noise.exact.tails import Tail
 from discreet.noise.laws import NoiseLaw
-from discreet.noise.rng import Rng, SystemRng
+from discreet.noise.rng import SYSTEM, Rng
 
-_SYSTEM = SystemRng()
 _FIRST_BITS = 64
 
 
@@ -30,8 +29,8 @@ class Appearing:
     Nothing of a group that is not kept may leave: neither its name nor its noisy number.
     """
 
-    noisy: npt.NDArray[np.int64]
-    keep: Flips
+    noisy: Integers
+    keep: Bits
 
 
 def threshold_for(noise: NoiseLaw, delta: Number | Delta, *, max_groups: int) -> int:
@@ -83,7 +82,7 @@ def appearance_bounds(
 
 
 def keep_groups(
-    counts: npt.ArrayLike, noise: NoiseLaw, threshold: int, *, rng: Rng = _SYSTEM
+    counts: npt.ArrayLike, noise: NoiseLaw, threshold: int, *, rng: Rng = SYSTEM
 ) -> Appearing:
     """Return noisy numbers of distinct units and which groups reach the threshold.
 

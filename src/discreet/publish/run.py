@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.core.answer import Charged
 from discreet.engine.base import Held
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
@@ -26,7 +27,7 @@ from discreet.publish.prepare import PlannedRelease, planned, reconciled_family
 from discreet.publish.reads import CellRead
 from discreet.publish.reconcile.problem import Integers
 from discreet.publish.spec import Spec
-from discreet.release.assembled import Charged, charge_bill
+from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 

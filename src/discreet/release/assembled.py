@@ -208,20 +208,3 @@ def spent_so_far(balance: Balance) -> Spent:
 def limit_of(balance: Balance) -> Spent:
     """Return what a balance says may be spent."""
     return Spent(balance.limit_epsilon, balance.limit_delta)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charged:
-    """What was charged for something that is handed out, and the budget around that charge."""
-
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
-
-    def bill_json(self) -> dict[str, Any]:
-        """Return the price and the budget as commands print them."""
-        around = {"before": self.before, "after": self.after, "limit": self.limit}
-        budget = {name: spent.to_json() for name, spent in around.items()}
-        return {"cost": self.cost.to_json(), "budget": budget}

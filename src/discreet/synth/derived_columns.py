@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sqlglot
 from sqlglot import exp
 
+from discreet.core.arrays import Floats
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.encoding.decode import NULL, Places
+from discreet.synth.encoding.decode import NULL, Places, day_number
 
-Values = npt.NDArray[np.float64]
-_ZERO = dt.date(1970, 1, 1)
-
-_OPERATORS: dict[type[exp.Expression], Callable[[Values, Values], Values]] = {
+_OPERATORS: dict[type[exp.Expression], Callable[[Floats, Floats], Floats]] = {
     exp.Add: np.add,
     exp.Sub: np.subtract,
     exp.Mul: np.multiply,
@@ -90,7 +85,7 @@ def derive(places: Places, encoding: Encoding, derivations: tuple[Derivation, ..
     return places
 
 
-def _evaluated(node: exp.Expression, places: Places, encoding: Encoding) -> Values:
+def _evaluated(node: exp.Expression, places: Places, encoding: Encoding) -> Floats:
     match node:
         case exp.Paren():
             return _evaluated(node.this, places, encoding)
@@ -104,10 +99,8 @@ def _evaluated(node: exp.Expression, places: Places, encoding: Encoding) -> Valu
             mine = places[:, index]
             return np.where(mine == NULL, np.nan, lower + step * mine)
         case _:
-            sides: Mapping[str, Any] = node.args
-            left, right = (
-                _evaluated(sides[side], places, encoding) for side in ("this", "expression")
-            )
+            left = _evaluated(node.this, places, encoding)
+            right = _evaluated(node.expression, places, encoding)
             return _OPERATORS[type(node)](left, right)
 
 
@@ -117,7 +110,7 @@ def _lattice(column: Coded) -> tuple[float, float]:
         case NumberDomain(lower=lower, step=step):
             return float(lower), float(step)
         case DateDomain(lower=first):
-            return float((first - _ZERO).days), 1.0
+            return float(day_number(first)), 1.0
         case domain:
             assert isinstance(domain, IntegerDomain), "checked when the rule was read"
             return float(domain.lower), 1.0

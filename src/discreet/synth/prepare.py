@@ -14,7 +14,7 @@ from discreet.catalog.catalog import engine_name
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
-from discreet.core.schema import CategoryDomain
+from discreet.core.schema import CategoryDomain, Dataset, Table
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.trees.nodes import Unfit
@@ -113,18 +113,9 @@ def _prepare(
 ) -> PreparedSynthesis:
     """Return the plan and the price of a synthesis. Depends on public facts only."""
     dataset, table = desk.catalog.dataset_of(scan.table), scan.table
-    budget = desk.catalog.budget_of(dataset)
-    delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
-    check_table(dataset, table, desk.engine)
-    name = engine_name(dataset, table)
-    outline = outline_of(
-        desk.catalog,
-        f"{dataset.name}.{table.name}",
-        bins=request.bins,
-        types=desk.engine.schema(name),
-        has_delta=bool(delta.value),
-        many=all(method.groups_bins for _, method in methods),
-    )
+    delta = delta_of(request, dataset, desk)
+    many = all(method.groups_bins for _, method in methods)
+    outline = checked_outline(dataset, table, request, delta, desk, many=many)
     said = exposure_note(desk.ledger, dataset.name)
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
@@ -158,6 +149,28 @@ def _prepare(
     return found
 
 
+def delta_of(request: SynthRequest, dataset: Dataset, desk: Desk) -> Delta:
+    """Return the delta that is asked for, or a part of the dataset's."""
+    if request.delta is not None:
+        return request.delta
+    return Delta(desk.catalog.budget_of(dataset).delta.value * DELTA_PART)
+
+
+def checked_outline(
+    dataset: Dataset, table: Table, request: SynthRequest, delta: Delta, desk: Desk, *, many: bool
+) -> Outline:
+    """Return how each column of a table will be treated, after it was found to be as declared."""
+    check_table(dataset, table, desk.engine)
+    return outline_of(
+        desk.catalog,
+        f"{dataset.name}.{table.name}",
+        bins=request.bins,
+        types=desk.engine.schema(engine_name(dataset, table)),
+        has_delta=bool(delta.value),
+        many=many,
+    )
+
+
 def copy_funds(
     epsilon: Epsilon, delta: Delta, outlines: Sequence[Outline], region: Region
 ) -> SynthBudget:
@@ -183,13 +196,6 @@ def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
     methods = tuple((name, find_method(name)) for name in request.choose or (request.method,))
     for _, method in methods:
         refuse_missing(method)
-    _check_options(request, methods)
-    funds = funds_of(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
-    check_hope(funds, Unit(), request.epsilon)
-    return methods
-
-
-def _check_options(request: SynthRequest, methods: Sequence[tuple[str, Method]]) -> None:
     for name, method in methods:
         unknown = [option for option in request.options if option not in method.options]
         if unknown:
@@ -198,22 +204,30 @@ def _check_options(request: SynthRequest, methods: Sequence[tuple[str, Method]])
                 f"The method '{name}' has no setting '{unknown[0]}'.",
                 hint=f"Its settings: {known}.",
             )
+    funds = funds_of(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
+    check_hope(funds, Unit(), request.epsilon)
+    return methods
 
 
 class _AskedError(Exception):
     """A method has come as far as asking for rows: its settings make sense."""
 
 
-class _NoRowsYet:
+@dataclass(frozen=True, slots=True)
+class NoRows:
+    """A counter without rows: whoever asks it gets this error."""
+
+    error: Exception
+
     def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:  # noqa: ARG002 the protocol's
-        raise _AskedError
+        """Refuse."""
+        raise self.error
 
 
 def try_settings(name: str, method: Method, options: Mapping[str, Any], shape: Shape) -> None:
     """Refuse settings that a method cannot use, by starting it in front of a door without rows."""
-    door = PrivateMarginals(
-        _NoRowsYet(), shape, MarginalBudget(Fraction(1), concentrated=True), Unit(), SystemRng()
-    )
+    purse = MarginalBudget(Fraction(1), concentrated=True)
+    door = PrivateMarginals(NoRows(_AskedError()), shape, purse, Unit(), SystemRng())
     try:
         method.fit(door, **options)
     except _AskedError:

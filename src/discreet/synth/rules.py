@@ -13,6 +13,7 @@ import sqlglot
 from sqlglot.tokenizer_core import Token, TokenType
 
 from discreet.catalog.catalog import Catalog
+from discreet.core.arrays import Bits, Integers
 from discreet.core.region import NULL as NULL_POSITION
 from discreet.core.schema import Column, Dataset, IdentifierDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit
@@ -66,15 +67,13 @@ class Rules:
     @property
     def texts(self) -> tuple[str, ...]:
         """Return the rules as they were written."""
-        said = [rule.text for rule in self.conditions]
-        said += [rule.text for rule in self.dependencies]
-        return (*said, *(rule.text for rule in self.derivations))
+        kinds = (self.conditions, self.dependencies, self.derivations)
+        return tuple(rule.text for rules in kinds for rule in rules)
 
     @property
     def decided(self) -> set[int]:
         """Return the places of the columns that others decide."""
-        decided = {rule.then for rule in self.dependencies}
-        return decided | {rule.then for rule in self.derivations}
+        return {rule.then for rules in (self.dependencies, self.derivations) for rule in rules}
 
 
 def read_rules(texts: Sequence[str], encoding: Encoding) -> Rules:
@@ -206,7 +205,7 @@ def holds(condition: Condition, places: Places, encoding: Encoding) -> npt.NDArr
 
 def _distinct(
     places: Places, columns: Sequence[int], coded: Sequence[Coded]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[Integers, Integers]:
     """Return one row for each different combination, and the combination of every row."""
     key = np.zeros(len(places), dtype=np.int64)
     for column, each in zip(columns, coded, strict=True):
@@ -223,7 +222,7 @@ def _distinct(
 def allowed_codes(condition: Condition, encoding: Encoding) -> Allowed:
     """Return, for columns that the condition restricts, the codes that its rows can have."""
     domains = {c.name: c.by_day().domain for c in _catalog(encoding).table(_ALIAS).columns}
-    found: dict[int, npt.NDArray[np.bool_]] = {}
+    found: dict[int, Bits] = {}
     for name, positions in to_box(condition.expr, domains).hull.items():
         index = encoding.index(name)
         column = encoding.coded[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,7 @@ from discreet.noise.rng import Rng
 from discreet.release.assembled import balance_of, charge_bill, free_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
-from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.implied import too_small
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals
@@ -23,12 +23,12 @@ from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import automatic
 from discreet.synth.model_file import Saved, from_text, packed, to_text, unpacked
-from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
+from discreet.synth.prepare import NoRows, PreparedSynthesis, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
-from discreet.synth.selection import Candidate, choose_method
+from discreet.synth.selection import choose_method
 from discreet.synth.synthetic import Synthetic, sample_rows
-from discreet.synth.trusted_fit import TrustedFit, fit_trusted
+from discreet.synth.trusted_fit import Fitted, fit_trusted
 
 LEFT_OUT = (
     "Rows with a value that is missing or not declared, in a column without missing = true, are "
@@ -106,25 +106,14 @@ def _fitted(
     return Saved(encoding, trusted.model, trusted.measured, ready.rules, facts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
-    """A model, what it was fitted to, how well, and the part of the purse that it got."""
-
-    trusted: TrustedFit
-    method: str
-    words: tuple[str, ...] = ()
-    part: Fraction = Fraction(1)
-
-
 def _fit(ready: PreparedSynthesis, door: PrivateMarginals, progress: Progress) -> Fitted:
     options = _options(ready, door.shape)
     if len(ready.methods) > 1:
         candidates = [
-            Candidate(name, lambda d, p, method=method: method.fit(d, progress=p, **options))  # type: ignore[misc]
+            (name, lambda d, p, method=method: method.fit(d, progress=p, **options))
             for name, method in ready.methods
         ]
-        chosen = choose_method(door, candidates, progress=progress)
-        return Fitted(chosen.fit, chosen.name, (chosen.words(),), chosen.each)
+        return choose_method(door, candidates, progress=progress)
     ((name, method),) = ready.methods
     if method.fit is not automatic.fit:
         return Fitted(
@@ -147,23 +136,15 @@ def _options(ready: PreparedSynthesis, shape: Shape) -> dict[str, Any]:
     return options
 
 
-class NoRows:
-    """A counter for methods that read no data: whoever asks it has broken that promise."""
-
-    def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:  # noqa: ARG002 the protocol's
-        """Refuse."""
-        raise InternalError("a method that reads no data asked for some")
-
-
 def _without_data(ready: PreparedSynthesis, rng: Rng, progress: Progress) -> Saved:
     """Return a model that no row had any part in."""
     encoding = preview_of(ready.outline, words=False)
     if not encoding.coded:
         raise InvalidInput("No column of this table has declared values to choose from.")
     ((name, method),) = ready.methods
-    door = PrivateMarginals(
-        NoRows(), encoding.shape, MarginalBudget(Fraction(1), concentrated=False), ready.unit, rng
-    )
+    broken = NoRows(InternalError("a method that reads no data asked for some"))
+    purse = MarginalBudget(Fraction(1), concentrated=False)
+    door = PrivateMarginals(broken, encoding.shape, purse, ready.unit, rng)
     options = {"rows": ready.request.rows, **ready.request.options}
     model = method.fit(door, progress=progress, **options)
     notices = (*ready.outline.notices, "No row was read: the values are random.")

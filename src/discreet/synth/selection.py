@@ -7,13 +7,13 @@ which candidate's tables are closest to the real ones, answered by the exponenti
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.measure.part_door import PartDoor
@@ -21,9 +21,10 @@ from discreet.synth.measure.private_marginals import Counter, PrivateMarginals, 
 from discreet.synth.models.model import Model
 from discreet.synth.progress import Progress, silent
 from discreet.synth.report.quality_scope import CELLS, ComparisonScope
-from discreet.synth.trusted_fit import TrustedFit, fit_trusted
+from discreet.synth.trusted_fit import Fitted, fit_trusted
 
-Fit = Callable[[PrivateMarginals, Progress], Model]
+Candidate: TypeAlias = tuple[str, Callable[[PrivateMarginals, Progress], Model]]
+"""A method with its settings, under the name that is reported."""
 
 FOR_CHOICE = Fraction(1, 20)
 """The part of the budget that pays for the choice: the score moves by one row for each person, so
@@ -36,41 +37,15 @@ MOST = 8
 """More candidates would leave each of them too little."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A method with its settings, under the name that is reported."""
-
-    name: str
-    fit: Fit
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
-    """The candidate that was chosen, its fit, and what each step used of the budget.
-
-    The fit has the noisy tables behind this model; what the others measured is not in it.
-    """
-
-    name: str
-    fit: TrustedFit
-    each: Fraction
-    candidates: tuple[str, ...]
-
-    def words(self) -> str:
-        """Return how the budget was split, in one sentence."""
-        return (
-            f"'{self.name}' was chosen among {', '.join(self.candidates)} by a paid selection: "
-            f"{float(self.each):.1%} of the budget fitted each, {float(FOR_CHOICE):.1%} chose."
-        )
-
-
 def choose_method(
     door: PrivateMarginals,
     candidates: Sequence[Candidate],
     *,
     progress: Progress = silent,
-) -> Chosen:
-    """Return the model of a candidate whose tables are close to the real ones: pairs of columns, up to 300.
+) -> Fitted:
+    """Return the fit of a candidate whose tables are close to the real ones: pairs of columns, up to 300.
+
+    It has the noisy tables behind its model; what the others measured is not in it.
 
     Guarantee: everything passes through `door`, in shares that add up to 1: FOR_CHOICE for the
         selection and (1 - FOR_CHOICE) / k for each fit. The score of a candidate is minus the sum over W
@@ -78,21 +53,25 @@ def choose_method(
         paid for already). One row more or less changes one cell of each table by 1, so every
         distance moves by at most 1 and the score by at most W. (docs/notes/0024)
     """
-    names = [candidate.name for candidate in candidates]
+    names = [name for name, _ in candidates]
     check_choice(names)
     tables = pairs_of(door.shape)
     each = (1 - FOR_CHOICE) / len(candidates)
     fits = []
-    for i, candidate in enumerate(candidates):
-        told = _stretch(progress, i, len(candidates), candidate.name)
+    for i, (name, fit) in enumerate(candidates):
+        told = _stretch(progress, i, len(candidates), name)
         told(0, 1, "fitting")
         part = PartDoor(door, each)
-        fits.append(fit_trusted(part, candidate.name, partial(candidate.fit, part, told)))
+        fits.append(fit_trusted(part, name, partial(fit, part, told)))
     progress(STEPS - 1, STEPS, "choosing")
-    scores = _scores([each.model for each in fits], tables)
+    scores = _scores([fit.model for fit in fits], tables)
     picked = door.choose(scores, sensitivity=len(tables), share=FOR_CHOICE)
     progress(STEPS, STEPS, "chosen")
-    return Chosen(names[picked], fits[picked], each, tuple(names))
+    words = (
+        f"'{names[picked]}' was chosen among {', '.join(names)} by a paid selection: "
+        f"{float(each):.1%} of the budget fitted each, {float(FOR_CHOICE):.1%} chose."
+    )
+    return Fitted(fits[picked], names[picked], (words,), each)
 
 
 def check_choice(names: Sequence[str]) -> None:
@@ -130,7 +109,7 @@ def _scores(models: Sequence[Model], tables: Sequence[Columns]) -> Scores:
         for model in models
     ]
 
-    def scores(counter: Counter) -> npt.NDArray[np.int64]:
+    def scores(counter: Counter) -> Integers:
         exact = counter.marginals(tables)
         return np.array(
             [

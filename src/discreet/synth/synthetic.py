@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.answer import Charged
 from discreet.core.machine.extras import needs
 from discreet.core.requests.synth import MOST_ROWS
 from discreet.errors import InvalidInput
-from discreet.release.assembled import Charged
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
 from discreet.synth.encoding.columns import Coded, Encoding

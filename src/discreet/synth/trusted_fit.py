@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.measure.agreement import FitAgreement, agreement
@@ -32,6 +33,16 @@ class TrustedFit:
     measured: tuple[Measured, ...]
     agreement: FitAgreement
     words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """A trusted fit, the method behind it, and the part of the purse that it got."""
+
+    trusted: TrustedFit
+    method: str
+    words: tuple[str, ...] = ()
+    part: Fraction = Fraction(1)
 
 
 def fit_trusted(door: PrivateMarginals, name: str, fit: Callable[[], Model]) -> TrustedFit:

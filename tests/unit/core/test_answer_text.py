@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.core.answer_text import as_text, shown
+from discreet.core.answer_text import PrintedTable, shown
 
 
 @pytest.mark.parametrize(
@@ -24,17 +24,16 @@ def test_shown(value, expected):
 
 def test_long_answers_are_cut():
     rows = tuple((i,) for i in range(100))
-    text = as_text(("n",), rows, ((1.0,),) * 100, noisy=(0,), footer="end")
+    text = PrintedTable.of(("n",), rows, ((1.0,),) * 100, noisy=(0,)).as_text("end")
     assert "… 40 more rows" in text
     assert text.endswith("end")
 
 
 def test_an_unknown_error_is_called_so():
-    assert "unknown" in as_text(("m",), ((5,),), ((None,),), noisy=(0,), footer="")
+    assert "unknown" in PrintedTable.of(("m",), ((5,),), ((None,),), noisy=(0,)).as_text("")
 
 
 def test_numbers_stand_to_the_right():
-    lines = as_text(
-        ("name", "n"), (("a", 5), ("bb", 500)), ((None, 1.0),) * 2, noisy=(1,), footer=""
-    )
+    found = PrintedTable.of(("name", "n"), (("a", 5), ("bb", 500)), ((None, 1.0),) * 2, noisy=(1,))
+    lines = found.as_text("")
     assert lines.splitlines()[2].startswith("a       5")

@@ -9,7 +9,8 @@ import pytest
 from discreet.api import open as open_curator
 from discreet.core.schema import CategoryDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
-from discreet.learn.select import BETA, MOST_BUYERS, _in_cells, loss_bound, reach, scores_of
+from discreet.learn.select import BETA, MOST_BUYERS, _in_cells, reach, scores_of
+from discreet.noise.bars.selection import selection_loss
 from discreet.noise.select import exponential
 from discreet.synth.encoding.columns import Coded
 from discreet.testing import SeededRng
@@ -68,13 +69,13 @@ def test_ten_thousand_names_keep_the_promised_loss():
     """P(loss > bound) <= 0.05; of 400 choices more than 44 are beyond it once in 10^5 runs."""
     rng = np.random.default_rng(1)
     counts = np.concatenate([[1030, 1028], rng.integers(0, 1000, 9_998)])
-    bound = loss_bound(len(counts), Fraction(1), Fraction(1), BETA)
+    bound = selection_loss(len(counts), Fraction(1), Fraction(1), BETA)
     dice = SeededRng(5)
     chosen = [exponential(counts, 1, 1, rng=dice) for _ in range(400)]
     beyond = sum(counts.max() - counts[i] > bound for i in chosen)
     assert beyond <= 44
     # The twin that forgets the 2 promises less than half of the time: here it would be caught.
-    assert loss_bound(10_000, Fraction(1), Fraction(1), BETA) == pytest.approx(24.41, abs=0.01)
+    assert selection_loss(10_000, Fraction(1), Fraction(1), BETA) == pytest.approx(24.41, abs=0.01)
 
 
 def test_a_vote_and_a_price(tmp_path):

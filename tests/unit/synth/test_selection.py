@@ -8,20 +8,20 @@ import pytest
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import PrivateMarginals
-from discreet.synth.selection import Candidate, PartDoor, _scores, choose_method, pairs_of
+from discreet.synth.selection import PartDoor, _scores, choose_method, pairs_of
 from quality_kit import SHAPE, door_to, fit_joint, fit_singles, people
 
-BOTH = (Candidate("singles", fit_singles), Candidate("joint", fit_joint))
+BOTH = (("singles", fit_singles), ("joint", fit_joint))
 
 
 @pytest.mark.parametrize("concentrated", [True, False])
 def test_the_better_method_wins_and_the_budget_is_used_up_exactly(concentrated):
     door = door_to(people(), concentrated=concentrated)
     chosen = choose_method(door, BOTH)
-    assert chosen.name == "joint"
+    assert chosen.method == "joint"
     assert door.left == 0
-    assert chosen.each == Fraction(19, 40)
-    assert "'joint' was chosen among singles, joint" in chosen.words()
+    assert chosen.part == Fraction(19, 40)
+    assert "'joint' was chosen among singles, joint" in chosen.words[0]
 
 
 def test_scores_move_by_at_most_one_for_each_table_and_can_move_by_all():
@@ -74,7 +74,7 @@ def test_a_part_covers_every_way_through_the_door():
 
 def test_only_the_winners_tables_are_kept():
     chosen = choose_method(door_to(people()), BOTH)
-    assert [each.columns for each in chosen.fit.measured] == [(0, 1, 2)]
+    assert [each.columns for each in chosen.trusted.measured] == [(0, 1, 2)]
 
 
 def test_noise_of_a_part_is_that_of_its_size():

@@ -10,6 +10,7 @@ thousand operations behind it. The continuous formula would understate delta (do
 
 from __future__ import annotations
 
+import math
 from decimal import (
     MAX_EMAX,
     MIN_EMIN,
@@ -51,7 +52,7 @@ def delta_bounds(
     """
     if shift == 0:
         return Fraction(0), Fraction(0)
-    first = _ceil(epsilon * sigma_squared / shift - Fraction(shift, 2))
+    first = math.ceil(epsilon * sigma_squared / shift - Fraction(shift, 2))
     with localcontext(_CONTEXT):
         variance = Decimal(sigma_squared.numerator) / Decimal(sigma_squared.denominator)
         factor = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
@@ -155,10 +156,6 @@ def _mills(a: Decimal, levels: int) -> Decimal:
 
 def _widen(value: Decimal, extra: Decimal) -> Between:
     return Between(value * (1 - _MARGIN), (value + extra) * (1 + _MARGIN))
-
-
-def _ceil(value: Fraction) -> int:
-    return -(-value.numerator // value.denominator)
 
 
 def _fraction(value: Decimal, *, up: bool) -> Fraction:

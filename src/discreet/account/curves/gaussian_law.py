@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 
-from discreet.account.curves.pld_laws import Atoms, Floats
+from discreet.account.curves.pld_laws import Atoms
+from discreet.core.arrays import Floats
 
 REACH = 13.0
 """Standard deviations around both centres that are cut into blocks; 10^-37 lies beyond."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from discreet.account.curves.pld_laws import Atoms, Floats
+from discreet.account.curves.pld_laws import Atoms
+from discreet.core.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)

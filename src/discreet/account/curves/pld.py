@@ -14,15 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.account.convert import golden_section
 from discreet.account.curves.loss_stack import Stack
-from discreet.account.curves.pld_laws import Atoms, Floats
+from discreet.account.curves.pld_laws import Atoms
+from discreet.core.arrays import Floats
 
 UNIT = 2.0**-53
 """Rounding unit of a double."""
 
 _FFT_CONSTANT = 10.0  # Higham 2002, section 24.1, gives about 7 units for each of the log2 n levels
 _WIDTHS = (13.0, 20.0, 32.0, 60.0, 150.0)  # half windows to try, in standard deviations
-_GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +200,4 @@ def _aligned(step: float, stack: Stack) -> float:
 def _best_tilt(objective: Callable[[float], float]) -> float:
     """Return a positive tilt near the least value: golden section on its logarithm."""
     low, high = math.log(1e-4), math.log(1e5)
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left, at_right = objective(math.exp(left)), objective(math.exp(right))
-    for _ in range(36):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - _GOLDEN * (high - low)
-            at_left = objective(math.exp(left))
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + _GOLDEN * (high - low)
-            at_right = objective(math.exp(right))
-    return math.exp((low + high) / 2)
+    return math.exp(golden_section(lambda log: objective(math.exp(log)), low, high, rounds=36))

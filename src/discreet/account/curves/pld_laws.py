@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.core.event import (
     Approximate,
     Failing,
@@ -27,8 +27,6 @@ from discreet.core.event import (
     Select,
 )
 from discreet.errors import InvalidInput
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 MOST_ATOMS = 20_000  # inner points of a Laplace law that are told apart
 SIGMAS = 14.0  # the tail beyond has probability below 10^-43 and counts as a failure
@@ -189,12 +187,8 @@ def _lower_hull(xs: Floats, ys: Floats) -> list[int]:
     return kept
 
 
-def _approximate(event: Approximate, _adding: bool) -> Atoms:
-    return _with_failure(pure_atoms(float(event.epsilon)), event.delta)
-
-
-def _failing(event: Failing, adding: bool) -> Atoms:
-    return _with_failure(atoms_of(event.event, adding=adding), event.delta)
+def _pure(event: Pure | Select | Approximate, _adding: bool) -> Atoms:
+    return pure_atoms(float(event.epsilon))
 
 
 def _with_failure(atoms: Atoms, delta: Fraction) -> Atoms:
@@ -232,9 +226,9 @@ Rule: TypeAlias = Callable[[Any, bool], Atoms]
 _RULES: dict[type[PrivacyEvent], Rule] = {
     Laplace: _laplace,
     Gaussian: _gaussian,
-    Pure: lambda event, _adding: pure_atoms(float(event.epsilon)),
-    Select: lambda event, _adding: pure_atoms(float(event.epsilon)),
-    Approximate: _approximate,
-    Failing: _failing,
+    Pure: _pure,
+    Select: _pure,
+    Approximate: lambda event, adding: _with_failure(_pure(event, adding), event.delta),
+    Failing: lambda event, adding: _with_failure(atoms_of(event.event, adding=adding), event.delta),
     Sampled: _sampled,
 }

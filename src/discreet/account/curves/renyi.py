@@ -10,14 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.account.convert import (
-    cost_up,
-    delta_of_renyi,
-    epsilon_of_renyi,
-    renyi_of_pure,
-)
+from discreet.account.convert import ZERO, cost_up, delta_of_renyi, epsilon_of_renyi, renyi_of_pure
 from discreet.account.curves.renyi_laws import laplace_divergence, sampled_divergences
 from discreet.account.tally import is_private, tally
+from discreet.core.cost import sum_known
 from discreet.core.event import (
     Approximate,
     Composed,
@@ -32,8 +28,6 @@ from discreet.core.event import (
     Select,
 )
 from discreet.errors import InvalidInput
-
-ZERO = Fraction(0)
 
 ORDERS: tuple[Fraction, ...] = (
     *(Fraction(quarters, 4) for quarters in (5, 6, 7, 9, 10, 14, 18)),
@@ -79,7 +73,7 @@ class RenyiAccountant:
         total = RenyiCost(tuple(ZERO for _ in self.orders), ZERO)
         for cost in costs:
             total = RenyiCost(
-                tuple(map(_sum, total.divergences, cost.divergences)), total.delta + cost.delta
+                tuple(map(sum_known, total.divergences, cost.divergences)), total.delta + cost.delta
             )
         return total
 
@@ -107,10 +101,6 @@ class RenyiAccountant:
         return min(Fraction(1), min(found, default=Fraction(1)) + cost.delta)
 
 
-def _sum(first: Fraction | None, second: Fraction | None) -> Fraction | None:
-    return None if first is None or second is None else first + second
-
-
 def _each(
     accountant: RenyiAccountant,
     divergence: Callable[[Fraction], Fraction],
@@ -123,9 +113,8 @@ def _laplace(accountant: RenyiAccountant, event: Laplace) -> RenyiCost:
     return _each(accountant, lambda order: laplace_divergence(event.scale, event.l1, order))
 
 
-def _gaussian(accountant: RenyiAccountant, event: Gaussian) -> RenyiCost:
-    rate = event.l2_squared / (2 * event.sigma_squared)
-    return _each(accountant, lambda order: cost_up(order * rate))
+def _straight(accountant: RenyiAccountant, rho: Fraction) -> RenyiCost:
+    return _each(accountant, lambda order: cost_up(order * rho))
 
 
 def _select(accountant: RenyiAccountant, event: Select) -> RenyiCost:
@@ -144,14 +133,6 @@ def _pure(accountant: RenyiAccountant, event: Pure | Approximate) -> RenyiCost:
 def _failing(accountant: RenyiAccountant, event: Failing) -> RenyiCost:
     inner = accountant.cost(event.event)
     return RenyiCost(inner.divergences, inner.delta + event.delta)
-
-
-def _concentrated(accountant: RenyiAccountant, event: Concentrated) -> RenyiCost:
-    return _each(accountant, lambda order: cost_up(order * event.rho))
-
-
-def _composed(accountant: RenyiAccountant, event: Composed) -> RenyiCost:
-    return accountant.total(accountant.cost(part) for part in event.events)
 
 
 def _repeated(accountant: RenyiAccountant, event: Repeated) -> RenyiCost:
@@ -184,13 +165,13 @@ Rule: TypeAlias = Callable[[RenyiAccountant, Any], RenyiCost]
 
 _RULES: dict[type[PrivacyEvent], Rule] = {
     Laplace: _laplace,
-    Gaussian: _gaussian,
+    Gaussian: lambda by, event: _straight(by, event.l2_squared / (2 * event.sigma_squared)),
     Select: _select,
     Pure: _pure,
     Approximate: _pure,
     Failing: _failing,
-    Concentrated: _concentrated,
-    Composed: _composed,
+    Concentrated: lambda by, event: _straight(by, event.rho),
+    Composed: lambda by, event: by.total(by.cost(part) for part in event.events),
     Repeated: _repeated,
     Sampled: _sampled,
 }

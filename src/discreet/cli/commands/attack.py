@@ -27,7 +27,8 @@ def build(arguments: Sequence[str] = ()) -> typer.Typer:
     named = arguments[0] if arguments else ""
     attacks = (attack_named(named),) if named in MODULES else all_attacks()
     for attack in attacks:
-        app.command(attack.name, help=_help(attack))(_command(attack))
+        words = f"{attack.words}\n\nExample: discreet attack {attack.name} --json"
+        app.command(attack.name, help=words)(_command(attack))
     return app
 
 
@@ -40,10 +41,6 @@ def _list(context: typer.Context) -> None:
         for attack in all_attacks():
             say(f"{attack.name:<16}{attack.words}")
         say("\nTry: discreet attack differencing")
-
-
-def _help(attack: Attack) -> str:
-    return f"{attack.words}\n\nExample: discreet attack {attack.name} --json"
 
 
 def _command(attack: Attack) -> Any:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import html
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,12 +40,12 @@ def demo(
     Example: discreet demo --no-browser --port 8765
     """
     from discreet.cli.extras import server_parts
-    from discreet.cli.state_folder import state_folder
     from discreet.examples import town
 
     parts = server_parts()
     chosen = _port(parts, port)
-    home, note = (folder, "") if folder else state_folder(_name(people))
+    name = "town" if people == 20_000 else f"town-{people}"
+    home, note = (folder, "") if folder else state_folder(name)
     if note:
         say(note)
     with waiting("Building the town"):
@@ -73,8 +76,38 @@ def demo(
         door.unlink(missing_ok=True)
 
 
-def _name(people: int) -> str:
-    return "town" if people == 20_000 else f"town-{people}"
+def state_folder(name: str) -> tuple[Path, str]:
+    """Return a folder that can be written, made if need be, and a sentence if it is not under home.
+
+    The home folder comes first, then `.discreet` in the working folder. The last resort is a fresh
+    temporary folder: one with a name that can be guessed might be somebody else's.
+    """
+    wanted = list(_kept(name))
+    for folder in wanted:
+        if _writable(folder):
+            first = folder == wanted[0]
+            return folder, "" if first else f"The home folder cannot be written: using {folder}."
+    folder = Path(tempfile.mkdtemp(prefix=f"discreet-{name}-"))
+    return (
+        folder,
+        f"Neither home nor this folder can be written: using {folder}, for this run only.",
+    )
+
+
+def _kept(name: str) -> Iterator[Path]:
+    with suppress(RuntimeError, OSError):  # nobody's home is known; no working folder
+        yield Path.home() / ".local" / "share" / "discreet" / name
+    with suppress(OSError):
+        yield Path.cwd() / ".discreet" / name
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _port(parts: Any, wanted: int | None) -> int:
@@ -95,12 +128,9 @@ def _port(parts: Any, wanted: int | None) -> int:
 
 def _token(parts: Any, settings: Any) -> str:
     """Return an owner token for this run; addresses end up in histories, so it lives a week."""
-    access = parts.AccessDb(settings.state_folder)
-    try:
-        text: str = parts.Tokens(access).new(parts.Role.OWNER, label="demo", expires_days=7).text
-        return text
-    finally:
-        access.close()
+    with closing(parts.AccessDb(settings.state_folder)) as access:
+        made = parts.Tokens(access).new(parts.Role.OWNER, label="demo", expires_days=7)
+        return str(made.text)
 
 
 def _has_display() -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.options import Json
-from discreet.cli.terminal import say
+from discreet.cli.terminal import tell
 
 
 def explain(
@@ -26,16 +26,13 @@ def explain(
     from discreet.account.explain import percent
 
     found = explain_epsilon(epsilon, total=total)
-    if json:
-        say(json_text.dumps(to_json(found)))
-        return
-    say(f"epsilon {found.epsilon}: {found.strength}\n")
-    for sentence in found.sentences:
-        say(f"  {sentence}")
-    say("\n  believed before   believed afterwards, at least / at most")
+    lines = [f"epsilon {found.epsilon}: {found.strength}\n"]
+    lines += [f"  {sentence}" for sentence in found.sentences]
+    lines.append("\n  believed before   believed afterwards, at least / at most")
     for row in found.beliefs:
         low, high = percent(row.lowest, up=False), percent(row.highest)
-        say(f"  {row.before:>15.1%}   {low} / {high}")
+        lines.append(f"  {row.before:>15.1%}   {low} / {high}")
+    tell(to_json(found), "\n".join(lines), json=json)
 
 
 def to_json(found: Any) -> dict[str, Any]:
@@ -46,8 +43,5 @@ def to_json(found: Any) -> dict[str, Any]:
         "text": found.text,
         "strength": found.strength,
         "truth_probability": found.truth,
-        "beliefs": [
-            {"before": row.before, "lowest": row.lowest, "highest": row.highest}
-            for row in found.beliefs
-        ],
+        "beliefs": [asdict(row) for row in found.beliefs],
     }

@@ -50,13 +50,9 @@ def classify(
 
     work.check_places(test, out)
     LearnRequest.of("", **asked)  # a mistake is refused before a discreet.toml is written for it
-    with typed_place(
-        source, config, asked, accept=accept, unit=unit, foresee=work.check_training
-    ) as (
-        place,
-        table,
-        given,
-    ):
+    first = work.check_training
+    typed = typed_place(source, config, asked, accept=accept, unit=unit, foresee=first)
+    with typed as (place, table, given):
         public = declared_public(test, place, said=test_public)
         found = work.trained_and_kept(place, table, given, test=(test, public), out=out)
     if given is not asked and not found["free"]:
@@ -261,10 +257,9 @@ def recommend(
         kept, found = work.kept_recommender(model), {"out": str(model), "free": True}
     else:
         work.check_places(None, out)
-        with declared_place(str(source), config, str(epsilon), delta, accept=accept, unit=unit) as (
-            place,
-            table,
-        ):
+        price = (str(epsilon), delta)
+        declared = declared_place(str(source), config, *price, accept=accept, unit=unit)
+        with declared as (place, table):
             kept, found = work.recommender_and_kept(place, table, asked, out)
     if wanted:
         best = kept.recommend(wanted)

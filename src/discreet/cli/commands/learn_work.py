@@ -11,6 +11,7 @@ from typing import Any
 from discreet.api import open as open_curator
 from discreet.catalog.read.policy_file import load
 from discreet.cli.options import comma_list
+from discreet.cli.terminal import budget_said, price_said
 from discreet.cli.waiting import counting, waiting
 from discreet.core.numbers import Epsilon, to_fraction
 from discreet.errors import InvalidInput, UnknownName
@@ -188,18 +189,13 @@ def check_public(test: Path | None, *, public: bool) -> None:
 
 def trained_words(found: dict[str, Any]) -> str:
     """Return a classifier in words for a terminal."""
-    price = "free" if found["free"] else f"epsilon {found['cost']['epsilon']:g}"
-    if found["cost"]["delta"]:
-        price += f", delta {found['cost']['delta']:g}"
     right = found["accuracy"]
-    done = f"Learned {found['target']} by '{found['model']}' ({price}, {found['seconds']:.1f} s)"
+    price, seconds = price_said(found), f"{found['seconds']:.1f} s"
+    done = f"Learned {found['target']} by '{found['model']}' ({price}, {seconds})"
     interval = f"{right['low']:.1%} to {right['high']:.1%}"
     score = f"Right {right['value']:.1%} ({interval}) on {right['on']}"
     lines = [
         f"{done}; kept in {found['out']}.",
         f"{score}; always the most common class: {found['baseline']:.1%}.",
     ]
-    budget = found["budget"]
-    left = max(budget["limit"]["epsilon"] - budget["after"]["epsilon"], 0)
-    lines.append(f"Left of the budget: {left:g} of {budget['limit']['epsilon']:g}.")
-    return "\n".join([*lines, *found["notices"]])
+    return "\n".join([*lines, budget_said(found["budget"]), *found["notices"]])

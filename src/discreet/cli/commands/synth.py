@@ -11,7 +11,7 @@ import typer
 from discreet.cli.bare_place import typed_place
 from discreet.cli.options import Accept, Config, Json, Unit
 from discreet.cli.request_options import with_options
-from discreet.cli.terminal import tell
+from discreet.cli.terminal import budget_said, price_said, tell
 from discreet.cli.waiting import counting
 from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
@@ -73,7 +73,10 @@ def synth(
         tell(found, lambda: _words(found), json=json)
         return
     source, epsilon = _needed(source, asked["epsilon"])
-    _check(asked)
+    from discreet.synth.prepare import check_early
+    from discreet.synth.request import SynthRequest
+
+    check_early(SynthRequest.of("", **asked))  # refused before a discreet.toml is written for it
     with typed_place(source, config, asked, accept=accept, unit=unit) as (place, table, given):
         found = _made(
             place, table, given, out=out, save_model=save_model, reports=(report, compare, target)
@@ -111,14 +114,6 @@ def _check_paths(
     for path in (report, compare, save_model):
         if path is not None and not path.parent.is_dir():
             raise InvalidInput(f"There is no folder '{path.parent}' to write to.")
-
-
-def _check(asked: dict[str, Any]) -> None:
-    """Refuse a mistake before a discreet.toml is written for it."""
-    from discreet.synth.prepare import check_early
-    from discreet.synth.request import SynthRequest
-
-    check_early(SynthRequest.of("", **asked))
 
 
 def _refuse_with_model(**given: Any) -> None:
@@ -247,15 +242,10 @@ def _sampled(
 
 
 def _words(found: dict[str, Any]) -> str:
-    price = "free" if found["free"] else f"epsilon {found['cost']['epsilon']:g}"
-    if found["cost"]["delta"]:
-        price += f", delta {found['cost']['delta']:g}"
     done = f"Wrote {found['rows']:,} rows with {len(found['columns'])} columns to {found['out']}"
-    lines = [f"{done} ({found['method']}, {price}, {found['seconds']:.1f} s)."]
+    lines = [f"{done} ({found['method']}, {price_said(found)}, {found['seconds']:.1f} s)."]
     if "budget" in found:
-        budget = found["budget"]
-        left = max(budget["limit"]["epsilon"] - budget["after"]["epsilon"], 0)
-        lines.append(f"Left of the budget: {left:g} of {budget['limit']['epsilon']:g}.")
+        lines.append(budget_said(found["budget"]))
     lines += [
         f"{what.capitalize()}: {found[what]}" for what in ("model", "report") if what in found
     ]

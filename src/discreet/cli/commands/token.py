@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json as json_text
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -188,11 +188,8 @@ def _opened(config: Path) -> Iterator[tuple[Any, Any]]:
 
     parts = server_parts("Settings", "AccessDb", "Tokens", "Role")
     place = config / TOML.name if config.is_dir() else config
-    access = parts.AccessDb(parts.Settings(config=place).state_folder)
-    try:
+    with closing(parts.AccessDb(parts.Settings(config=place).state_folder)) as access:
         yield parts.Tokens(access), parts.Role
-    finally:
-        access.close()
 
 
 def _day(seconds: float) -> str:

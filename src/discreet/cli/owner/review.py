@@ -62,7 +62,8 @@ def table_words(each: Any) -> list[str]:
         lines.append(f"    {'  '.join(shown)}   (noise grows in proportion to the first)")
     width = max((len(visible(c.column.name)) for c in each.seen.columns), default=0)
     for seen in each.seen.columns:
-        lines.append(f"  {visible(seen.column.name):<{width}}  {_state(seen):<9} {_domain(seen)}")
+        domain = _cut(visible(seen.column.domain.words()))
+        lines.append(f"  {visible(seen.column.name):<{width}}  {_state(seen):<9} {domain}")
         if not seen.column.hidden:
             read = _cut(visible(seen.column.spelling.words()))
             lines += [f"  {'':<{width}}            read: {read}"] if read else []
@@ -76,10 +77,6 @@ def _state(seen: Any) -> str:
     if seen.column.reviewed:
         return "declared"
     return "look" if seen.doubts else "safe"
-
-
-def _domain(seen: Any) -> str:
-    return _cut(visible(seen.column.domain.words()))
 
 
 def _cut(words: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from discreet.core.requests import paid
 from discreet.core.requests.asked import FieldKind, asked
-from discreet.core.requests.paid import LONGEST_CONDITION, LONGEST_NAME
 
 MOST_COLUMNS = 60
 
@@ -19,42 +19,23 @@ class AnonymizeAsked:
     `where` is read with the table, before anything else.
     """
 
-    quasi: Sequence[str] = asked(
-        FieldKind.TEXTS,
-        "Columns that others may know of a person, such as zip,birth,sex.",
-        (),
-        shortest=1,
-        longest=LONGEST_NAME,
-        many=MOST_COLUMNS,
+    quasi: Sequence[str] = paid.columns(
+        "Columns that others may know of a person, such as zip,birth,sex.", many=MOST_COLUMNS
     )
     k: int | None = asked(
         FieldKind.WHOLE, "How many rows must look alike.", None, least=1, most=1_000_000
     )
-    sensitive: str | None = asked(
-        FieldKind.TEXT,
-        "The column to protect inside the classes.",
-        None,
-        shortest=1,
-        longest=LONGEST_NAME,
-    )
+    sensitive: str | None = paid.column("The column to protect inside the classes.", None)
     l: float | None = asked(  # noqa: E741  # the model's own name
         FieldKind.NUMBER, "How varied the sensitive column must be.", None
     )
-    diversity: str = asked(
-        FieldKind.TEXT,
-        "What --l counts: distinct, entropy or recursive.",
-        "distinct",
-        longest=20,
-    )
+    diversity: str = paid.word("What --l counts: distinct, entropy or recursive.", "distinct")
     c: float = asked(FieldKind.NUMBER, "The factor of recursive (c, l)-diversity.", 3.0, sent=False)
     t: float | None = asked(
         FieldKind.NUMBER, "How far a class may be from the whole table (t-closeness).", None
     )
-    distance: str = asked(
-        FieldKind.TEXT,
-        "How far apart two sensitive values are: equal, ordered or hierarchical.",
-        "equal",
-        longest=20,
+    distance: str = paid.word(
+        "How far apart two sensitive values are: equal, ordered or hierarchical.", "equal"
     )
     hierarchies: Path | None = asked(  # noqa: RUF009  # a field
         FieldKind.PATH,
@@ -69,32 +50,14 @@ class AnonymizeAsked:
         least=0,
         most=1,
     )
-    cost: str = asked(
-        FieldKind.TEXT,
+    cost: str = paid.word(
         "What is kept small: discernibility, height, classes, loss, entropy.",
         "discernibility",
         longest=40,
     )
-    method: str = asked(
-        FieldKind.TEXT,
-        "optimal (one level a column), mondrian, relaxed or local.",
-        "optimal",
-        longest=20,
-    )
-    redact: Sequence[str] = asked(
-        FieldKind.TEXTS,
-        "Columns to leave out, such as name,phone.",
-        (),
-        shortest=1,
-        longest=LONGEST_NAME,
-        many=1000,
-    )
-    where: str | None = asked(
-        FieldKind.TEXT,
-        'Keep only rows like this, such as "age >= 18".',
-        None,
-        longest=LONGEST_CONDITION,
-    )
+    method: str = paid.word("optimal (one level a column), mondrian, relaxed or local.", "optimal")
+    redact: Sequence[str] = paid.columns("Columns to leave out, such as name,phone.", many=1000)
+    where: str | None = paid.condition('Keep only rows like this, such as "age >= 18".')
     weights: str | Mapping[str, float] = asked(
         FieldKind.TEXT,
         "How much each column matters to the cost, such as age=2,zip=0.5.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.requests import paid
@@ -16,15 +15,11 @@ class LearnAsked:
     """One training as it is asked for; `discreet.learn.request` checks it."""
 
     table: str = paid.table()
-    target: str = asked(
-        FieldKind.TEXT, "The column to predict.", shortest=1, longest=paid.LONGEST_NAME
-    )
+    target: str = paid.column("The column to predict.")
     epsilon: Number | Epsilon = paid.epsilon()  # noqa: RUF009  # a field
     delta: Number | Delta | None = paid.delta()  # noqa: RUF009  # a field
     task: str = asked(FieldKind.TEXT, "classify or regress.", "classify", sent=False)
-    model: str = asked(
-        FieldKind.TEXT, "auto, logistic, boosted, bayes or network.", "auto", longest=40
-    )
+    model: str = paid.word("auto, logistic, boosted, bayes or network.", "auto", longest=40)
     features: Sequence[str] = asked(
         FieldKind.TEXTS,
         "Predict from these columns only: age,sex,job.",
@@ -48,20 +43,14 @@ class LearnAsked:
     request_id: str | None = paid.request_id("model")
 
 
-def _column(words: str, **more: str) -> Any:
-    return asked(FieldKind.TEXT, words, shortest=1, longest=paid.LONGEST_NAME, **more)
-
-
 @dataclass(frozen=True, kw_only=True)
 class SelectAsked:
     """One choice as it is asked for; `discreet.learn.select` checks it."""
 
     table: str = paid.table()
-    column: str = _column("The column of votes or bids.", option="--target")
+    column: str = paid.column("The column of votes or bids.", option="--target")
     epsilon: Number | Epsilon = paid.epsilon()  # noqa: RUF009  # a field
-    kind: str = asked(
-        FieldKind.TEXT, "vote: most common value; price: most revenue.", "vote", longest=40
-    )
+    kind: str = paid.word("vote: most common value; price: most revenue.", "vote", longest=40)
     analyst: str | None = paid.analyst()
     request_id: str | None = paid.request_id("choice")
 
@@ -71,8 +60,8 @@ class RecommendAsked:
     """One recommender as it is asked for; `discreet.learn.recommend.run` checks it."""
 
     table: str = paid.table()
-    item: str = _column("The column that says what was rated.")
-    rating: str = _column("The column of the ratings.")
+    item: str = paid.column("The column that says what was rated.")
+    rating: str = paid.column("The column of the ratings.")
     epsilon: Number | Epsilon = paid.epsilon()  # noqa: RUF009  # a field
     delta: Number | Delta | None = paid.delta()  # noqa: RUF009  # a field
     analyst: str | None = paid.analyst()

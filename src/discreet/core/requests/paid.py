@@ -10,9 +10,29 @@ LONGEST_NAME = 400
 LONGEST_CONDITION = 10_000
 
 
+def word(words: str, default: str, *, longest: int = 20) -> Any:
+    """Return a field that takes one of a few words."""
+    return asked(FieldKind.TEXT, words, default, longest=longest)
+
+
+def column(words: str, *default: None, **more: str) -> Any:
+    """Return a field that names a column; required unless a default is given."""
+    return asked(FieldKind.TEXT, words, *default, shortest=1, longest=LONGEST_NAME, **more)
+
+
+def columns(words: str, *, many: int) -> Any:
+    """Return a field that names columns, none unless given."""
+    return asked(FieldKind.TEXTS, words, (), shortest=1, longest=LONGEST_NAME, many=many)
+
+
+def condition(words: str) -> Any:
+    """Return a field that takes a condition on rows."""
+    return asked(FieldKind.TEXT, words, None, longest=LONGEST_CONDITION)
+
+
 def table() -> Any:
     """Return the table that is read."""
-    return asked(FieldKind.TEXT, "The table to read.", shortest=1, longest=LONGEST_NAME)
+    return column("The table to read.")
 
 
 def epsilon(*default: Any) -> Any:

@@ -19,11 +19,8 @@ class SynthAsked:
     """One synthesis as it is asked for; `discreet.synth.request` checks it."""
 
     table: str = paid.table()
-    method: str = asked(
-        FieldKind.TEXT,
-        "auto, tree, adaptive, correlated, independent, random or rap.",
-        "auto",
-        longest=40,
+    method: str = paid.word(
+        "auto, tree, adaptive, correlated, independent, random or rap.", "auto", longest=40
     )
     epsilon: Number | Epsilon = paid.epsilon()  # noqa: RUF009  # a field
     delta: Number | Delta | None = paid.delta()  # noqa: RUF009  # a field
@@ -34,12 +31,7 @@ class SynthAsked:
         least=0,
         most=MOST_ROWS,
     )
-    where: str | None = asked(
-        FieldKind.TEXT,
-        "Only rows like this, such as \"sex = 'Female'\".",
-        None,
-        longest=paid.LONGEST_CONDITION,
-    )
+    where: str | None = paid.condition("Only rows like this, such as \"sex = 'Female'\".")
     rules: Sequence[str] = asked(
         FieldKind.TEXTS,
         'What every row keeps: "age >= 16 if job = \'baker\'", "zip -> city".',
@@ -49,12 +41,7 @@ class SynthAsked:
         option="--rule",
         repeated=True,
     )
-    bins: str = asked(
-        FieldKind.TEXT,
-        "Numbers and days with many values: auto, equal or quantile.",
-        "auto",
-        longest=20,
-    )
+    bins: str = paid.word("Numbers and days with many values: auto, equal or quantile.", "auto")
     choose: Sequence[str] = asked(
         FieldKind.TEXTS,
         "Choose among methods, paid for: tree,adaptive.",

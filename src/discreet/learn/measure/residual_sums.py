@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.learn.measure.rows import WHOLE, Grouping, Integers, PaidRows, Reals
+from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng
-from discreet.synth.measure.private_marginals import Law, MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +41,7 @@ class LearningDoor(PrivateMarginals):
         """Return how many scores a row has: one for two classes."""
         return self._rows.outputs
 
-    def residual_law(self, share: Fraction) -> Law:
+    def residual_law(self, share: Fraction) -> NoiseLaw:
         """Return the noise that one sum of residuals gets for a share, in steps; reads nothing."""
         return self.purse.part(share).law(l1=self._reach(), l2_squared=self._reach_squared())
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.core.answer import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import RecommendAsked
@@ -33,7 +34,7 @@ from discreet.learn.recommend.sums import Payment, fetch_ratings, item_means, le
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import Charged, charge_bill
+from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.model_file import packed

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.answer import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
@@ -17,7 +18,7 @@ from discreet.learn.measure.rows import Integers, Reals, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
-from discreet.release.assembled import Charged, charge_bill
+from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.encoding.outline import Bins, Outline, outline_of

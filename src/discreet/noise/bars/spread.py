@@ -15,14 +15,13 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.core.numbers import Number, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.laws import NoiseLaw, to_confidence
 from discreet.noise.laws.gaussian import REACH
 
-Reals: TypeAlias = npt.NDArray[np.float64]
 Term: TypeAlias = tuple[Number, NoiseLaw]
 
 CELLS = 1 << 17
@@ -64,7 +63,7 @@ def combined_half_width(terms: Sequence[Term], confidence: Number, *, cells: int
     return float((steps + Fraction(rounding, 2)) * step)
 
 
-def _on_grid(law: NoiseLaw, coefficient: Fraction, size: int) -> Reals:
+def _on_grid(law: NoiseLaw, coefficient: Fraction, size: int) -> Floats:
     """Return the law of coefficient * X rounded to whole numbers, wrapped around `size` cells."""
     reach = math.ceil(REACH * math.sqrt(law.variance) * float(coefficient)) + 1
     cells = np.arange(-reach, reach + 2, dtype=np.float64)
@@ -77,7 +76,7 @@ def _on_grid(law: NoiseLaw, coefficient: Fraction, size: int) -> Reals:
     ).astype(np.float64)
 
 
-def _cover(masses: Reals, wanted: float) -> int:
+def _cover(masses: Floats, wanted: float) -> int:
     """Return the least h so that the cells -h ... h hold `wanted`."""
     half = len(masses) // 2
     both = masses[1:half] + masses[-1:-half:-1]

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.errors import InternalError
 from discreet.noise.exact.certified import Bracket
 from discreet.noise.exact.refine import WORD_BITS, is_below
 from discreet.noise.exact.weights import Weights
 from discreet.noise.rng import Rng, Words
-
-Integers: TypeAlias = npt.NDArray[np.int64]
 
 FIRST_PRECISION = 160
 """Bits to start with; a table that needs more asks for more."""

@@ -7,20 +7,20 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Number, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.exact.exp_table import Gaps, decay
-from discreet.noise.exact.real_coins import DecayOdds, Flips, RationalOdds, Shape, flip
+from discreet.noise.exact.real_coins import DecayOdds, RationalOdds, Shape, flip
 from discreet.noise.exact.refine import WORD_BITS, is_below
 from discreet.noise.exact.wide_multiply import below, below_small
-from discreet.noise.rng import Rng, SystemRng
+from discreet.noise.rng import SYSTEM, Rng
 
-_SYSTEM = SystemRng()
 _MOST = 1 << 63
 _SMALL = 1 << 32
 
 
-def bernoulli(probability: Number, size: Shape, *, rng: Rng = _SYSTEM) -> npt.NDArray[np.int64]:
+def bernoulli(probability: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
     """Return independent coins, 1 with exactly the rational probability that was written, else 0.
 
     Guarantee: exact. Each coin compares a 64-bit word with the binary expansion of the
@@ -35,7 +35,7 @@ def bernoulli(probability: Number, size: Shape, *, rng: Rng = _SYSTEM) -> npt.ND
     return flip(RationalOdds(value), size, rng).astype(np.int64)
 
 
-def bernoulli_exp(gaps: npt.ArrayLike, rate: Number, *, rng: Rng = _SYSTEM) -> Flips:
+def bernoulli_exp(gaps: npt.ArrayLike, rate: Number, *, rng: Rng = SYSTEM) -> Bits:
     """Return independent coins, each True with probability exactly exp(-gap * rate).
 
     `gaps` are integers of at least 0 in any shape; `rate` is a rational of at least 0.
@@ -55,7 +55,7 @@ def bernoulli_exp(gaps: npt.ArrayLike, rate: Number, *, rng: Rng = _SYSTEM) -> F
     return flip_decay(flat, value, rng).reshape(checked.shape)
 
 
-def uniform(count: int, size: Shape, *, rng: Rng = _SYSTEM) -> npt.NDArray[np.int64]:
+def uniform(count: int, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
     """Return independent integers, exactly uniform on 0 .. count - 1.
 
     >>> uniform(1, 3).tolist()
@@ -70,7 +70,7 @@ def uniform(count: int, size: Shape, *, rng: Rng = _SYSTEM) -> npt.NDArray[np.in
     return below(totals, rng).view(np.int64).reshape(size)
 
 
-def flip_decay(gaps: Gaps, rate: Fraction, rng: Rng) -> Flips:
+def flip_decay(gaps: Gaps, rate: Fraction, rng: Rng) -> Bits:
     """Return the coins of `bernoulli_exp` for a flat array of gaps that is known to be right."""
     words = rng.words(gaps.size)
     if rate == 0:
@@ -78,7 +78,7 @@ def flip_decay(gaps: Gaps, rate: Fraction, rng: Rng) -> Flips:
     tables = decay(rate)
     lower = tables.words(gaps)
     drawn = words >> np.uint64(1)  # the first 63 bits of U, to stand beside 63-bit bounds
-    flips: Flips = drawn < lower
+    flips: Bits = drawn < lower
     unsure = ~flips & (drawn < lower + np.uint64(tables.slack))
     for lane in np.flatnonzero(unsure):
         odds = DecayOdds(int(gaps[lane]) * rate)

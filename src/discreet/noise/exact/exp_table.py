@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits
 from discreet.errors import InternalError
-from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.exact.certified import exp_powers
 from discreet.noise.exact.wide_multiply import wide_product
 from discreet.noise.rng import Words
 
@@ -20,7 +21,7 @@ Gaps: TypeAlias = npt.NDArray[Any]
 
 BITS = 63  # exp(0) = 2^63 still fits in a word
 DIGIT = 8  # bits of one digit of a gap
-_GUARD = 40  # 255 multiplications lose at most 9 of these bits
+_GUARD = 27  # besides the bits that the multiplications lose
 _NOTHING = 44  # exp(-44) < 2^-63
 _ENTRY_SLACK = 2
 
@@ -71,8 +72,8 @@ def _digit(gaps: Gaps, place: int) -> npt.NDArray[np.intp]:
     return ((gaps >> np.uint64(DIGIT * place)) & np.uint64(255)).astype(np.intp)
 
 
-def _beyond(gaps: Gaps, places: int) -> npt.NDArray[np.bool_]:
-    beyond: npt.NDArray[np.bool_]
+def _beyond(gaps: Gaps, places: int) -> Bits:
+    beyond: Bits
     if gaps.dtype == object:
         beyond = (gaps >> (DIGIT * places)).astype(bool)
     elif places * DIGIT > BITS:
@@ -93,16 +94,11 @@ def decay(rate: Fraction) -> Decay:
 
 def _table(rate: Fraction) -> Words:
     """Return lower words of exp(-digit * rate) for the digits 0 .. 255, at most 2 too low."""
-    work = BITS + _GUARD
-    base_low, base_high = exp_bounds(-rate, work)
-    low = high = 1 << work
     entries = np.empty(1 << DIGIT, dtype=np.uint64)
-    for digit in range(1 << DIGIT):
+    for digit, (low, high) in enumerate(exp_powers(rate, 1 << DIGIT, BITS + _GUARD)):
         floor, ceiling = low >> _GUARD, -(-high >> _GUARD)
         if ceiling - floor > _ENTRY_SLACK:
             raise InternalError("a table of certified exponentials is too wide")
         entries[digit] = floor
-        low = (low * base_low) >> work
-        high = -((-high * base_high) >> work)
     entries.flags.writeable = False
     return entries

@@ -16,8 +16,9 @@ from math import factorial
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.errors import InternalError
-from discreet.noise.exact.alias_tables import AliasTable, Integers, build_table
+from discreet.noise.exact.alias_tables import AliasTable, build_table
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.geometric import SIGN_BIT, geometric_sampler
 from discreet.noise.exact.refine import WORD_BITS, is_below

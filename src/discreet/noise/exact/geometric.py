@@ -14,8 +14,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.errors import InternalError
-from discreet.noise.exact.alias_tables import AliasTable, Integers, build_table
+from discreet.noise.exact.alias_tables import AliasTable, build_table
 from discreet.noise.exact.weights import GeometricDigits, GeometricSides
 from discreet.noise.rng import Rng, Words
 
@@ -93,7 +94,8 @@ def geometric_sampler(scale: Fraction) -> GeometricSampler:
     sides = GeometricSides(top_scale, half - 1, Fraction(1, scale))
     digits, shifts, start = [], [], 0
     for width in _widths(shift):
-        digits.append(_digit_table(Fraction(scale, 1 << start), width))
+        each = GeometricDigits(Fraction(scale, 1 << start), 1 << width)
+        digits.append(build_table(each, list(range(1 << width))))
         shifts.append(start)
         start += width
     return GeometricSampler(
@@ -103,10 +105,6 @@ def geometric_sampler(scale: Fraction) -> GeometricSampler:
         digits=tuple(digits),
         shifts=tuple(shifts),
     )
-
-
-def _digit_table(scale: Fraction, width: int) -> AliasTable:
-    return build_table(GeometricDigits(scale, 1 << width), list(range(1 << width)))
 
 
 def _widths(bits: int) -> list[int]:

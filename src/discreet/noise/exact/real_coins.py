@@ -7,14 +7,13 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.refine import WORD_BITS, is_below
 from discreet.noise.rng import Rng
 
 Shape: TypeAlias = int | tuple[int, ...]
-Flips: TypeAlias = npt.NDArray[np.bool_]
 
 _GREATEST = (1 << WORD_BITS) - 1
 
@@ -67,7 +66,7 @@ class TruthOdds:
         return scaled // (one + self.others * high), -(-scaled // (one + self.others * low))
 
 
-def flip(odds: Odds, size: Shape, rng: Rng) -> Flips:
+def flip(odds: Odds, size: Shape, rng: Rng) -> Bits:
     """Return independent coins that are True with exactly the probability `odds`.
 
     Guarantee: exact. A word is compared with certified bounds of the probability; a draw between
@@ -78,7 +77,7 @@ def flip(odds: Odds, size: Shape, rng: Rng) -> Flips:
     words = rng.words(count)
     # Clipping to a word only widens the band of draws that are settled exactly.
     first_unsure, last_unsure = np.uint64(min(low, _GREATEST)), np.uint64(min(high, _GREATEST))
-    flips: Flips = words < first_unsure
+    flips: Bits = words < first_unsure
     unsure = (words >= first_unsure) & (words <= last_unsure)
     for lane in np.flatnonzero(unsure):
         flips[lane] = is_below(int(words[lane]), WORD_BITS, odds.bounds, rng)

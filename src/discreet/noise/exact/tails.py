@@ -43,7 +43,7 @@ class LaplaceTail:
         """Return certified bounds of P(X >= m)."""
         if m <= 0:
             return _mirrored(self, m, bits)
-        rate = Fraction(self.scale.denominator, self.scale.numerator)
+        rate = 1 / self.scale
         # t^m is tiny: its own exponent says how many bits come before the first that matters.
         deep = bits + min(2 * math.ceil(m * rate) + 4, _DEEPEST)
         power_low, power_high = exp_bounds(-m * rate, deep)
@@ -80,7 +80,7 @@ class GaussianTail:
         block = self.block
         variance = self.sigma_squared * Fraction(1, block * block)
         # Enough depth that the term at m still has `bits` bits.
-        deep = _rounded(bits + min(math.ceil(m * m * _inverse(self.sigma_squared)), _DEEPEST))
+        deep = _rounded(bits + min(math.ceil(m * m / self.sigma_squared), _DEEPEST))
         sums = _suffix_sums(variance, deep)
         one = 1 << deep
         upper = block * sums.high(m // block)
@@ -94,10 +94,6 @@ def _mirrored(tail: Tail, m: int, bits: int) -> tuple[Fraction, Fraction]:
     """Return bounds of P(X >= m) = 1 - P(X >= 1 - m) for m <= 0, by symmetry."""
     low, high = tail.bounds(1 - m, bits)
     return 1 - high, 1 - low
-
-
-def _inverse(value: Fraction) -> Fraction:
-    return Fraction(value.denominator, value.numerator)
 
 
 def _rounded(bits: int) -> int:
@@ -122,7 +118,7 @@ class _Sums:
 @lru_cache(maxsize=8)
 def _suffix_sums(variance: Fraction, bits: int) -> _Sums:
     """Return the sums for every start, by a recurrence of ratios that rounds outwards."""
-    inverse = _inverse(variance)
+    inverse = 1 / variance
     work = bits + 64
     ratio_low, ratio_high = exp_bounds(-inverse * Fraction(1, 2), work)
     step_low, step_high = exp_bounds(-inverse, work)

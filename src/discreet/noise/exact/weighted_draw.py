@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.exp_table import BITS, Decay, Gaps
 from discreet.noise.exact.refine import is_below
@@ -32,7 +32,7 @@ class Urn:
         # A weight of at most 2^(shift - 2) leaves less than slack/4 + 1 units.
         self.spare = tables.slack // 4 + 2
 
-    def draw(self, gaps: Gaps, rng: Rng) -> npt.NDArray[np.int64]:
+    def draw(self, gaps: Gaps, rng: Rng) -> Integers:
         """Return one index for each row of gaps.
 
         Guarantee: P(i) is exactly proportional to weight(i) * exp(-gap(i) * rate). Passes over

@@ -10,13 +10,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.event import Gaussian
 from discreet.core.numbers import Number
 from discreet.noise.additive import Shape, discrete_gaussian_squared
-from discreet.noise.exact.alias_tables import Integers
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.tails import GaussianTail
-from discreet.noise.laws.law import BITS, DEEPEST, NoiseLaw, Reals, positive
+from discreet.noise.laws.law import BITS, DEEPEST, NoiseLaw, positive
 from discreet.noise.rng import Rng
 
 SUMMED = 300  # the greatest sigma whose law is added up term by term
@@ -95,36 +95,27 @@ class GaussianLaw(NoiseLaw):
         """Return the event of a vector whose squared L2 move is at most `l2_squared`."""
         return Gaussian(self.sigma_squared, Fraction(l2_squared()), coordinates)
 
-    def survival(self, k: Reals) -> Reals:
-        """Return P(X >= k) for whole numbers k, to about 1e-12."""
-        upper = _upper(float(self.sigma_squared), np.where(k >= 1, k, 1 - k))
-        result: Reals = np.where(k >= 1, upper, 1 - upper)
-        return result
+    def upper(self, k: Floats) -> Floats:
+        """Return P(X >= k) for whole numbers k >= 1, to about 1e-12."""
+        square = float(self.sigma_squared)
+        sigma = math.sqrt(square)
+        if sigma <= SUMMED:
+            length = math.ceil(REACH * sigma) + 2
+            weights = np.exp(-(np.arange(length) ** 2) / (2 * square))
+            sums = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+            chosen: Floats = sums[np.minimum(k, length).astype(np.int64)] / (2 * sums[0] - 1)
+            return chosen
+        distance = np.minimum(k / sigma, REACH)
+        erfc = np.array([math.erfc(d) for d in (distance / math.sqrt(2)).tolist()])
+        ends = np.exp(-distance * distance / 2) * (0.5 + distance / (12 * sigma))
+        total: Floats = erfc / 2 + ends / (sigma * math.sqrt(2 * math.pi))
+        return total
 
     def tail_bounds(self, m: int, bits: int = BITS) -> tuple[Fraction, Fraction]:
         """Return fractions low <= P(|X| >= m) <= high."""
-        if m <= 0:
-            return Fraction(1), Fraction(1)
-        if self.sigma_squared > SUMMED**2:
+        if m > 0 and self.sigma_squared > SUMMED**2:
             return _wide_gaussian_tail(m, self.sigma_squared)
-        low, high = self.one_sided.bounds(m, bits)
-        return 2 * low, min(2 * high, Fraction(1))
-
-
-def _upper(square: float, k: Reals) -> Reals:
-    """Return P(X >= k) for k >= 1."""
-    sigma = math.sqrt(square)
-    if sigma <= SUMMED:
-        length = math.ceil(REACH * sigma) + 2
-        weights = np.exp(-(np.arange(length) ** 2) / (2 * square))
-        sums = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
-        chosen: Reals = sums[np.minimum(k, length).astype(np.int64)] / (2 * sums[0] - 1)
-        return chosen
-    distance = np.minimum(k / sigma, REACH)
-    erfc = np.array([math.erfc(d) for d in (distance / math.sqrt(2)).tolist()])
-    ends = np.exp(-distance * distance / 2) * (0.5 + distance / (12 * sigma))
-    total: Reals = erfc / 2 + ends / (sigma * math.sqrt(2 * math.pi))
-    return total
+        return NoiseLaw.tail_bounds(self, m, bits)
 
 
 def _wide_gaussian_tail(m: int, sigma_squared: Fraction) -> tuple[Fraction, Fraction]:

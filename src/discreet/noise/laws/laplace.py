@@ -10,12 +10,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.event import Laplace
 from discreet.core.numbers import Number, plain
 from discreet.noise.additive import Shape, discrete_laplace
-from discreet.noise.exact.alias_tables import Integers
 from discreet.noise.exact.tails import LaplaceTail
-from discreet.noise.laws.law import BITS, NoiseLaw, Reals, positive
+from discreet.noise.laws.law import NoiseLaw, positive
 from discreet.noise.rng import Rng
 
 
@@ -88,16 +88,8 @@ class LaplaceLaw(NoiseLaw):
         """Return the event of a vector that moves by at most `l1` in L1."""
         return Laplace(self.scale, Fraction(l1()))
 
-    def survival(self, k: Reals) -> Reals:
-        """Return P(X >= k) for whole numbers k, to about 1e-12."""
+    def upper(self, k: Floats) -> Floats:
+        """Return P(X >= k) for whole numbers k >= 1, to about 1e-12."""
         rate = float(1 / self.scale)
-        upper = np.exp(-np.where(k >= 1, k, 1 - k) * rate) / (1 + math.exp(-rate))
-        result: Reals = np.where(k >= 1, upper, 1 - upper)
-        return result
-
-    def tail_bounds(self, m: int, bits: int = BITS) -> tuple[Fraction, Fraction]:
-        """Return fractions low <= P(|X| >= m) <= high."""
-        if m <= 0:
-            return Fraction(1), Fraction(1)
-        low, high = self.one_sided.bounds(m, bits)
-        return 2 * low, min(2 * high, Fraction(1))
+        found: Floats = np.exp(-k * rate) / (1 + math.exp(-rate))
+        return found

@@ -10,23 +10,21 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.event import PrivacyEvent
 from discreet.core.numbers import Number, plain, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.additive import Shape
-from discreet.noise.exact.alias_tables import Integers
 from discreet.noise.exact.tails import Tail
 from discreet.noise.rng import Rng
-
-Reals: TypeAlias = npt.NDArray[np.float64]
 
 BITS = 128
 DEEPEST = 1024  # bits after which a comparison is settled on the safe side
@@ -85,12 +83,20 @@ class NoiseLaw(ABC):
         """Return what to tell the accountant of a vector that moves by so much between neighbours."""
 
     @abstractmethod
-    def survival(self, k: Reals) -> Reals:
-        """Return P(X >= k) for whole numbers k, to about 1e-12."""
+    def upper(self, k: Floats) -> Floats:
+        """Return P(X >= k) for whole numbers k >= 1, to about 1e-12."""
 
-    @abstractmethod
+    def survival(self, k: Floats) -> Floats:
+        """Return P(X >= k) for whole numbers k, to about 1e-12."""
+        upper = self.upper(np.where(k >= 1, k, 1 - k))
+        return np.where(k >= 1, upper, 1 - upper)
+
     def tail_bounds(self, m: int, bits: int = BITS) -> tuple[Fraction, Fraction]:
         """Return fractions low <= P(|X| >= m) <= high."""
+        if m <= 0:
+            return Fraction(1), Fraction(1)
+        low, high = self.one_sided.bounds(m, bits)
+        return 2 * low, min(2 * high, Fraction(1))
 
     def to_json(self) -> list[str]:
         """Return the law as two texts: its name and its size."""
@@ -139,14 +145,7 @@ def _least(law: NoiseLaw, failure: Fraction) -> int:
     upper = 1
     while not _within(law, upper, failure):
         upper *= 2
-    lower = -1
-    while upper - lower > 1:
-        middle = (lower + upper) // 2
-        if _within(law, middle, failure):
-            upper = middle
-        else:
-            lower = middle
-    return upper
+    return bisect_left(range(upper), True, key=lambda m: _within(law, m, failure))
 
 
 def _within(law: NoiseLaw, m: int, failure: Fraction) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -22,11 +23,15 @@ from discreet.core.schema import (
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp, day_domain
 from discreet.synth.encoding.shape import Codes
 
-Places = npt.NDArray[np.int64]
+Places = Integers
 """Rows by coded columns: the position of each value in its column's domain, -1 for NULL."""
 
 NULL = -1
-_EPOCH = dt.date(1970, 1, 1)
+
+
+def day_number(day: dt.date) -> int:
+    """Return a day as so many days since 1970."""
+    return (day - dt.date(1970, 1, 1)).days
 
 
 def places_of(
@@ -42,10 +47,10 @@ def places_of(
 
 
 def _places(
-    codes: npt.NDArray[np.int64],
+    codes: Integers,
     column: Coded,
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     missing = codes >= column.values
     known = np.where(missing, 0, codes) if column.missing else codes
     if column.edges is not None:
@@ -79,7 +84,7 @@ def to_table(
     return pa.table(columns)
 
 
-def made_up_values(numbers: npt.NDArray[np.int64], column: MadeUp, most: int) -> pa.Array:
+def made_up_values(numbers: Integers, column: MadeUp, most: int) -> pa.Array:
     """Return identifiers with these numbers, as wide as the greatest of them needs."""
     if column.whole:
         return _array(numbers.astype(np.int64), pa.int64())
@@ -95,9 +100,7 @@ def text_array(texts: Sequence[str]) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(parts), buffers).cast(pa.string())
 
 
-def _array(
-    values: npt.NDArray[Any], kind: pa.DataType, gaps: npt.NDArray[np.bool_] | None = None
-) -> pa.Array:
+def _array(values: npt.NDArray[Any], kind: pa.DataType, gaps: Bits | None = None) -> pa.Array:
     """Return an Arrow array over these numbers; like `text_array` without pandas."""
     data = np.packbits(values, bitorder="little") if kind == pa.bool_() else values
     valid = None
@@ -108,7 +111,7 @@ def _array(
 
 
 def _values(
-    places: npt.NDArray[np.int64],
+    places: Integers,
     column: Coded,
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
 ) -> pa.Array:
@@ -125,27 +128,27 @@ def _values(
         case BooleanDomain():
             return _array(known.astype(bool), pa.bool_(), gaps)
         case DateDomain(lower=first):
-            days = known + (first - _EPOCH).days
+            days = known + day_number(first)
             return _array(days.astype(np.int32), pa.date32(), gaps)
         case TimestampDomain() as domain:
             return _array(_seconds(known, domain, dice), pa.timestamp("s"), gaps)
 
 
-def _numbers(steps: npt.NDArray[np.int64], step: Fraction) -> npt.NDArray[np.float64]:
+def _numbers(steps: Integers, step: Fraction) -> Floats:
     # A whole number divided by a whole number rounds once, so 10.07 is written as 10.07.
     return steps.astype(np.float64) * step.numerator / step.denominator
 
 
 def _seconds(
-    days: npt.NDArray[np.int64],
+    days: Integers,
     domain: TimestampDomain,
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return a second of each day, uniform, inside the declared first and last moment."""
     zero = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # declared moments have no zone
     low = (domain.lower - zero) // dt.timedelta(seconds=1)
     high = (domain.upper - zero) // dt.timedelta(seconds=1)
-    start = ((domain.lower.date() - _EPOCH).days + days) * 86_400
+    start = (day_number(domain.lower.date()) + days) * 86_400
     return dice.integers(np.maximum(start, low), np.minimum(start + 86_399, high), endpoint=True)
 
 

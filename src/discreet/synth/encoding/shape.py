@@ -10,14 +10,16 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
+
 Columns: TypeAlias = tuple[int, ...]
 """Positions of columns, ascending: which marginal is meant."""
-Counts: TypeAlias = npt.NDArray[np.int64]
+Counts: TypeAlias = Integers
 """Whole numbers of rows, one axis for each column of a marginal."""
 Codes: TypeAlias = npt.NDArray[np.int32]
 """Rows by columns; each cell is the position of a value in its column's public list."""
-AnyCounts = TypeVar("AnyCounts", npt.NDArray[np.int64], npt.NDArray[np.float64])
-Groups: TypeAlias = npt.NDArray[np.int64]
+AnyCounts = TypeVar("AnyCounts", Integers, Floats)
+Groups: TypeAlias = Integers
 """For each code of a column the number of its group: 0, 1, ... without a gap."""
 Merges: TypeAlias = Mapping[int, Groups]
 """Groups for some columns; the others are counted code by code."""
@@ -56,7 +58,7 @@ class Shape:
 
 def joint_codes(
     codes: npt.NDArray[np.integer[Any]], columns: Sequence[int], sizes: Sequence[int]
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return each row's place among the combinations of some columns' codes, the last one fastest."""
     place = np.zeros(len(codes), dtype=np.int64)
     for column in columns:

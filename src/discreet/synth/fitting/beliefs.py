@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns
 from discreet.synth.fitting.junction import JunctionTree
-
-Table: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,10 +18,10 @@ class Beliefs:
     """The probability table of each clique, and the logarithm of the normaliser."""
 
     tree: JunctionTree
-    tables: tuple[Table, ...]
+    tables: tuple[Floats, ...]
     log_total: float
 
-    def marginal(self, columns: Columns) -> Table:
+    def marginal(self, columns: Columns) -> Floats:
         """Return the probabilities of ascending columns, whether or not one clique has them all.
 
         Of the cliques between those columns, each (given its separator) sends on what is wanted of
@@ -47,7 +44,7 @@ class Beliefs:
                 held[parent] = _times(held[parent], (kept, onto(table, axes, kept)))
         return onto(held[top][1], held[top][0], columns)
 
-    def _given(self, clique: int) -> Table:
+    def _given(self, clique: int) -> Floats:
         """Return a clique's probabilities given its separator."""
         table, columns = self.tables[clique], self.tree.cliques[clique]
         separator = self.tree.separators[clique]
@@ -55,14 +52,14 @@ class Beliefs:
         return divided(table, spread(own, separator, columns))
 
 
-def pass_beliefs(tree: JunctionTree, potentials: Sequence[Table]) -> Beliefs:
+def pass_beliefs(tree: JunctionTree, potentials: Sequence[Floats]) -> Beliefs:
     """Return each clique's probabilities under the product of exp(potentials).
 
     Messages are logarithms, each taken relative to the greatest term of its own cell: potentials a
     thousand apart neither overflow nor vanish, as products of exponentials would.
     """
     logs = [np.array(potential, dtype=np.float64) for potential in potentials]
-    sent: list[Table] = [np.zeros(())] * len(logs)
+    sent: list[Floats] = [np.zeros(())] * len(logs)
     for i in range(len(logs) - 1, 0, -1):
         parent, separator = tree.parents[i], tree.separators[i]
         sent[i] = _log_onto(logs[i], tree.cliques[i], separator)
@@ -87,7 +84,7 @@ def no_chance() -> InvalidInput:
     )
 
 
-def _log_onto(logs: Table, columns: Columns, wanted: Columns) -> Table:
+def _log_onto(logs: Floats, columns: Columns, wanted: Columns) -> Floats:
     """Return the logarithms of the sums of exp(logs) over all columns but the wanted ones."""
     gone = tuple(axis for axis, column in enumerate(columns) if column not in wanted)
     if not gone:
@@ -95,36 +92,36 @@ def _log_onto(logs: Table, columns: Columns, wanted: Columns) -> Table:
     top = _finite(logs.max(axis=gone, keepdims=True))
     sums = np.exp(logs - top).sum(axis=gone)
     with np.errstate(divide="ignore"):  # the logarithm of no chance is minus infinity
-        found: Table = np.log(sums) + top.reshape(sums.shape)
+        found: Floats = np.log(sums) + top.reshape(sums.shape)
     return found
 
 
-def _finite(logs: Table) -> Table:
+def _finite(logs: Floats) -> Floats:
     """Return logarithms with 0 for those of no chance: what is impossible is so with any factor."""
     return np.where(np.isneginf(logs), 0.0, logs)
 
 
-def onto(table: Table, columns: Columns, wanted: Columns) -> Table:
+def onto(table: Floats, columns: Columns, wanted: Columns) -> Floats:
     """Return the sums of a table over all columns but the wanted ones."""
     gone = tuple(axis for axis, column in enumerate(columns) if column not in wanted)
     if not gone:
         return table
-    found: Table = table.sum(axis=gone)
+    found: Floats = table.sum(axis=gone)
     return found
 
 
-def spread(table: Table, columns: Columns, wanted: Columns) -> Table:
+def spread(table: Floats, columns: Columns, wanted: Columns) -> Floats:
     """Return the table with an axis of length 1 for each wanted column that it lacks."""
     there = iter(table.shape)
     return table.reshape([next(there) if column in columns else 1 for column in wanted])
 
 
-def divided(above: Table, below: Table) -> Table:
+def divided(above: Floats, below: Floats) -> Floats:
     """Return the quotient, with 0 / 0 = 0: where nothing was sent, nothing is there."""
     whole = np.broadcast_to(below, above.shape)
     return np.divide(above, whole, out=np.zeros_like(above), where=whole > 0)
 
 
-def _times(one: tuple[Columns, Table], other: tuple[Columns, Table]) -> tuple[Columns, Table]:
+def _times(one: tuple[Columns, Floats], other: tuple[Columns, Floats]) -> tuple[Columns, Floats]:
     axes = tuple(sorted({*one[0], *other[0]}))
     return axes, spread(one[1], one[0], axes) * spread(other[1], other[0], axes)

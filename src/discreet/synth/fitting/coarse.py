@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Floats
 from discreet.synth.encoding.shape import Groups
 from discreet.synth.measure.learned_ranges import bars_of, seen_range
-from discreet.synth.measure.simplex import Floats, onto_simplex
-from discreet.synth.measure.singles import Singles
+from discreet.synth.measure.singles import Singles, onto_simplex
 
 KEPT = 20
 """Columns with at most this many codes are left as they are."""
@@ -119,11 +118,11 @@ def _clipped(counts: Floats, least: float, ends: tuple[int, int, int] | None) ->
     return _groups(counts[live], least)[np.searchsorted(live, places)]
 
 
-def live_codes(size: int, ends: Ends | None, column: int) -> npt.NDArray[np.bool_]:
+def live_codes(size: int, ends: Ends | None, column: int) -> Bits:
     """Return which codes of a column lie between its ends."""
     if ends is None or column not in ends:
         return np.ones(size, dtype=bool)
-    live: npt.NDArray[np.bool_] = _nearest(size, ends[column]) == np.arange(size)
+    live: Bits = _nearest(size, ends[column]) == np.arange(size)
     return live
 
 
@@ -177,7 +176,7 @@ def within(
 
 def _opened(
     noisy: Floats, deviation: float, given: tuple[Groups, Floats], ends: tuple[int, int, int]
-) -> npt.NDArray[np.bool_]:
+) -> Bits:
     """Return which codes may have rows: those between the ends, and some beyond them.
 
     Where other tables say that an end's group has more rows than the bins inside were seen to hold,
@@ -196,9 +195,7 @@ def _opened(
     return np.asarray(_nearest(noisy.size, (first, last, bins)) == np.arange(noisy.size))
 
 
-def seen_rows(
-    noisy: Floats, variance: float, groups: Groups, live: npt.NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
+def seen_rows(noisy: Floats, variance: float, groups: Groups, live: Bits) -> tuple[Floats, Floats]:
     """Return the noisy rows of each group, and how far off their squares are.
 
     Of codes beyond the ends half of what was counted counts, if it is above nothing: no rows were

@@ -6,25 +6,23 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from discreet.core.arrays import Floats
 
-Vector: TypeAlias = npt.NDArray[np.float64]
-Slope: TypeAlias = Callable[[Vector], tuple[float, Vector]]
+Slope: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 """From a point to the function's value and gradient there."""
 
 MEMORY = 10
 SHRINKS = 50
 
 
-def descend(slope: Slope, start: Vector, *, steps: int, scale: Vector) -> Vector:
+def descend(slope: Slope, start: Floats, *, steps: int, scale: Floats) -> Floats:
     """Return a point near the least value, after at most `steps` steps.
 
     `scale` is a guess of the inverse of the second derivatives: the first step's length.
     """
     point = start
     value, gradient = slope(point)
-    moves: deque[tuple[Vector, Vector, float]] = deque(maxlen=MEMORY)
+    moves: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
     for _ in range(steps):
         direction = _direction(gradient, moves, scale)
         fall = float(gradient @ direction)
@@ -50,8 +48,8 @@ def descend(slope: Slope, start: Vector, *, steps: int, scale: Vector) -> Vector
 
 
 def _direction(
-    gradient: Vector, moves: deque[tuple[Vector, Vector, float]], scale: Vector
-) -> Vector:
+    gradient: Floats, moves: deque[tuple[Floats, Floats, float]], scale: Floats
+) -> Floats:
     """Return the quasi-Newton direction from the last few moves: the two-loop recursion."""
     found = -gradient
     weights = []

@@ -9,13 +9,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.errors import InternalError
 from discreet.synth.encoding.shape import Columns
-from discreet.synth.fitting.beliefs import Beliefs, Table, onto, pass_beliefs, spread
-from discreet.synth.fitting.descent import Vector, descend
+from discreet.synth.fitting.beliefs import Beliefs, onto, pass_beliefs, spread
+from discreet.synth.fitting.descent import descend
 from discreet.synth.fitting.junction import JunctionTree
 
-Parts: TypeAlias = Mapping[Columns, Table]
+Parts: TypeAlias = Mapping[Columns, Floats]
 """Log-potentials, one table for each set of columns: the distribution is exp of their sum."""
 
 DOUBT = 0.3
@@ -31,8 +32,8 @@ class Evidence:
     """What is known of one marginal: noisy counts, the variance of each, and entropy's weight."""
 
     columns: Columns
-    values: Table
-    variance: Table
+    values: Floats
+    variance: Floats
     doubt: float = DOUBT
 
     def add(self, other: Evidence) -> Evidence:
@@ -85,7 +86,7 @@ class _Problem:
         self.ridge = np.concatenate(noise) + 1e-6
         self.scale = 1 / (np.maximum(self.aim, 1.0) + self.ridge)
 
-    def joined(self, parts: Parts) -> Vector:
+    def joined(self, parts: Parts) -> Floats:
         """Return one vector of all potentials; those that are not known yet are 0."""
         return np.concatenate(
             [
@@ -94,14 +95,14 @@ class _Problem:
             ]
         )
 
-    def parted(self, theta: Vector) -> Parts:
+    def parted(self, theta: Floats) -> Parts:
         """Return the vector as tables again."""
         return {
             columns: theta[part].reshape(shape)
             for columns, part, shape in zip(self.columns, self.slices, self.shapes, strict=True)
         }
 
-    def slope(self, theta: Vector) -> tuple[float, Vector]:
+    def slope(self, theta: Floats) -> tuple[float, Floats]:
         """Return the dual's value and gradient."""
         tables = [table.copy() for table in self.still]
         for (columns, table), host in zip(self.parted(theta).items(), self.hosts, strict=True):
@@ -118,7 +119,7 @@ class _Problem:
         return value, self.total * model - self.aim + self.ridge * theta
 
 
-def _potentials(tree: JunctionTree, parts: Parts) -> list[Table]:
+def _potentials(tree: JunctionTree, parts: Parts) -> list[Floats]:
     """Return one table of summed log-potentials for each clique."""
     tables = [np.zeros([tree.sizes[column] for column in clique]) for clique in tree.cliques]
     for columns, part in parts.items():
@@ -134,7 +135,7 @@ def _host(tree: JunctionTree, columns: Columns) -> int:
     return host
 
 
-def _balanced(evidence: Evidence, total: float) -> Table:
+def _balanced(evidence: Evidence, total: float) -> Floats:
     """Return the values moved so that they add up to the total, each as far as its noise may be off.
 
     In proportion to the variances: the nearest such values. A group of one code must not be moved as

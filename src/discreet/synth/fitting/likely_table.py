@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.synth.measure.simplex import Floats
+from discreet.core.arrays import Floats
 
 _ROUNDS = 200
 _CLOSE = 1e-6
@@ -25,34 +24,22 @@ def fit_table(noisy: Floats, variance: float, rows: Floats, columns: Floats) -> 
     """
     if rows.sum() <= 0:
         return np.zeros_like(noisy)
-    margins = (rows, columns)
-    return min(
-        (_nearest(noisy, variance, *margins), _shrunk(noisy, variance, *margins)),
-        key=lambda found: found.risk,
-    ).table
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Estimate:
-    table: Floats
-    risk: float
-
-
-def _nearest(noisy: Floats, variance: float, rows: Floats, columns: Floats) -> _Estimate:
-    return _judged(lambda table: onto_margins(table, rows, columns), noisy, variance)
-
-
-def _shrunk(noisy: Floats, variance: float, rows: Floats, columns: Floats) -> _Estimate:
     apart = np.outer(rows, columns) / rows.sum()
 
-    def estimate(table: Floats) -> Floats:
+    def nearest(table: Floats) -> Floats:
+        return onto_margins(table, rows, columns)
+
+    def shrunk(table: Floats) -> Floats:
         dependence = with_margins(table, rows, columns) - apart
-        return onto_margins(apart + shrink(dependence, math.sqrt(variance)), rows, columns)
+        return nearest(apart + shrink(dependence, math.sqrt(variance)))
 
-    return _judged(estimate, noisy, variance)
+    found = [_judged(estimate, noisy, variance) for estimate in (nearest, shrunk)]
+    return min(found, key=lambda judged: judged[1])[0]
 
 
-def _judged(estimate: Callable[[Floats], Floats], noisy: Floats, variance: float) -> _Estimate:
+def _judged(
+    estimate: Callable[[Floats], Floats], noisy: Floats, variance: float
+) -> tuple[Floats, float]:
     """Return an estimate with its risk: |noisy - estimate|^2 + 2 variance * divergence.
 
     Up to a constant the expected squared error [Stein 1981]; the divergence is measured along one
@@ -62,10 +49,10 @@ def _judged(estimate: Callable[[Floats], Floats], noisy: Floats, variance: float
     signs = np.random.default_rng(0).choice([-1.0, 1.0], noisy.shape)  # no guarantee hangs on it
     step = _STEP * math.sqrt(variance)
     if step <= 0:
-        return _Estimate(found, float(((noisy - found) ** 2).sum()))
+        return found, float(((noisy - found) ** 2).sum())
     beside = estimate(noisy + step * signs) - estimate(noisy - step * signs)
     divergence = float((signs * beside).sum()) / (2 * step)
-    return _Estimate(found, float(((noisy - found) ** 2).sum()) + 2 * variance * divergence)
+    return found, float(((noisy - found) ** 2).sum()) + 2 * variance * divergence
 
 
 def with_margins(table: Floats, rows: Floats, columns: Floats) -> Floats:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits
 from discreet.errors import InvalidInput
 from discreet.synth.derived_columns import derive
 from discreet.synth.encoding.columns import Encoding
@@ -23,7 +23,7 @@ TRIES = 12
 Draw = Callable[[np.ndarray], Places]
 """From the places of some rows to new positions for them."""
 
-Test = Callable[[np.ndarray, Places], npt.NDArray[np.bool_]]
+Test = Callable[[np.ndarray, Places], Bits]
 """Whether rows at these places may have these positions."""
 
 
@@ -48,7 +48,7 @@ class ChildRules:
                 places[:, rule.then] = np.where(gap & (found == last), -1, found)
         return derive(places, self.own, self.rules.derivations)
 
-    def kept(self, places: Places) -> npt.NDArray[np.bool_]:
+    def kept(self, places: Places) -> Bits:
         """Return which rows break no rule."""
         return good_rows(places, self.own, self.rules)
 

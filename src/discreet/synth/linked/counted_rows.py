@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.synth.models.model import Dice
 
 TYPICAL = 0.01
@@ -14,7 +14,7 @@ PART = 0.1
 """Part of a table's budget that one of its measurements typically gets."""
 
 
-def rows_worth_counting(people: npt.NDArray[np.int64], most: int, noise: float) -> int:
+def rows_worth_counting(people: Integers, most: int, noise: float) -> int:
     """Return how many rows of each person to count, from 1 to `most`.
 
     `people` says whose each made-up row is (paid for with the table above), `noise` is the standard
@@ -32,7 +32,7 @@ def rows_worth_counting(people: npt.NDArray[np.int64], most: int, noise: float) 
     return best
 
 
-def at_most(people: npt.NDArray[np.int64], most: int, dice: Dice) -> npt.NDArray[np.int64]:
+def at_most(people: Integers, most: int, dice: Dice) -> Integers:
     """Return the places of rows of which each person has at most so many, chosen by chance.
 
     >>> at_most(np.array([5, 5, 5, 7]), 1, np.random.default_rng(0)).size

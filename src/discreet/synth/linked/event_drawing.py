@@ -13,7 +13,6 @@ from discreet.synth.encoding.shape import Codes
 from discreet.synth.linked.child_rules import ChildRules, drawn_by_rules
 from discreet.synth.linked.counted_rows import ranks
 from discreet.synth.model_file import Saved
-from discreet.synth.models.given_drawing import draw_given
 from discreet.synth.models.layered import Layered
 from discreet.synth.models.model import Dice
 from discreet.synth.synthetic import codes_of
@@ -37,7 +36,7 @@ def draw_below(saved: Saved, above: int, known: Codes, *, dice: Dice) -> Codes:
     width = saved.encoding.shape.width
     model, given = saved.model, tuple(range(width - above, width))
     if isinstance(model, Layered):
-        return draw_given(model, given, known, dice=dice)
+        return model.draw_given(given, known, dice=dice)
     # Single columns, where the fit could not be trusted: nothing hangs on the parent.
     return model.sample(len(known), dice=dice)[:, : width - above]
 

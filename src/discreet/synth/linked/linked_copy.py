@@ -11,12 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from discreet.core.answer import Charged
 from discreet.errors import InvalidInput
-from discreet.release.assembled import Charged
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
 from discreet.synth.encoding.copy_style import decimals_of
-from discreet.synth.linked.linked_model import LinkedModel, LinkedPart, linked_tables
+from discreet.synth.linked.linked_model import LinkedModel, linked_tables
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -40,7 +40,11 @@ class LinkedSynthetic(Charged):
 
     def write(self, path: str | Path) -> None:
         """Write one CSV file for each table into a folder, or into a .zip file."""
-        styles = {part.name: _style(part, self.model.facts) for part in self.model.parts}
+        csv = self.model.facts.get("csv", {})
+        styles = {
+            part.name: style_from(csv.get(part.name), decimals_of(part.columns.columns))
+            for part in self.model.parts
+        }
         write_linked(self.tables, Path(path), styles)
 
     def to_json(self) -> dict[str, Any]:
@@ -68,10 +72,6 @@ class LinkedSynthetic(Charged):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {table.num_rows:,}" for name, table in self.tables.items())
         return f"LinkedSynthetic({shown}; epsilon {float(self.cost.epsilon):g})"
-
-
-def _style(part: LinkedPart, facts: Mapping[str, Any]) -> CsvStyle:
-    return style_from(facts.get("csv", {}).get(part.name), decimals_of(part.columns.columns))
 
 
 def write_linked(

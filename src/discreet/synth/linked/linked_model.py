@@ -88,10 +88,15 @@ def _draw_root(part: LinkedPart, rows: int | None, dice: Dice) -> DrawnRows:
     wanted = max(1, round(saved.model.total)) if rows is None else rows
     if isinstance(wanted, bool) or not 0 <= wanted <= MOST_ROWS:
         raise InvalidInput(f"The number of rows must be a whole number from 0 to {MOST_ROWS:,}.")
+    return draw_people(saved, wanted, dice=dice)
+
+
+def draw_people(saved: Saved, rows: int, *, dice: Dice) -> DrawnRows:
+    """Return that many rows of the table of people, by its rules."""
     rules = read_rules(saved.rules, saved.encoding)
-    drawn = draw(saved.model, saved.encoding, wanted, dice=dice, rules=rules)
+    drawn = draw(saved.model, saved.encoding, rows, dice=dice, rules=rules)
     codes = codes_of(drawn.places, saved.encoding)
-    return DrawnRows(codes, drawn.places, np.arange(wanted), np.arange(wanted))
+    return DrawnRows(codes, drawn.places, np.arange(rows), np.arange(rows))
 
 
 def _draw_below(part: LinkedPart, above: LinkedPart, parents: DrawnRows, dice: Dice) -> DrawnRows:

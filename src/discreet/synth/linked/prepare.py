@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.catalog.catalog import Catalog, engine_name
-from discreet.catalog.read.check import check_table
-from discreet.core.numbers import Delta
+from discreet.catalog.catalog import Catalog
 from discreet.core.schema import Dataset
 from discreet.engine.base import Held
 from discreet.errors import InvalidInput
@@ -17,14 +15,14 @@ from discreet.ledger.entry import Payer
 from discreet.ledger.text import exposure_note
 from discreet.release.desk import Desk
 from discreet.release.snapshots import label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope
+from discreet.synth.budget import SynthBudget, check_hope
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.encoding.outline import Outline, outline_of
+from discreet.synth.encoding.outline import Outline
 from discreet.synth.linked.event_rows import event_columns, seal_first, seal_later
 from discreet.synth.linked.joined_rows import columns_of, seal_linked
 from discreet.synth.linked.table_tree import LinkedTable, TableTree
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
-from discreet.synth.prepare import copy_funds, preview_of
+from discreet.synth.prepare import checked_outline, copy_funds, delta_of, preview_of
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import read_rules
 
@@ -64,19 +62,11 @@ def prepare_linked(
 ) -> PreparedLinked:
     """Return the plan and the price of a linked synthesis. Depends on public facts only."""
     dataset = tree.dataset
-    budget = desk.catalog.budget_of(dataset)
-    delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
-    outlines = {}
-    for node in tree.tables:
-        check_table(dataset, node.table, desk.engine)
-        outlines[node.name] = outline_of(
-            desk.catalog,
-            f"{dataset.name}.{node.name}",
-            bins=request.bins,
-            types=desk.engine.schema(engine_name(dataset, node.table)),
-            has_delta=bool(delta.value),
-            many=True,
-        )
+    delta = delta_of(request, dataset, desk)
+    outlines = {
+        node.name: checked_outline(dataset, node.table, request, delta, desk, many=True)
+        for node in tree.tables
+    }
     previews = {name: preview_of(outline) for name, outline in outlines.items()}
     for node in tree.tables:
         _check_rules(node, previews[node.name])

@@ -27,6 +27,7 @@ from discreet.synth.linked.linked_model import (
     DrawnRows,
     LinkedModel,
     LinkedPart,
+    draw_people,
     draw_rows,
     expanded,
     known_codes,
@@ -48,10 +49,8 @@ from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import adaptive, automatic
 from discreet.synth.methods.given_rows import GivenRows
 from discreet.synth.model_file import Saved, with_facts
-from discreet.synth.models.drawing import draw
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
-from discreet.synth.synthetic import codes_of
 from discreet.synth.trusted_fit import TrustedFit, fit_trusted
 
 FIRST = Fraction(2, 5)
@@ -159,9 +158,7 @@ class _Fitting:
         part = self.parts[node.name] = self._part(node, columns, trusted)
         dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
         rows = max(1, round(trusted.model.total))
-        found = draw(trusted.model, part.saved.encoding, rows, dice=dice)
-        own = codes_of(found.places, part.saved.encoding)
-        self.drawn[node.name] = DrawnRows(own, found.places, np.arange(rows), np.arange(rows))
+        self.drawn[node.name] = draw_people(_free(part).saved, rows, dice=dice)
         return trusted.words
 
     def _below(self, node: LinkedTable, columns: LinkedColumns) -> tuple[str, ...]:
@@ -181,9 +178,7 @@ class _Fitting:
         else:
             part, words = self._events(node, columns, known, which, people)
         self.parts[node.name] = part
-        # Without rules, which are the copy's: one that nothing satisfies must not break a fit.
-        free = replace(part, saved=replace(part.saved, rules=()))
-        rows = draw_rows(free, known, which, dice=dice)
+        rows = draw_rows(_free(part), known, which, dice=dice)
         self.drawn[node.name] = DrawnRows(*rows, which, people)
         return words
 
@@ -233,6 +228,11 @@ class _Fitting:
             self.encodings[node.name],
             _saved(encoding, trusted, node.table.rules, chance),
         )
+
+
+def _free(part: LinkedPart) -> LinkedPart:
+    """Return a part without rules, which are the copy's: one that nothing satisfies must not break a fit."""
+    return replace(part, saved=replace(part.saved, rules=()))
 
 
 def _saved(

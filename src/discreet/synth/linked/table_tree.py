@@ -42,11 +42,6 @@ class TableTree:
     dataset: Dataset
     tables: tuple[LinkedTable, ...]
 
-    @property
-    def root(self) -> LinkedTable:
-        """Return the table of people: one row each."""
-        return self.tables[0]
-
     def of(self, name: str) -> LinkedTable:
         """Return a table by name."""
         return next(each for each in self.tables if each.name == name)

@@ -12,10 +12,10 @@ from typing import Protocol
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.noise.laws import GaussianLaw
 from discreet.synth.encoding.shape import Columns, merge_counts
 from discreet.synth.measure.private_marginals import Measured
-from discreet.synth.measure.simplex import Floats
 
 LEAST = 1e-6
 """A model whose measurements would be this unlikely, were it true, is not handed over."""

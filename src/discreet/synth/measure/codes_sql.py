@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,6 +25,7 @@ from discreet.plan.stability import bound_rows, structural_rows
 from discreet.sql.write.blocks import Block, BlockWriter
 from discreet.sql.write.cells import Cell, clamped
 from discreet.synth.encoding.columns import Coded
+from discreet.synth.encoding.decode import day_number
 
 LONGEST_WORD = 200
 """Texts of more characters are never learned as a category; they count as missing."""
@@ -177,9 +177,9 @@ def position_sql(cell: Cell, domain: Domain, dialect: str) -> str:
                 return shifted
             return function("divide", dialect, shifted, str(int(coarser)))
         case DateDomain(lower=first):
-            return _minus(function("day_number", dialect, cell.value), _day_number(first))
+            return _minus(function("day_number", dialect, cell.value), day_number(first))
         case TimestampDomain(lower=moment):
-            return _minus(function("day_number", dialect, cell.value), _day_number(moment.date()))
+            return _minus(function("day_number", dialect, cell.value), day_number(moment.date()))
         case _:
             raise InternalError("only numbers and days have positions")
 
@@ -234,7 +234,3 @@ def _halved(position: str, runs: Sequence[_Run], dialect: str) -> str:
 
 def _minus(value: str, lower: int) -> str:
     return f"(({value}) - ({lower}))" if lower else f"({value})"
-
-
-def _day_number(day: dt.date) -> int:
-    return (day - dt.date(1970, 1, 1)).days

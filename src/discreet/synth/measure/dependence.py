@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.synth.encoding.shape import Columns, Counts, Merges, merge_counts
 from discreet.synth.measure.private_marginals import Counter
 from discreet.synth.measure.singles import Singles
@@ -30,7 +30,7 @@ class FamilyScores:
     def __repr__(self) -> str:
         return "FamilyScores"
 
-    def of(self, counter: Counter, families: Sequence[Columns]) -> npt.NDArray[np.int64]:
+    def of(self, counter: Counter, families: Sequence[Columns]) -> Integers:
         """Return the scores of some families, each a whole number of rows."""
         for batch in self._batches([each for each in families if each not in self._found]):
             wanted = sorted({tuple(sorted(family)) for family in batch})

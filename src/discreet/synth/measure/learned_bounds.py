@@ -18,9 +18,8 @@ from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.entry import Receipt
 from discreet.release.desk import Desk
 from discreet.synth.budget import funds_of
-from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.outline import RangeToLearn, scan_of
-from discreet.synth.measure.learned_ranges import first_cells, narrowed
+from discreet.synth.measure.learned_ranges import first_look, narrowed
 from discreet.synth.measure.learned_types import LookWords, paid_look
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
@@ -57,7 +56,7 @@ def learn_bounds(
         if column.name in columns and isinstance(column.domain, IntegerDomain | NumberDomain)
     ]
     scan = scan_of(desk.catalog, table)
-    sealed = [seal_codes(scan, desk.engine, [_wide(item)]) for item in items]
+    sealed = [seal_codes(scan, desk.engine, [first_look(item)]) for item in items]
     if any(codes.source.dataset != dataset for codes in sealed):
         raise Unfit("a read of other people than are charged")
     funds = funds_of(epsilon, Delta(Fraction(0)), region=EVERYONE)
@@ -81,13 +80,9 @@ def learn_bounds(
     }
 
 
-def _wide(item: RangeToLearn) -> Coded:
-    return Coded(item.name, item.domain, first_cells(item.domain), missing=True, open_ends=True)
-
-
 def _seen(item: RangeToLearn, measured: Measured) -> list[str]:
     """Return the ends and the step of what stands out from the noise; nothing where nothing does."""
-    found = narrowed(item, first_cells(item.domain), measured)
+    found = narrowed(item, measured)
     if found is None:
         return []
     domain = found.domain

@@ -22,7 +22,7 @@ from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp,
 from discreet.synth.encoding.outline import Outline, RangeToLearn, WordsToLearn
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.measure import learned_stems
-from discreet.synth.measure.learned_ranges import first_cells, merged, narrowed
+from discreet.synth.measure.learned_ranges import first_look, merged, narrowed
 from discreet.synth.measure.private_marginals import (
     MarginalBudget,
     Measured,
@@ -123,10 +123,8 @@ class _Learner:
         self, items: Sequence[RangeToLearn], purse: MarginalBudget
     ) -> dict[str, Coded | None]:
         """Return each column with its bins; `purse` is spent twice, once for each histogram."""
-        edges = {item.name: first_cells(item.domain) for item in items}
-        wide = [Coded(i.name, i.domain, edges[i.name], missing=True, open_ends=True) for i in items]
-        first = self._histograms(wide, purse)
-        found = {item.name: narrowed(item, edges[item.name], first[item.name]) for item in items}
+        first = self._histograms([first_look(item) for item in items], purse)
+        found = {item.name: narrowed(item, first[item.name]) for item in items}
         close = [c for c in found.values() if c is not None and c.edges is not None]
         if close:
             # A column without gaps still counts them here: rows are dropped by nobody's other column.

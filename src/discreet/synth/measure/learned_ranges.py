@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
 from discreet.noise.laws import LaplaceLaw
 from discreet.synth.encoding.columns import BINS, MOST_SINGLE, Coded, Ordered, day_domain
@@ -102,7 +102,7 @@ def bars_of(measured: Measured) -> NoiseBars:
     return NoiseBars(math.sqrt(measured.variance), heavy, measured.values.size)
 
 
-def seen_range(counts: npt.NDArray[np.int64], bars: NoiseBars) -> tuple[int, int] | None:
+def seen_range(counts: Integers, bars: NoiseBars) -> tuple[int, int] | None:
     """Return the first and the last cell between which the rows lie, as far as the noise shows.
 
     Cells are joined two by two until a group stands out from the noise: few rows in many cells are
@@ -121,9 +121,7 @@ def seen_range(counts: npt.NDArray[np.int64], bars: NoiseBars) -> tuple[int, int
     return first, behind - 1
 
 
-def _hull(
-    counts: npt.NDArray[np.float64], first: int, behind: int, bars: NoiseBars
-) -> tuple[int, int] | None:
+def _hull(counts: Floats, first: int, behind: int, bars: NoiseBars) -> tuple[int, int] | None:
     """Return (first, behind) of the part of a group that holds rows for certain."""
     total = float(counts[first:behind].sum())
     bar = bars.certain(behind - first)
@@ -139,7 +137,7 @@ def _hull(
     return (first, behind) if total > bar else None
 
 
-def _stretch(beside: npt.NDArray[np.int64], bars: NoiseBars) -> int:
+def _stretch(beside: Integers, bars: NoiseBars) -> int:
     """Return how many of the cells beside a range, nearest first, probably belong to it."""
     taken = 0
     while True:
@@ -151,11 +149,17 @@ def _stretch(beside: npt.NDArray[np.int64], bars: NoiseBars) -> int:
         taken += more[0]
 
 
-def narrowed(item: RangeToLearn, edges: tuple[int, ...], measured: Measured) -> Coded | None:
+def first_look(item: RangeToLearn) -> Coded:
+    """Return the column in public cells that cover all of it, gaps apart."""
+    return Coded(item.name, item.domain, first_cells(item.domain), missing=True, open_ends=True)
+
+
+def narrowed(item: RangeToLearn, measured: Measured) -> Coded | None:
     """Return the column with the range that was seen, one code a value or cells for a closer look.
 
-    `measured` counts the cells between `edges` and, last, the missing ones. None: nothing was seen.
+    `measured` counts the cells of `first_look` and, last, the missing ones. None: nothing was seen.
     """
+    edges = first_cells(item.domain)
     found = seen_range(measured.values[:-1], bars_of(measured))
     if found is None:
         return None

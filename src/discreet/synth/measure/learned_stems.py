@@ -89,13 +89,10 @@ def stems_of_codes(levels: Sequence[StemLevel]) -> list[str]:
         for stem, rows in level.clear.items():
             longer = [] if below is None else [r for s, r in below.clear.items() if s[:-1] == stem]
             bar = CLEAR[-1] * level.deviation * math.sqrt(1 + len(longer))
-            if rows - sum(longer) > bar and (_has_digit(stem) or _goes_on(stem, below)):
+            of_codes = any(map(str.isdigit, stem)) or _goes_on(stem, below)
+            if rows - sum(longer) > bar and of_codes:
                 kept[stem] = rows
     return sorted(sorted(kept, key=lambda stem: -kept[stem])[:MOST_STEMS])
-
-
-def _has_digit(stem: str) -> bool:
-    return any(letter.isdigit() for letter in stem)
 
 
 def _goes_on(stem: str, below: StemLevel | None) -> bool:

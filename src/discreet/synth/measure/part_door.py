@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from discreet.errors import InternalError
+from discreet.noise.laws import NoiseLaw
 from discreet.synth.encoding.shape import Columns, Merges
 from discreet.synth.measure.private_marginals import (
-    Law,
     Measured,
     PrivateMarginals,
     Scores,
@@ -32,7 +32,7 @@ class PartDoor(PrivateMarginals):
         self._spent = Fraction(0)
         self.measured: list[Measured] = []
 
-    def law(self, share: Fraction) -> Law:
+    def law(self, share: Fraction) -> NoiseLaw:
         """Return the noise that a marginal gets for a share of the part."""
         return self._outer.law(share * self._part)
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.core.bounds import sqrt_lower
 from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
 from discreet.errors import InternalError
@@ -18,8 +18,6 @@ from discreet.noise.laws import GaussianLaw, LaplaceLaw, NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
 from discreet.synth.encoding.shape import Columns, Counts, Merges, Shape, merge_counts
-
-Law: TypeAlias = NoiseLaw
 
 
 class Counter(Protocol):
@@ -67,7 +65,7 @@ class MarginalBudget:
         """Return a share of this budget, in the same currency."""
         return MarginalBudget(self.amount * share, self.concentrated)
 
-    def law(self, *, l1: int, l2_squared: int) -> Law:
+    def law(self, *, l1: int, l2_squared: int) -> NoiseLaw:
         """Return the noise that all of it buys for numbers that a unit moves so far; reads nothing."""
         if self.concentrated:
             return GaussianLaw(Fraction(l2_squared) / (2 * self.amount))
@@ -83,7 +81,7 @@ class Measured:
 
     columns: Columns
     values: Counts
-    law: Law
+    law: NoiseLaw
     merged: Merges = field(default_factory=dict)
 
     @property
@@ -92,7 +90,7 @@ class Measured:
         return self.law.variance
 
 
-Scores: TypeAlias = Callable[[Counter], npt.NDArray[np.int64]]
+Scores: TypeAlias = Callable[[Counter], Integers]
 """From the exact marginals to one whole number for each candidate."""
 
 
@@ -127,7 +125,7 @@ class PrivateMarginals:
         """Return the share that has not been used: public, since every share asked for is."""
         return 1 - self._spent
 
-    def law(self, share: Fraction) -> Law:
+    def law(self, share: Fraction) -> NoiseLaw:
         """Return the noise that a marginal gets for a share; reads nothing."""
         return self.purse.part(share).law(l1=self.unit.l1, l2_squared=self.unit.l2_squared)
 
@@ -167,9 +165,7 @@ class PrivateMarginals:
         reach = sensitivity * self.unit.l1
         return draw_several(found, count, sensitivity=reach, epsilon=epsilon, rng=self._rng)
 
-    def _scored(
-        self, scores: Scores, share: Fraction, count: int
-    ) -> tuple[npt.NDArray[np.int64], Fraction]:
+    def _scored(self, scores: Scores, share: Fraction, count: int) -> tuple[Integers, Fraction]:
         """Return the scores, and the epsilon of each of `count` draws that together use `share`."""
         self._take(share)
         amount = share * self.purse.amount / count
@@ -185,15 +181,15 @@ class PrivateMarginals:
             raise InternalError("a method asked for more than was charged")
         self._spent += share
 
-    def _draw(self, law: Law, shape: tuple[int, ...]) -> Counts:
+    def _draw(self, law: NoiseLaw, shape: tuple[int, ...]) -> Counts:
         return law.draw(shape, self._rng)
 
-    def _event(self, law: Law) -> PrivacyEvent:
+    def _event(self, law: NoiseLaw) -> PrivacyEvent:
         return law.event(l1=lambda: self.unit.l1, l2_squared=lambda: self.unit.l2_squared)
 
 
 def draw_several(
-    scores: npt.NDArray[np.int64], count: int, *, sensitivity: int, epsilon: Fraction, rng: Rng
+    scores: Integers, count: int, *, sensitivity: int, epsilon: Fraction, rng: Rng
 ) -> list[int]:
     """Return `count` different indices, each drawn by its score among those not drawn yet.
 

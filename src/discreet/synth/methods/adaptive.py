@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.synth.encoding.shape import Columns, Counts, Groups, Merges, merge_counts
-from discreet.synth.fitting.beliefs import Beliefs, Table
+from discreet.synth.fitting.beliefs import Beliefs
 from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, drawing_cells, junction_tree, widened
@@ -83,13 +83,7 @@ def fit(
     return _fitted(door, candidates, rounds, cells, progress=progress)
 
 
-def fit_given(
-    door: PrivateMarginals,
-    given: GivenRows,
-    *,
-    before: Columns = (),
-    progress: Progress = silent,
-) -> Layered:
+def fit_given(door: PrivateMarginals, given: GivenRows, *, before: Columns = ()) -> Layered:
     """Return a model of columns beside others that are known row by row.
 
     Of those nothing is measured, and only marginals that join them to others are candidates.
@@ -102,7 +96,7 @@ def fit_given(
     candidates = [
         each for each in closed(find_workload(door.shape, None)) if not set(each) <= known
     ]
-    return _fitted(door, candidates, None, CELLS, given=given, before=before, progress=progress)
+    return _fitted(door, candidates, None, CELLS, given=given, before=before)
 
 
 def _fitted(
@@ -113,7 +107,7 @@ def _fitted(
     *,
     given: GivenRows | None = None,
     before: Columns = (),
-    progress: Progress,
+    progress: Progress = silent,
 ) -> Layered:
     progress(0, 1, "counting columns")
     singles = _singles(door, given, SINGLES if candidates else Fraction(1))
@@ -275,7 +269,7 @@ class _State:
 def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int) -> _State:
     """Return independent columns, each with its noisy one-way marginal by group."""
     sizes = tuple(int(each.max()) + 1 for each in groups)
-    base: dict[Columns, Table] = {}
+    base: dict[Columns, Floats] = {}
     evidence: dict[Columns, Evidence] = {}
     for column, each in enumerate(groups):
         chances = np.bincount(each, weights=singles.counts[column])
@@ -316,7 +310,7 @@ class _Contest:
             return open_ones[0]
         law = self._door.law(share * (1 - CHOICE))
 
-        def scores(counter: Counter) -> npt.NDArray[np.int64]:
+        def scores(counter: Counter) -> Integers:
             # For one row added or removed, one cell of the exact counts moves by 1 and nothing
             # else moves: the estimate and the noise to come are public.
             new = [columns for columns in open_ones if columns not in self._gaps]

@@ -11,7 +11,6 @@ from math import prod
 
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Merges, Shape
-from discreet.synth.fitting.spanning import MOST_CELLS
 from discreet.synth.measure.dependence import FamilyScores
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.measure.singles import (
@@ -21,6 +20,7 @@ from discreet.synth.measure.singles import (
     merged_sizes,
     rare_groups,
 )
+from discreet.synth.methods.tree import MOST_CELLS
 from discreet.synth.models.conditional_chain import Network
 from discreet.synth.models.inference import ModelLink, infer
 from discreet.synth.progress import Progress, silent

@@ -11,10 +11,11 @@ from itertools import combinations
 
 import numpy as np
 
+from discreet.core.arrays import Floats
+from discreet.noise.laws import NoiseLaw
 from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, merge_counts
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Law, Measured
-from discreet.synth.measure.simplex import Floats
+from discreet.synth.measure.private_marginals import Measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +41,7 @@ class GivenRows:
         shares: Floats = table / table.sum()
         return shares
 
-    def single(self, column: int, total: float, law: Law) -> Measured:
+    def single(self, column: int, total: float, law: NoiseLaw) -> Measured:
         """Return what is known of one column, in the words of a measurement with that noise."""
         values = np.rint(total * self.counts((column,))).astype(np.int64)
         return Measured((column,), values, law)

@@ -8,11 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Groups, Shape
 from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
+from discreet.synth.measure.implied import whole
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
-from discreet.synth.measure.simplex import Floats
 from discreet.synth.measure.singles import Singles, by_root, settle
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.progress import Progress, silent
@@ -90,7 +91,8 @@ def single_tables(door: PrivateMarginals, measured: Sequence[Measured]) -> tuple
 
     Guarantee: at most the share that the door has left; which columns lack a table is noisy or public.
     """
-    have = {each.columns[0]: each for each in measured if _of_codes(each, door.shape)}
+    by_code = whole(measured, door.shape)
+    have = {each.columns[0]: each for each in by_code if len(each.columns) == 1}
     lacking = [column for column in range(door.shape.width) if column not in have]
     if lacking and door.left > 0:
         found = door.measure([(column,) for column in lacking], share=door.left)
@@ -130,10 +132,6 @@ def _placed(
 
 def _uniform(shape: Shape) -> list[Floats]:
     return [np.full(size, 1 / size) for size in shape.sizes]
-
-
-def _of_codes(measured: Measured, shape: Shape) -> bool:
-    return len(measured.columns) == 1 and measured.values.shape == shape.of(measured.columns)
 
 
 def _network(shape: Shape, total: float, laws: Sequence[Floats]) -> Network:

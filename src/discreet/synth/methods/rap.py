@@ -12,11 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.machine.extras import needs
 from discreet.synth.encoding.shape import Columns, Groups, Shape
-from discreet.synth.fitting.beliefs import Table
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.mixture import Mixture, mixture, shares_of
@@ -91,7 +90,7 @@ class _Cells:
 
     shape: Shape
     marginals: Sequence[Columns]
-    ends: npt.NDArray[np.int64]
+    ends: Integers
 
     @classmethod
     def of(cls, shape: Shape, marginals: Sequence[Columns]) -> _Cells:
@@ -147,10 +146,10 @@ class _Contest:
     def __init__(self, door: PrivateMarginals, cells: _Cells) -> None:
         self._door = door
         self._cells = cells
-        self._exact: npt.NDArray[np.int64] | None = None
+        self._exact: Integers | None = None
 
     def choose(
-        self, blocks: tuple[Table, ...], asked: _Asked, queries: int, share: Fraction
+        self, blocks: tuple[Floats, ...], asked: _Asked, queries: int, share: Fraction
     ) -> list[int]:
         """Return cells that the relaxed rows are wrong about and that have not been counted."""
         candidates = np.flatnonzero(asked.open)
@@ -165,9 +164,9 @@ class _Contest:
             ]
         )
 
-        def scores(counter: Counter) -> npt.NDArray[np.int64]:
+        def scores(counter: Counter) -> Integers:
             # One row moves one cell of each marginal by 1; the relaxed rows are public by now.
-            found: npt.NDArray[np.int64] = np.abs(self._read(counter) - guess)[candidates]
+            found: Integers = np.abs(self._read(counter) - guess)[candidates]
             return found
 
         drawn = self._door.choose_several(scores, count=count, sensitivity=1, share=share * CHOICE)
@@ -188,7 +187,7 @@ class _Contest:
             found.append((codes, self._door.measure([columns], share=part, merged=merged)[0]))
         return found
 
-    def _read(self, counter: Counter) -> npt.NDArray[np.int64]:
+    def _read(self, counter: Counter) -> Integers:
         if self._exact is None:
             tables = counter.marginals(self._cells.marginals)
             self._exact = np.concatenate([table.ravel() for table in tables], dtype=np.int64)

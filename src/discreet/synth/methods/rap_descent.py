@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Floats
 from discreet.synth.encoding.shape import Columns
-from discreet.synth.fitting.beliefs import Table
 
 Array: TypeAlias = jax.Array
 Queries: TypeAlias = npt.NDArray[np.int32]
@@ -42,7 +42,7 @@ class Relaxed:
         key = jax.random.key(BEGIN)
         self._logits: Array = spread * jax.random.normal(key, (codes, rows), dtype=jnp.float32)
 
-    def blocks(self) -> tuple[Table, ...]:
+    def blocks(self) -> tuple[Floats, ...]:
         """Return, for each column, relaxed rows by codes."""
         chances = np.asarray(_softmax(self._logits, self._owns), dtype=np.float64)
         found = []
@@ -54,8 +54,8 @@ class Relaxed:
     def fit_cells(
         self,
         queries: Queries,
-        targets: npt.NDArray[np.float64],
-        counted: npt.NDArray[np.bool_],
+        targets: Floats,
+        counted: Bits,
         *,
         steps: int,
         rate: float,
@@ -76,7 +76,7 @@ class Relaxed:
         )
 
     def fit_marginals(
-        self, wanted: Sequence[Columns], targets: Sequence[Table], *, steps: int, rate: float
+        self, wanted: Sequence[Columns], targets: Sequence[Floats], *, steps: int, rate: float
     ) -> None:
         """Move towards whole marginals, each given as shares of all rows."""
         parts = tuple(
@@ -98,7 +98,7 @@ def subsets(width: int) -> list[tuple[int, ...]]:
     return sorted(found, key=lambda columns: sum(1 << column for column in columns))
 
 
-def cells_of_moments(width: int) -> npt.NDArray[np.float64]:
+def cells_of_moments(width: int) -> Floats:
     """Return the matrix from shares of rows with *at least* these codes to *exactly* these.
 
     >>> cells_of_moments(1).tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidInput, MissingExtra
@@ -28,7 +29,7 @@ Fit: TypeAlias = Callable[..., Model]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One way to make a model; `options` are the keywords that `fit` takes besides `progress`.
+    """One way to make a model.
 
     `needs` is a package and the extra that brings it: asked for before anything is paid.
     `groups_bins`: it counts neighbouring bins together where they are mostly noise, so that numbers
@@ -37,10 +38,15 @@ class Method:
 
     fit: Fit
     says: str
-    options: tuple[str, ...] = ()
     uses_data: bool = True
     needs: tuple[str, str] | None = None
     groups_bins: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the settings: the keywords that `fit` takes besides `progress`."""
+        found = signature(self.fit).parameters.values()
+        return tuple(p.name for p in found if p.kind is p.KEYWORD_ONLY and p.name != "progress")
 
     @property
     def here(self) -> bool:
@@ -55,29 +61,20 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "auto": Method(
-        automatic.fit,
-        "adaptive or independent, by the rows and the price",
-        ("workload",),
-        groups_bins=True,
+        automatic.fit, "adaptive or independent, by the rows and the price", groups_bins=True
     ),
     "tree": Method(tree.fit, "pairs of columns along a tree; the quickest"),
     "adaptive": Method(
         adaptive.fit,
         "marginals of a workload, chosen where the model is worst; the most precise",
-        ("workload", "rounds", "cells"),
         groups_bins=True,
     ),
-    "correlated": Method(
-        correlated.fit, "PrivBayes: each column given a few others", ("parents", "theta")
-    ),
-    "independent": Method(
-        independent.fit, "noisy histograms, columns independent", ("bins", "split")
-    ),
-    "random": Method(random_rows.fit, "uses no data", ("rows",), uses_data=False),
+    "correlated": Method(correlated.fit, "PrivBayes: each column given a few others"),
+    "independent": Method(independent.fit, "noisy histograms, columns independent"),
+    "random": Method(random_rows.fit, "uses no data", uses_data=False),
     "rap": Method(
         rap.fit,
         "relaxed rows fitted to the cells they are most wrong about; needs the extra rap",
-        ("workload", "rounds", "queries", "relaxed_rows", "steps"),
         needs=("jax", "rap"),
     ),
 }

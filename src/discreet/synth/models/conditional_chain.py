@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Shape, joint_codes
 from discreet.synth.models.conditioning import Factor, condition, eliminate, hosts
-from discreet.synth.models.model import Allowed, Dice
+from discreet.synth.models.model import Allowed, Dice, head_json
 from discreet.synth.models.systematic import draw_codes
 
-Table: TypeAlias = npt.NDArray[np.float64]
 _SUMS_TO_ONE = 1e-6
 
 
@@ -28,7 +27,7 @@ class Node:
 
     column: int
     parents: Columns
-    table: Table
+    table: Floats
 
     @property
     def family(self) -> Columns:
@@ -57,7 +56,7 @@ class Network:
     def _factors(self) -> list[Factor]:
         return [(node.family, node.table) for node in self.nodes]
 
-    def marginal(self, columns: Columns) -> Table:
+    def marginal(self, columns: Columns) -> Floats:
         """Return the estimated counts of one marginal, axes in the order asked for."""
         return self.total * eliminate(self._factors, columns)
 
@@ -74,10 +73,7 @@ class Network:
     def to_json(self) -> dict[str, Any]:
         """Return the model as plain numbers, lists and text."""
         return {
-            "kind": "network",
-            "names": list(self.shape.names),
-            "sizes": list(self.shape.sizes),
-            "total": self.total,
+            **head_json("network", self),
             "nodes": [
                 {
                     "column": node.column,

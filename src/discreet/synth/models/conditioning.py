@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import Columns
 from discreet.synth.fitting.beliefs import no_chance
 from discreet.synth.models.model import Allowed
 
-Factor: TypeAlias = tuple[Columns, npt.NDArray[np.float64]]
+Factor: TypeAlias = tuple[Columns, Floats]
 """A table and the columns of its axes."""
 
 
@@ -30,7 +30,7 @@ def hosts(families: Sequence[Columns]) -> list[int | None]:
     return found
 
 
-def condition(families: Sequence[Factor], allowed: Allowed) -> list[npt.NDArray[np.float64]]:
+def condition(families: Sequence[Factor], allowed: Allowed) -> list[Floats]:
     """Return the conditional tables of the same families, given what is allowed.
 
     From last to first, each column tells the family that hosts its parents how likely it is that
@@ -56,16 +56,14 @@ def condition(families: Sequence[Factor], allowed: Allowed) -> list[npt.NDArray[
     return tables
 
 
-def _spread(
-    message: npt.NDArray[np.float64], columns: Columns, family: Columns
-) -> npt.NDArray[np.float64]:
+def _spread(message: Floats, columns: Columns, family: Columns) -> Floats:
     """Return a message with an axis for each column of a family that holds its columns."""
     order = sorted(range(len(columns)), key=lambda axis: family.index(columns[axis]))
     sizes = dict(zip(columns, message.shape, strict=True))
     return message.transpose(order).reshape([sizes.get(column, 1) for column in family])
 
 
-def eliminate(families: Sequence[Factor], wanted: Columns) -> npt.NDArray[np.float64]:
+def eliminate(families: Sequence[Factor], wanted: Columns) -> Floats:
     """Return the chances of the wanted columns, axes in that order.
 
     `families` are conditional tables, the column itself on the last axis, parents before children.
@@ -101,13 +99,11 @@ def _joined(factors: list[Factor], *, without: int) -> Factor:
     return tuple(axes), _product(factors, tuple(axes))
 
 
-def _product(factors: list[Factor], axes: Columns) -> npt.NDArray[np.float64]:
+def _product(factors: list[Factor], axes: Columns) -> Floats:
     """Return the product of some tables, summed over all columns but `axes`."""
     names = {column: name for name, column in enumerate(sorted({c for f, _ in factors for c in f}))}
     operands: list[Any] = []  # tables and their axes in turn
     for columns, table in factors:
         operands += [table, [names[column] for column in columns]]
-    found: npt.NDArray[np.float64] = np.einsum(
-        *operands, [names[axis] for axis in axes], optimize="greedy"
-    )
+    found: Floats = np.einsum(*operands, [names[axis] for axis in axes], optimize="greedy")
     return found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits
 from discreet.errors import InvalidInput
 from discreet.synth.derived_columns import derive
 from discreet.synth.encoding.columns import Encoding
@@ -23,9 +23,6 @@ ROUNDS = 12
 MOST_MORE = 50
 MOST_AT_ONCE = 50_000
 """A round draws at most 50 rows for each one that is lacking, and no more than this beyond them."""
-
-
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ def draw(
     return Drawn(found, lacking)
 
 
-def _given(where: Condition | None, rules: Rules, encoding: Encoding) -> dict[int, Mask]:
+def _given(where: Condition | None, rules: Rules, encoding: Encoding) -> dict[int, Bits]:
     """Return the codes that a good row can have, as far as single columns say; the rest is checked."""
     found = {} if where is None else dict(allowed_codes(where, encoding))
     for rule in rules.conditions:
@@ -109,7 +106,7 @@ def _collect(sample: Callable[[int], Places], rows: int) -> Places:
 
 def good_rows(
     places: Places, encoding: Encoding, rules: Rules, where: Condition | None = None
-) -> npt.NDArray[np.bool_]:
+) -> Bits:
     """Return which rows satisfy a condition and break no rule."""
     good = np.ones(len(places), dtype=bool)
     for rule in rules.conditions:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import Columns, Groups, Merges, Shape
 from discreet.synth.fitting.likely_table import fit_table
 from discreet.synth.measure.private_marginals import Measured
-from discreet.synth.measure.simplex import Floats, onto_simplex
-from discreet.synth.measure.singles import Singles, agreed_total
+from discreet.synth.measure.singles import Singles, agreed_total, onto_simplex
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.models.conditioning import hosts
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, joint_codes
-from discreet.synth.fitting.beliefs import Beliefs, Table, no_chance
+from discreet.synth.fitting.beliefs import Beliefs, no_chance, spread
 from discreet.synth.fitting.entropy import Parts, believe
-from discreet.synth.fitting.junction import junction_tree
-from discreet.synth.models.model import Allowed, Dice
+from discreet.synth.fitting.junction import drawing_order, junction_tree
+from discreet.synth.models.model import Allowed, Dice, head_json, read_head
 from discreet.synth.models.systematic import draw_codes
 
 LARGEST = 1 << 23
@@ -28,11 +29,11 @@ class Layered:
     shape: Shape
     total: float
     groups: tuple[Groups, ...]
-    within: tuple[Table, ...]
+    within: tuple[Floats, ...]
     parts: Parts
     beliefs: Beliefs
 
-    def marginal(self, columns: Columns) -> Table:
+    def marginal(self, columns: Columns) -> Floats:
         """Return the estimated counts of one marginal, axes in the order asked for."""
         ascending = tuple(sorted(columns))
         table = self.beliefs.marginal(ascending)
@@ -61,15 +62,37 @@ class Layered:
             coarse[:, fresh] = np.stack(
                 np.unravel_index(drawn, [sizes[column] for column in fresh]), axis=1
             )
-        codes = np.empty((rows, self.shape.width), dtype=np.int32)
-        for column, chances in enumerate(within):
-            groups = self.groups[column]
-            table = np.zeros((sizes[column], chances.size))
-            table[groups, np.arange(chances.size)] = chances
-            codes[:, column] = draw_codes(table, coarse[:, column], dice)
+        return self._inside(coarse, dict(enumerate(within)), dice)
+
+    def _inside(self, coarse: Integers, within: Mapping[int, Floats], dice: Dice) -> Codes:
+        """Return codes of some columns, drawn inside the groups of each row."""
+        codes = np.empty((len(coarse), len(within)), dtype=np.int32)
+        for at, (column, chances) in enumerate(within.items()):
+            table = np.zeros((self.beliefs.tree.sizes[column], chances.size))
+            table[self.groups[column], np.arange(chances.size)] = chances
+            codes[:, at] = draw_codes(table, coarse[:, column], dice)
         return codes
 
-    def _given(self, within: list[Table], columns: list[int]) -> Beliefs:
+    def draw_given(self, given: Columns, known: Codes, *, dice: Dice) -> Codes:
+        """Return the codes of all other columns, one row for each row of `known`, exactly by the model.
+
+        Columns are eliminated one by one, which leaves for each the law given what it was joined to;
+        drawn the other way round, each finds those values in its row.
+        """
+        sizes = self.beliefs.tree.sizes
+        coarse = np.zeros((len(known), self.shape.width), dtype=np.int64)
+        for at, column in enumerate(given):
+            coarse[:, column] = self.groups[column][known[:, at]]
+        families = drawing_order(sizes, self.parts, given)
+        for family, logs in zip(families, _laws(self, families), strict=True):
+            *by, column = family
+            place = joint_codes(coarse, by, sizes)
+            chances = np.exp(logs - logs.max(axis=-1, keepdims=True)).reshape(-1, sizes[column])
+            coarse[:, column] = draw_codes(chances, place, dice)
+        own = {i: chances for i, chances in enumerate(self.within) if i not in given}
+        return self._inside(coarse, own, dice)
+
+    def _given(self, within: list[Floats], columns: list[int]) -> Beliefs:
         """Return the beliefs about groups, given that the codes of some columns are allowed ones."""
         tree = self.beliefs.tree
         parts = dict(self.parts)
@@ -86,10 +109,7 @@ class Layered:
     def to_json(self) -> dict[str, Any]:
         """Return the model as plain numbers, lists and text: potentials, not their large product."""
         return {
-            "kind": "layered",
-            "names": list(self.shape.names),
-            "sizes": list(self.shape.sizes),
-            "total": self.total,
+            **head_json("layered", self),
             "groups": [groups.tolist() for groups in self.groups],
             "within": [chances.tolist() for chances in self.within],
             "parts": [
@@ -99,11 +119,34 @@ class Layered:
         }
 
 
+def _laws(model: Layered, families: list[Columns]) -> list[Floats]:
+    """Return, for each family, the log-law of its last column given the others (not scaled)."""
+    sizes = model.beliefs.tree.sizes
+    factors: list[tuple[Columns, Floats]] = list(model.parts.items())
+    laws: list[Floats] = []
+    for family in reversed(families):
+        column = family[-1]
+        joined = np.zeros([sizes[c] for c in family])
+        rest = []
+        for columns, table in factors:
+            if column not in columns:
+                rest.append((columns, table))
+                continue
+            order = [columns.index(c) for c in family if c in columns]
+            joined = joined + spread(table.transpose(order), columns, family)
+        laws.append(joined)
+        top = joined.max(axis=-1, keepdims=True)
+        message = np.log(np.exp(joined - top).sum(axis=-1)) + top[..., 0]
+        by = tuple(sorted(family[:-1]))
+        factors = [*rest, (by, message)] if by else rest
+    return laws[::-1]
+
+
 def layered(
     shape: Shape,
     total: float,
     groups: tuple[Groups, ...],
-    within: tuple[Table, ...],
+    within: tuple[Floats, ...],
     parts: Parts,
 ) -> Layered:
     """Return the model of some log-potentials over groups."""
@@ -123,12 +166,9 @@ def read_layered(data: Mapping[str, Any]) -> Layered:
 
 
 def _read(data: Mapping[str, Any]) -> Layered:
-    shape = Shape(
-        tuple(str(name) for name in data["names"]), tuple(int(size) for size in data["sizes"])
-    )
+    shape, total = read_head(data)
     groups = tuple(np.array(each, dtype=np.int64) for each in data["groups"])
     chances = tuple(np.array(each, dtype=np.float64) for each in data["within"])
-    total = float(data["total"])
     fits = len(shape.names) == len(shape.sizes) == len(groups) == len(chances) > 0
     if not fits or not 0 <= total < np.inf:
         raise _unreadable()
@@ -143,7 +183,7 @@ def _read(data: Mapping[str, Any]) -> Layered:
 
 
 def _read_parts(items: Any, sizes: tuple[int, ...]) -> Parts:
-    parts: dict[Columns, Table] = {(column,): np.zeros(size) for column, size in enumerate(sizes)}
+    parts: dict[Columns, Floats] = {(column,): np.zeros(size) for column, size in enumerate(sizes)}
     for item in items:
         columns = tuple(int(column) for column in item["columns"])
         ascending = columns == tuple(sorted(set(columns)))

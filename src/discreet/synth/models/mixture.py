@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Shape
-from discreet.synth.fitting.beliefs import Table, no_chance
-from discreet.synth.models.model import Allowed, Dice
+from discreet.synth.fitting.beliefs import no_chance
+from discreet.synth.models.model import Allowed, Dice, head_json, read_head
 from discreet.synth.models.systematic import draw_codes
 
 MILLION = 10**6
 """Chances are kept as whole weights of about this sum: small files that come back as they were."""
-
-Weights: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,15 +26,15 @@ class Mixture:
 
     shape: Shape
     total: float
-    weights: tuple[Weights, ...]
-    blocks: tuple[Table, ...]
+    weights: tuple[Integers, ...]
+    blocks: tuple[Floats, ...]
 
     @property
     def relaxed_rows(self) -> int:
         """Return how many relaxed rows there are."""
         return len(self.blocks[0])
 
-    def marginal(self, columns: Columns) -> Table:
+    def marginal(self, columns: Columns) -> Floats:
         """Return the estimated counts of one marginal, axes in the order asked for."""
         return self.total * shares_of(self.blocks, columns)
 
@@ -59,15 +58,12 @@ class Mixture:
     def to_json(self) -> dict[str, Any]:
         """Return the model as plain numbers, lists and text."""
         return {
-            "kind": "mixture",
-            "names": list(self.shape.names),
-            "sizes": list(self.shape.sizes),
-            "total": self.total,
+            **head_json("mixture", self),
             "weights": [weights.tolist() for weights in self.weights],
         }
 
 
-def shares_of(blocks: Sequence[npt.NDArray[np.floating[Any]]], columns: Columns) -> Table:
+def shares_of(blocks: Sequence[npt.NDArray[np.floating[Any]]], columns: Columns) -> Floats:
     """Return the relaxed rows' share in each cell of a marginal.
 
     The largest column comes last, in one matrix product: what is written out before it is small.
@@ -82,11 +78,11 @@ def shares_of(blocks: Sequence[npt.NDArray[np.floating[Any]]], columns: Columns)
     for side in sides[1:-1]:
         joint = (joint[:, None, :] * side).reshape(-1, rows)
     table = joint @ sides[-1].T / rows
-    found: Table = table.reshape([len(side) for side in sides]).transpose(np.argsort(order))
+    found: Floats = table.reshape([len(side) for side in sides]).transpose(np.argsort(order))
     return found
 
 
-def mixture(shape: Shape, total: float, blocks: Sequence[Table]) -> Mixture:
+def mixture(shape: Shape, total: float, blocks: Sequence[Floats]) -> Mixture:
     """Return the model of relaxed rows, each of which adds up to about 1 in each column."""
     return _of_weights(shape, total, [np.rint(MILLION * b).astype(np.int64) for b in blocks])
 
@@ -94,10 +90,7 @@ def mixture(shape: Shape, total: float, blocks: Sequence[Table]) -> Mixture:
 def read_mixture(data: Mapping[str, Any]) -> Mixture:
     """Return the model that `to_json` described, or refuse it with a sentence."""
     try:
-        shape = Shape(
-            tuple(str(name) for name in data["names"]), tuple(int(size) for size in data["sizes"])
-        )
-        total = float(data["total"])
+        shape, total = read_head(data)
         weights = [np.array(block, dtype=np.int64) for block in data["weights"]]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise _unreadable() from error
@@ -111,7 +104,7 @@ def read_mixture(data: Mapping[str, Any]) -> Mixture:
     return _of_weights(shape, total, weights)
 
 
-def _of_weights(shape: Shape, total: float, weights: Sequence[Weights]) -> Mixture:
+def _of_weights(shape: Shape, total: float, weights: Sequence[Integers]) -> Mixture:
     blocks = tuple(each / each.sum(axis=1, keepdims=True) for each in weights)
     return Mixture(shape, total, tuple(weights), blocks)
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Floats
 from discreet.synth.encoding.shape import Codes, Columns, Shape
 
 Dice: TypeAlias = np.random.Generator  # no guarantee hangs on these dice: the model is paid for
 """Chance for drawing rows."""
-Allowed = Mapping[int, npt.NDArray[np.bool_]]
+Allowed = Mapping[int, Bits]
 """For some columns, which codes a row may have: the condition of conditional sampling."""
 
 
@@ -29,7 +29,7 @@ class Model(Protocol):
         """Return the estimated number of rows of the real table."""
         ...
 
-    def marginal(self, columns: Columns) -> npt.NDArray[np.float64]:
+    def marginal(self, columns: Columns) -> Floats:
         """Return the estimated counts of one marginal; they add up to `total`."""
         ...
 
@@ -40,3 +40,19 @@ class Model(Protocol):
     def to_json(self) -> dict[str, Any]:
         """Return the model as plain numbers, lists and text, with a "kind" that names its reader."""
         ...
+
+
+def head_json(kind: str, model: Model) -> dict[str, Any]:
+    """Return what the JSON of every kind of model begins with."""
+    return {
+        "kind": kind,
+        "names": list(model.shape.names),
+        "sizes": list(model.shape.sizes),
+        "total": model.total,
+    }
+
+
+def read_head(data: Mapping[str, Any]) -> tuple[Shape, float]:
+    """Return the columns and the number of rows that `head_json` wrote, as they are."""
+    names, sizes = map(str, data["names"]), map(int, data["sizes"])
+    return Shape(tuple(names), tuple(sizes)), float(data["total"])

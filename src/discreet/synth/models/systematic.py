@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.models.model import Dice
 
@@ -12,8 +12,8 @@ _RADIX = 1 << 16
 
 
 def draw_codes(
-    chances: npt.NDArray[np.float64],
-    place: npt.NDArray[np.int64],
+    chances: Floats,
+    place: Integers,
     dice: Dice,
 ) -> Codes:
     """Return a code for each row, by the chances in the row of `chances` that `place` names.
@@ -36,10 +36,10 @@ def draw_codes(
 
 
 def _shares(
-    chances: npt.NDArray[np.float64],
-    many: npt.NDArray[np.int64],
+    chances: Floats,
+    many: Integers,
     dice: Dice,
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return whole counts for each row of chances that add up to `many`."""
     edges = np.cumsum(chances, axis=1)
     edges *= (many / edges[:, -1])[:, None]

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.measure.private_marginals import Counter
 from discreet.synth.report.quality_marginals import (
     Apart,
     MarginalGroups,
-    Reals,
     apart,
     cramers_v,
     groups,
@@ -57,8 +57,8 @@ class Coefficients:
 
     target: str
     names: tuple[str, ...]
-    first: Reals
-    second: Reals
+    first: Floats
+    second: Floats
 
     @property
     def worst(self) -> float:
@@ -85,8 +85,8 @@ class Quality:
     ones: tuple[Apart, ...]
     pairs: tuple[Apart, ...]
     triples: tuple[Apart, ...]
-    histograms: tuple[tuple[Reals, Reals], ...]
-    dependence: tuple[Reals, Reals]
+    histograms: tuple[tuple[Floats, Floats], ...]
+    dependence: tuple[Floats, Floats]
     groups: tuple[MarginalGroups, ...]
     invented: float
     coefficients: Coefficients | None
@@ -118,7 +118,7 @@ def compare(first: Counter, second: Counter, lens: Lens) -> Quality:
     )
 
 
-def dependence(counter: Counter, lens: Lens) -> Reals:
+def dependence(counter: Counter, lens: Lens) -> Floats:
     """Return Cramér's V of the pairs of one data set; NaN where a pair is not looked at."""
     return _dependence(
         _Tables(counter, ComparisonScope((), lens.scope.pairs, ())), lens.scope, lens.shape
@@ -139,7 +139,7 @@ class _Tables:
         return self._known[columns]
 
 
-def _dependence(table: _Tables, scope: ComparisonScope, shape: Shape) -> Reals:
+def _dependence(table: _Tables, scope: ComparisonScope, shape: Shape) -> Floats:
     """Return Cramér's V of the pairs; NaN where a pair was not compared."""
     found = np.full((shape.width, shape.width), np.nan)
     for low, high in scope.pairs:
@@ -158,13 +158,13 @@ def _target(lens: Lens) -> int | None:
     return short[-1] if short else None
 
 
-def _closest(column: int, lens: Lens, strength: Reals) -> list[int]:
+def _closest(column: int, lens: Lens, strength: Floats) -> list[int]:
     """Return the other columns by how strongly they hang on this one; the reader's data decide."""
     known = [i for i in range(lens.shape.width) if np.isfinite(strength[column, i])]
     return sorted(known, key=lambda i: -float(strength[column, i]))
 
 
-def _coefficients(one: _Tables, two: _Tables, lens: Lens, strength: Reals) -> Coefficients | None:
+def _coefficients(one: _Tables, two: _Tables, lens: Lens, strength: Floats) -> Coefficients | None:
     numbers = [i for i, centres in enumerate(lens.centres) if centres is not None]
     if not numbers:
         return None
@@ -189,7 +189,7 @@ def _coefficients(one: _Tables, two: _Tables, lens: Lens, strength: Reals) -> Co
 
 
 def _prediction(
-    one: _Tables, two: _Tables, lens: Lens, strength: Reals, target: int
+    one: _Tables, two: _Tables, lens: Lens, strength: Floats, target: int
 ) -> Prediction | None:
     given = _fitting(lens.shape, target, _closest(target, lens, strength))
     if not given:

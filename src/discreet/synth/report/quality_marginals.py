@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import Columns
-
-Reals: TypeAlias = npt.NDArray[np.float64]
 
 EDGES = (0.1, 0.01, 0.001)
 """Groups are told apart by their share of all rows: over a tenth, a hundredth, a thousandth, less."""
@@ -40,14 +38,14 @@ class MarginalGroups:
     absolute: float
 
 
-def shares(counts: npt.NDArray[np.generic]) -> Reals:
+def shares(counts: npt.NDArray[np.generic]) -> Floats:
     """Return counts as parts of their total, without negative parts; all alike where there is none."""
     found = np.maximum(np.asarray(counts, dtype=np.float64), 0.0)
     total = found.sum()
     return found / total if total > 0 else np.full(found.shape, 1 / max(found.size, 1))
 
 
-def apart(columns: Columns, first: Reals, second: Reals) -> Apart:
+def apart(columns: Columns, first: Floats, second: Floats) -> Apart:
     """Return how far two tables of shares lie apart."""
     difference = np.abs(first - second)
     return Apart(columns, float(difference.sum() / 2), float(difference.max(initial=0.0)))
@@ -70,7 +68,7 @@ def cramers_v(counts: npt.NDArray[np.generic]) -> float:
     return float(min(1.0, np.sqrt(squared / least)))
 
 
-def groups(tables: Sequence[tuple[Reals, Reals]]) -> tuple[MarginalGroups, ...]:
+def groups(tables: Sequence[tuple[Floats, Floats]]) -> tuple[MarginalGroups, ...]:
     """Return how well groups of each size are kept, over the cells of many tables."""
     if not tables:
         return ()
@@ -87,7 +85,7 @@ def groups(tables: Sequence[tuple[Reals, Reals]]) -> tuple[MarginalGroups, ...]:
     return tuple(found)
 
 
-def invented(tables: Sequence[tuple[Reals, Reals]]) -> float:
+def invented(tables: Sequence[tuple[Floats, Floats]]) -> float:
     """Return the share of the second's rows that lie where the first has none, over many tables."""
     if not tables:
         return 0.0

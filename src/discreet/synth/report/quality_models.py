@@ -13,13 +13,14 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.synth.encoding.shape import Columns, Shape
-from discreet.synth.report.quality_marginals import Reals, shares
+from discreet.synth.report.quality_marginals import shares
 
 Table: TypeAlias = Callable[[Columns], npt.NDArray[np.generic]]
 """From columns to their table of counts."""
 
-Centres: TypeAlias = Sequence[Reals | None]
+Centres: TypeAlias = Sequence[Floats | None]
 """For each column the number that a code stands for (NaN: missing), None for categories."""
 
 RIDGE = 1e-6
@@ -36,11 +37,11 @@ class ModelFeature:
 
     column: int
     name: str
-    values: Reals
+    values: Floats
 
 
 def features(
-    column: int, shape: Shape, centres: Centres, labels: Sequence[str], common: Reals
+    column: int, shape: Shape, centres: Centres, labels: Sequence[str], common: Floats
 ) -> list[ModelFeature]:
     """Return a column as features: itself if it is a number, else indicators of its codes.
 
@@ -65,7 +66,7 @@ def features(
     ]
 
 
-def regression(table: Table, target: ModelFeature, given: Sequence[ModelFeature]) -> Reals:
+def regression(table: Table, target: ModelFeature, given: Sequence[ModelFeature]) -> Floats:
     """Return the least-squares coefficients of `target` on `given`, from two-way tables.
 
     The first coefficient is the intercept. Solved with a tiny ridge, so that it always exists.
@@ -93,7 +94,7 @@ def _product(table: Table, one: ModelFeature, other: ModelFeature) -> float:
     return float(low.values @ joint @ high.values)
 
 
-def classifier(joint: npt.NDArray[np.generic], axis: int) -> npt.NDArray[np.int64]:
+def classifier(joint: npt.NDArray[np.generic], axis: int) -> Integers:
     """Return the predicted code of `axis` for every cell of the other columns.
 
     One logistic regression for each code against the rest, fitted to the counts in `joint`, with an
@@ -114,14 +115,14 @@ def classifier(joint: npt.NDArray[np.generic], axis: int) -> npt.NDArray[np.int6
     return np.asarray(scores.argmax(axis=1))
 
 
-def accuracy(joint: npt.NDArray[np.generic], axis: int, predicted: npt.NDArray[np.int64]) -> float:
+def accuracy(joint: npt.NDArray[np.generic], axis: int, predicted: Integers) -> float:
     """Return the share of rows of `joint` whose code the prediction meets."""
     weights = np.moveaxis(shares(joint), axis, -1)
     cells = weights.reshape(-1, weights.shape[-1])
     return float(cells[np.arange(len(cells)), predicted].sum())
 
 
-def _indicators(sizes: Sequence[int]) -> Reals:
+def _indicators(sizes: Sequence[int]) -> Floats:
     places = np.indices(sizes).reshape(len(sizes), -1) if sizes else np.zeros((0, 1), dtype=int)
     blocks = [np.ones((places.shape[1], 1))]
     for place, size in zip(places, sizes, strict=True):
@@ -129,7 +130,7 @@ def _indicators(sizes: Sequence[int]) -> Reals:
     return np.hstack(blocks)
 
 
-def _logistic(design: Reals, hits: Reals, present: Reals) -> Reals:
+def _logistic(design: Floats, hits: Floats, present: Floats) -> Floats:
     """Return the coefficients of a weighted logistic regression, by damped Newton steps."""
     found = np.zeros(design.shape[1])
     for _ in range(STEPS):

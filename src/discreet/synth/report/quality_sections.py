@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.report import Block, Figure, Grid, Section, Words, bars, heat, pairs
 from discreet.synth.report.quality import Coefficients, Prediction, Quality
-from discreet.synth.report.quality_marginals import EDGES, Apart, Reals
+from discreet.synth.report.quality_marginals import Apart
 from discreet.synth.report.verdicts import BADLY, supports
 
 COLUMNS = 30
@@ -65,11 +66,11 @@ def histogram_section(quality: Quality, names: tuple[str, str]) -> Section:
 def histogram(
     name: str,
     labels: Sequence[str],
-    first: Reals,
-    second: Reals,
+    first: Floats,
+    second: Floats,
     *,
     names: tuple[str, str],
-    half: Reals | None = None,
+    half: Floats | None = None,
 ) -> Figure:
     """Return two histograms of one column; `half` are the half widths around the first."""
     starts, words = _bins(labels)
@@ -90,7 +91,7 @@ def histogram(
     return Figure(name, spec, f"{names[0]} and {names[1]}, in parts of all rows.")
 
 
-def single(name: str, labels: Sequence[str], values: Reals) -> Figure:
+def single(name: str, labels: Sequence[str], values: Floats) -> Figure:
     """Return the histogram of one column of which nothing was measured by itself."""
     starts, words = _bins(labels)
     found = [float(value) for value in np.add.reduceat(values, starts)]
@@ -129,7 +130,7 @@ def dependence_section(quality: Quality, names: tuple[str, str]) -> Section:
 
 
 def dependence_map(
-    title: str, values: Reals, columns: Sequence[str], caption: str = "Darker is stronger."
+    title: str, values: Floats, columns: Sequence[str], caption: str = "Darker is stronger."
 ) -> Figure:
     """Return one heat map of a square of numbers; NaN is left blank."""
     shown = [str(name) for name in columns[:COLUMNS]]
@@ -224,10 +225,10 @@ def tail_section(quality: Quality, names: tuple[str, str]) -> Section:
     """Return how well small groups are kept."""
     ways = "two-column" if quality.pairs else "one-column"
     rows, below = [], "100%"
-    for group, above in zip(quality.groups, (*EDGES, 0.0), strict=True):
-        size = f"{above:.1%} to {below}" if above else f"up to {below}"
+    for group in quality.groups:
+        size = f"{group.above:.1%} to {below}" if group.above else f"up to {below}"
         rows.append((size, group.cells, group.relative, group.absolute))
-        below = f"{above:.1%}"
+        below = f"{group.above:.1%}"
     grid = Grid.of(
         ("part of all rows", "groups", "typical error of the size", "mean error, of all rows"),
         rows,

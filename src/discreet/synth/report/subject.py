@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -21,7 +22,6 @@ from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.private_marginals import Counter, Measured
 from discreet.synth.models.model import Model
 from discreet.synth.report.quality import Lens
-from discreet.synth.report.quality_marginals import Reals
 from discreet.synth.report.quality_scope import ComparisonScope
 
 Refit: TypeAlias = Callable[[Counter], Model]
@@ -78,7 +78,7 @@ def labels_of(column: Coded) -> tuple[str, ...]:
     return (*found, "missing") if column.missing else tuple(found)
 
 
-def centres_of(column: Coded) -> Reals | None:
+def centres_of(column: Coded) -> Floats | None:
     """Return the number in the middle of each code (NaN: missing); None for categories."""
     domain = day_domain(column.domain)
     if isinstance(domain, CategoryDomain | BooleanDomain):

@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 
 from discreet.synth.report.quality import Quality
-from discreet.synth.report.quality_marginals import EDGES, Apart
+from discreet.synth.report.quality_marginals import Apart
 
 WELL, ROUGHLY, BADLY = "well", "roughly", "badly"
 
@@ -57,13 +57,13 @@ def supports(quality: Quality) -> tuple[Supported, ...]:
         _tables("counts by three columns", quality.triples, 3),
     ]
     below = ""
-    for group, above in zip(quality.groups, (*EDGES, 0.0), strict=True):
-        kind = f"groups {_size(above, below)}"
+    for group in quality.groups:
+        kind = f"groups {_size(group.above, below)}"
         word = verdict(group.relative, GROUPS)
         found.append(
             Supported(kind, "relative error of the size", group.relative, float("nan"), word, 2)
         )
-        below = f"{above:.1%}"
+        below = f"{group.above:.1%}"
     if quality.coefficients is not None:
         off = np.abs(quality.coefficients.first - quality.coefficients.second)
         typical = float(off.mean())

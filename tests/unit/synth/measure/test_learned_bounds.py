@@ -110,7 +110,7 @@ def test_every_column_has_noise_for_its_share(curator, monkeypatch):
     """Laplace noise of scale 1 / (epsilon / columns): by 2,000 cells that no row is in."""
     drawn = []
 
-    def narrowed(_item, _edges, measured):
+    def narrowed(_item, measured):
         drawn.append(measured)
         return SimpleNamespace(domain=IntegerDomain(0, 1))
 

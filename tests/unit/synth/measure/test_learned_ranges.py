@@ -75,7 +75,7 @@ def test_the_range_is_found(case):
     values, low, high = CASES[case]
     edges = first_cells(WIDE)
     item = RangeToLearn("x", WIDE, missing=True)
-    column = narrowed(item, edges, histogram(values + 10**15, edges))
+    column = narrowed(item, histogram(values + 10**15, edges))
     lower, upper = column.domain.lower, column.domain.upper
     inside = ((values >= lower) & (values <= upper)).mean()
     assert inside > 0.97
@@ -99,7 +99,7 @@ def test_noise_alone_shows_no_range(law):
     low = NoiseBars(bars.deviation / 2, heavy=False, cells=bars.cells)
     assert any(seen_range(np.rint(draws(0, scale, len(edges))), low) for _ in range(300))
     item = RangeToLearn("x", WIDE, missing=True)
-    assert narrowed(item, edges, Measured((0,), np.zeros(len(edges) + 1, int), LAW)) is None
+    assert narrowed(item, Measured((0,), np.zeros(len(edges) + 1, int), LAW)) is None
 
 
 def test_a_thin_tail_does_not_make_the_range_explode():
@@ -108,7 +108,7 @@ def test_a_thin_tail_does_not_make_the_range_explode():
     for _ in range(100):
         values = np.rint(np.exp(DICE.normal(4.2, 0.3, 20_000))).astype(int)
         values[:400] = DICE.integers(150, 600, 400)
-        column = narrowed(item, edges, histogram(values + 10**15, edges))
+        column = narrowed(item, histogram(values + 10**15, edges))
         assert column.domain.lower >= -20
         assert column.domain.upper <= 2_000
 
@@ -117,17 +117,17 @@ def test_declared_gaps_keep_their_code_whatever_the_noise_says():
     edges = first_cells(WIDE)
     values = DICE.integers(0, 100, 20_000) + 10**15
     item = RangeToLearn("x", WIDE, missing=True)
-    assert narrowed(item, edges, histogram(values, edges, missing=500)).missing
-    assert narrowed(item, edges, histogram(values, edges, missing=0)).missing
+    assert narrowed(item, histogram(values, edges, missing=500)).missing
+    assert narrowed(item, histogram(values, edges, missing=0)).missing
     never = RangeToLearn("x", WIDE, missing=False)
-    assert not narrowed(never, edges, histogram(values, edges, missing=500)).missing
+    assert not narrowed(never, histogram(values, edges, missing=500)).missing
 
 
 def close_look(values, domain):
     edges = first_cells(domain)
     lowest = int(domain.lower / getattr(domain, "step", 1))
     item = RangeToLearn("x", domain, missing=False)
-    column = narrowed(item, edges, histogram(values - lowest, edges))
+    column = narrowed(item, histogram(values - lowest, edges))
     found = column.domain
     start = int(found.lower / (getattr(found, "step", 1)))
     factor = int(getattr(found, "step", 1) / getattr(domain, "step", 1))

@@ -7,7 +7,6 @@ import pytest
 
 from discreet.synth.fitting.beliefs import spread
 from discreet.synth.fitting.junction import drawing_cells, drawing_order
-from discreet.synth.models.given_drawing import draw_given
 from discreet.synth.models.layered import layered
 from discreet.testing import ALPHA
 from synth_kit import shape_of
@@ -34,8 +33,7 @@ def test_rows_follow_the_conditional_law(known):
     law = np.exp(joint)[..., known[0], known[1]]
     law /= law.sum()
     rows = 60_000
-    drawn = draw_given(
-        found,
+    drawn = found.draw_given(
         GIVEN,
         np.tile(np.array(known, dtype=np.int32), (rows, 1)),
         dice=np.random.default_rng(2),
@@ -51,7 +49,7 @@ def test_rows_follow_the_conditional_law(known):
 def test_each_row_is_drawn_by_its_own_values():
     found = model()
     known = np.array([[0, 0], [1, 2]] * 5_000, dtype=np.int32)
-    drawn = draw_given(found, GIVEN, known, dice=np.random.default_rng(3))
+    drawn = found.draw_given(GIVEN, known, dice=np.random.default_rng(3))
     shares = [np.bincount(drawn[i::2, 0], minlength=3) / 5_000 for i in (0, 1)]
     assert np.abs(shares[0] - shares[1]).max() > 0.02
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
-from discreet.learn.select import loss_bound
+from discreet.noise.bars.selection import selection_loss
 
 BIDS = (1.00, 1.00, 1.00, 3.01)
 TOP = 4.0
@@ -44,7 +43,7 @@ QUESTIONS = (
         "loss",
         "The most common of 10,000 names is chosen with epsilon 1. By how many bearers may the chosen name lie below the most common one, with 95%?",
         near(
-            lambda: loss_bound(10_000, Fraction(1), Fraction(1), Fraction(1, 20)),
+            lambda: selection_loss(10_000, 1, 1, "0.05"),
             "Yes: 2 ln(200,000) = {:.1f} people.",
             "(2 x sensitivity / epsilon) x ln(candidates / beta)",
         ),

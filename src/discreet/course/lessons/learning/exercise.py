@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
-from discreet.learn.select import loss_bound
+from discreet.noise.bars.selection import selection_loss
 
 MODELS, ROWS = 50, 1_000
 LENGTH = 5.0
@@ -26,7 +26,7 @@ def _guarded(given: float) -> GradedAnswer:
 
 
 def _tuning(given: float) -> GradedAnswer:
-    truth = loss_bound(MODELS, Fraction(1, ROWS), Fraction(1), Fraction(1, 20))
+    truth = selection_loss(MODELS, Fraction(1, ROWS), 1, "0.05")
     return judged(
         close_to(truth, given, within=0.01),
         f"Yes: {100 * truth:.2f} points of accuracy.",

@@ -9,9 +9,9 @@ from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import Field, StrictStr
 
+from discreet.course.grading import LONGEST
 from discreet.course.grading import grade as graded
 from discreet.course.lesson import all_lessons, lesson_named
-from discreet.course.written import LONGEST
 from discreet.errors import UnknownName
 from discreet.server.access.auth import address_of, api_router, everybody
 from discreet.server.access.limits import Buckets

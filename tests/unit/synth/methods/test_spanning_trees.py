@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.fitting.spanning import MOST_CELLS, choose_tree, pairs_of
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.singles import measure_singles
+from discreet.synth.methods.tree import MOST_CELLS, choose_tree, pairs_of
 from discreet.synth.progress import silent
 from synth_kit import door_to, shape_of
 
