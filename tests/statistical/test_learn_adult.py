@@ -14,7 +14,7 @@ from discreet.account.convert import rho_of_target
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.errors import MissingExtra
 from discreet.examples.uci import adult
-from discreet.learn.measure.columns import _feature, encoding_of
+from discreet.learn.measure.columns import encoding_of, feature_column
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import PaidRows
 from discreet.learn.methods import fit_classifier
@@ -49,7 +49,7 @@ def rows():
         else:
             known = sorted(pc.unique(table[name].drop_null()).to_pylist())
             columns.append(Coded(name, CategoryDomain(tuple(known))))
-    encoding = encoding_of("adult", [_feature(c) for c in columns[:-1]], columns[-1])
+    encoding = encoding_of("adult", [feature_column(c) for c in columns[:-1]], columns[-1])
     found = codes_of_table(table, encoding.coded)
     return found[:32_561], found[32_561:], encoding
 
