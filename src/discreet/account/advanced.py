@@ -6,13 +6,12 @@ None of this may stop or choose steps by what was seen: fixed-k composition is n
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 from discreet.account.convert import ONE, ZERO, cost_up
 from discreet.core.bounds import decimal_down, decimal_up, exp_upper, log_upper, sqrt_upper
-from discreet.core.numbers import round_up
+from discreet.core.numbers import least_whole, round_up
 
 _CONTEXT = Context(prec=60, Emin=-999_999, Emax=999_999)
 _MARGIN = Decimal("1e-32")
@@ -64,5 +63,4 @@ def optimal_epsilon(epsilon: Fraction, count: int, wanted: Fraction) -> Fraction
     def enough(millionths: int) -> bool:
         return optimal_delta(epsilon, count, Fraction(millionths, 10**6)) <= wanted
 
-    every = range(math.ceil(epsilon * count * 10**6))
-    return Fraction(bisect_left(every, True, key=enough), 10**6)
+    return Fraction(least_whole(0, math.ceil(epsilon * count * 10**6), enough), 10**6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -14,6 +16,23 @@ Number: TypeAlias = int | float | str | Decimal | Fraction
 """What users may write for an amount. A float means the decimal that it prints as."""
 
 MAX_EXPONENT = 400  # refuses 1e999999999, whose exact form would fill the memory
+
+
+def least_whole(low: int, high: int, enough: Callable[[int], bool]) -> int:
+    """Return the least number from `low` on that is enough, `high` where none below it is.
+
+    Of any size, which bisect's are not. What is enough stays so for larger numbers.
+
+    >>> least_whole(0, 10**30, lambda number: number**2 >= 10**50)
+    10000000000000000000000000
+    """
+    while low < high:
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return high
 
 
 def to_fraction(value: Number, *, name: str = "value") -> Fraction:
@@ -96,7 +115,7 @@ SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**30), Fraction(10**30)
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class _Amount:
+class _Amount(ABC):
     """An amount of privacy, held exactly; only amounts of one kind are compared."""
 
     value: Fraction
@@ -112,8 +131,9 @@ class _Amount:
         return cls(value)
 
     @staticmethod
+    @abstractmethod
     def _check(value: Fraction) -> None:
-        raise NotImplementedError
+        """Refuse what an amount of this kind cannot be."""
 
     def __float__(self) -> float:
         return float(self.value)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.arrays import Bits, Integers
-from discreet.core.numbers import Epsilon, Number, to_fraction
+from discreet.core.numbers import Epsilon, Number, least_whole, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.coins import uniform
@@ -107,7 +106,7 @@ def coin_epsilon(truth: Number) -> Fraction:
     while not enough(top):
         top *= 2
     first = top // 2 + 1
-    return Fraction(first + bisect_left(range(first, top), True, key=enough), _DIGITS)
+    return Fraction(least_whole(first, top, enough), _DIGITS)
 
 
 def _checked_truth(truth: Number) -> Fraction:

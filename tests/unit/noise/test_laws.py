@@ -47,6 +47,14 @@ def test_half_width_is_the_least(law, confidence):
     assert m == 0 or law.coverage(m - 1) < float(confidence)
 
 
+@pytest.mark.parametrize("law", [LaplaceLaw(Fraction(2**70)), GaussianLaw(Fraction(2**140))])
+def test_half_width_may_be_larger_than_a_machine_word(law):
+    m = law.half_width("0.95")
+    assert m > 2**63
+    assert law.coverage(m) >= 0.95 - 1e-16
+    assert law.coverage(m - m // 10**6) < 0.95
+
+
 def test_the_worked_numbers():
     law = LaplaceLaw.of(1)
     assert law.tail(3) == pytest.approx(0.073, abs=5e-4)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -20,7 +19,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.core.event import PrivacyEvent
-from discreet.core.numbers import Number, plain, to_fraction
+from discreet.core.numbers import Number, least_whole, plain, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.additive import Shape
 from discreet.noise.exact.tails import Tail
@@ -145,7 +144,7 @@ def _least(law: NoiseLaw, failure: Fraction) -> int:
     upper = 1
     while not _within(law, upper, failure):
         upper *= 2
-    return bisect_left(range(upper), True, key=lambda m: _within(law, m, failure))
+    return least_whole(0, upper, lambda m: _within(law, m, failure))
 
 
 def _within(law: NoiseLaw, m: int, failure: Fraction) -> bool:
