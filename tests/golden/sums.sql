@@ -119,7 +119,7 @@ SELECT SUM(income - 12 * debt) AS net FROM people
 --> event Laplace(scale 51200000, l1 51200000)
 --> sum: discrete Laplace noise of scale 5.12e7, one unit moves it by 51,200,000 steps of 0.01 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN t1.c0 > 51200000 THEN 51200000 WHEN t1.c0 < -1200000 THEN -1200000 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT (t0.c3 - (t0.c4) * 6000) AS c0 FROM canon."census.people" AS t0 WHERE t0.c3 IS NOT NULL AND t0.c4 IS NOT NULL) AS t1
+-->   SELECT CAST(SUM(CAST((CASE WHEN t1.c0 > 51200000 THEN 51200000 WHEN t1.c0 < -1200000 THEN -1200000 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT (t0.c3 - (t0.c4) * 6000) AS c0 FROM canon."census.people" AS t0) AS t1
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN t1.c0 > 51200000 THEN 51200000 WHEN t1.c0 < -1200000 THEN -1200000 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT (t0.c3 - (t0.c4) * 6000) AS c0 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3, CASE WHEN s."debt" >= -1000 AND s."debt" <= 1000 THEN CASE WHEN CAST(FLOOR(CASE WHEN s."debt" > -1.25 AND s."debt" < 1.25 THEN 0.0 ELSE s."debt" / 5.0 END + 0.5) AS BIGINT) > 200 THEN 200 WHEN CAST(FLOOR(CASE WHEN s."debt" > -1.25 AND s."debt" < 1.25 THEN 0.0 ELSE s."debt" / 5.0 END + 0.5) AS BIGINT) < -200 THEN -200 ELSE CAST(FLOOR(CASE WHEN s."debt" > -1.25 AND s."debt" < 1.25 THEN 0.0 ELSE s."debt" / 5.0 END + 0.5) AS BIGINT) END END AS c4 FROM "census.people" AS s) AS t0) AS t1
 --> spark:
@@ -134,7 +134,7 @@ SELECT SUM(age * 2 + 1) AS odd FROM people
 --> event Laplace(scale 241, l1 241)
 --> sum: discrete Laplace noise of scale 241, one unit moves it by 241 (1)
 --> duckdb:
--->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN t1.c0 > 241 THEN 241 WHEN t1.c0 < 1 THEN 1 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT ((t0.c0) * 2 + 1) AS c0 FROM canon."census.people" AS t0 WHERE t0.c0 IS NOT NULL) AS t1
+-->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN t1.c0 > 241 THEN 241 WHEN t1.c0 < 1 THEN 1 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT ((t0.c0) * 2 + 1) AS c0 FROM canon."census.people" AS t0) AS t1
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN t1.c0 > 241 THEN 241 WHEN t1.c0 < 1 THEN 1 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT ((t0.c0) * 2 + 1) AS c0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0) AS t1
 --> spark:
@@ -164,7 +164,7 @@ SELECT SUM(CASE WHEN sex = 'Male' THEN income ELSE 0 END) AS of_men FROM people
 --> event Laplace(scale 50000000, l1 50000000)
 --> sum: discrete Laplace noise of scale 5e7, one unit moves it by 50,000,000 steps of 0.01 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN t1.c0 > 50000000 THEN 50000000 WHEN t1.c0 < 0 THEN 0 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN ((t0.g1) = ('Male')) THEN t0.c3 ELSE 0 END AS c0 FROM canon."census.people" AS t0 WHERE t0.c3 IS NOT NULL) AS t1
+-->   SELECT CAST(SUM(CAST((CASE WHEN t1.c0 > 50000000 THEN 50000000 WHEN t1.c0 < 0 THEN 0 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN ((t0.g1) = ('Male')) THEN t0.c3 ELSE 0 END AS c0 FROM canon."census.people" AS t0) AS t1
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN t1.c0 > 50000000 THEN 50000000 WHEN t1.c0 < 0 THEN 0 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN ((t0.c1) = ('Male')) THEN t0.c3 ELSE 0 END AS c0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1, CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0) AS t1
 --> spark:
@@ -180,8 +180,7 @@ SELECT SUM(LEAST(income, 1000)) AS capped, SUM(GREATEST(balance, 0)) AS plus FRO
 --> sum: discrete Laplace noise of scale 200000, one unit moves it by 100,000 steps of 0.01 (0.5)
 --> sum: discrete Laplace noise of scale 100, one unit moves it by 50 (0.5)
 --> duckdb:
--->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN t1.c0 > 100000 THEN 100000 WHEN t1.c0 < 0 THEN 0 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END AS c0 FROM canon."census.people" AS t0 WHERE t0.c3 IS NOT NULL) AS t1
--->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN t1.c0 > 50 THEN 50 WHEN t1.c0 < 0 THEN 0 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END AS c0 FROM canon."census.people" AS t0 WHERE t0.c8 IS NOT NULL) AS t1
+-->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN t1.c0 > 100000 THEN 100000 WHEN t1.c0 < 0 THEN 0 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(sum_no_overflow(CAST((CASE WHEN t1.c1 > 50 THEN 50 WHEN t1.c1 < 0 THEN 0 ELSE t1.c1 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END AS c0, CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END AS c1 FROM canon."census.people" AS t0) AS t1
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN t1.c0 > 100000 THEN 100000 WHEN t1.c0 < 0 THEN 0 ELSE t1.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t1.c1 > 50 THEN 50 WHEN t1.c1 < 0 THEN 0 ELSE t1.c1 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END AS c0, CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END AS c1 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3, CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0) AS t1
 --> spark:

@@ -253,21 +253,6 @@ def columns_of(expr: Expr) -> frozenset[str]:
     return frozenset(node.name for node in walk(expr) if isinstance(node, ColumnRef))
 
 
-def needed_by(expr: Expr) -> frozenset[str]:
-    """Return columns without which `expr` is NULL, whatever the others are."""
-    match expr:
-        case ColumnRef(name=name):
-            return frozenset({name})
-        case Arithmetic() | Negate() | Extreme() | Call() | DatePart() | Concat():
-            return frozenset().union(*map(needed_by, children(expr)))
-        case Case(branches=branches, otherwise=otherwise):
-            values = {*(value for _, value in branches), otherwise} - {Literal(None)}
-            each = list(map(needed_by, values))
-            return each[0].intersection(*each[1:]) if each else frozenset()
-        case _:
-            return frozenset()
-
-
 def walk(expr: Expr) -> Iterator[Expr]:
     """Yield `expr` and everything below it."""
     yield expr

@@ -1,7 +1,5 @@
 """Trees of expressions: their parts, their columns, and replacing columns."""
 
-import itertools
-
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Operator
@@ -38,36 +36,6 @@ def test_columns_are_found_at_any_depth():
     deep = e.Case(((POSITIVE, e.Negate(B)),), e.Literal(None))
     assert e.columns_of(deep) == {"t.a", "t.b"}
     assert e.columns_of(ONE) == frozenset()
-
-
-def numbers(depth: int) -> list[e.Expr]:
-    """Return every kind of expression of two numbers, one inside another."""
-    if not depth:
-        return [A, B, ONE, e.Literal(None)]
-    below = numbers(depth - 1)
-    pairs = list(itertools.product(below, repeat=2))
-    found: list[e.Expr] = [e.Negate(one) for one in below]
-    found += [e.Call(name, one) for name in ("abs", "floor", "sign") for one in below]
-    for one, two in pairs:
-        found += [e.Arithmetic(operator, one, two) for operator in Operator]
-        found += [e.Extreme(greatest=greatest, operands=(one, two)) for greatest in (False, True)]
-        found += [e.Coalesce((one, two)), e.Case(((e.IsNull(one), two),), one)]
-        found += [e.Case(((e.IsNull(one), two),), e.Literal(None))]
-    return found
-
-
-def test_without_a_column_that_it_needs_an_expression_is_nothing():
-    values = (None, -2, 0, 3)
-    needing = 0
-    for expr in numbers(1) + numbers(2)[::7]:
-        needed = e.needed_by(expr)
-        needing += bool(needed)
-        assert needed <= e.columns_of(expr)
-        for a, b in itertools.product(values, repeat=2):
-            row = {"t.a": a, "t.b": b}
-            if any(row[name] is None for name in needed):
-                assert evaluate(expr, row) is None
-    assert needing > 500
 
 
 def test_no_function_makes_a_value_of_nothing():

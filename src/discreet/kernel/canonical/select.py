@@ -18,6 +18,7 @@ from discreet.core.schema import (
     Domain,
     IdentifierDomain,
     IntegerDomain,
+    NumberDomain,
     Table,
     TextDomain,
 )
@@ -37,6 +38,9 @@ FORMAT = "4"
 """Changes whenever the same declarations would give other canonical rows."""
 MOST_GROUPED = 8
 """So many categories, and so many small numbers, are stored once more: a text takes an eighth of a second for a million rows."""
+
+MOST_SORTED = 16
+"""So many numbers: of more the rows that lack the same ones are too few to fill a block."""
 
 
 def stored_columns(table: Table) -> dict[int, Column]:
@@ -261,19 +265,26 @@ class CanonicalRecipe:
         Rows within the declared bound come first: whole blocks are then known to be kept or left out. Where
         every question keeps that bound, w says so: the bound itself for rows within it, and the place of the
         row for those beyond. It is the same number in whole blocks, which are counted without reading it.
+
+        Rows that lack the same numbers lie together, so that most blocks of a column are whole: these are
+        computed with in two thirds of the time. Not where rows are bounded for each question anew, which
+        goes by person and takes ten times as long as all else.
         """
         columns = stored_columns(self.table)
+        gaps = _gaps(self.table)
         if unit_column(self.table) is None:
             rows = canonical_select(self.table, columns, types, "duckdb", relation)
-            return f"SELECT {_typed(self.table) or 'c'} FROM ({rows}) AS n"
+            order = f" ORDER BY {', '.join(gaps)}" if gaps else ""
+            return f"SELECT {_typed(self.table) or 'c'} FROM ({rows}) AS n{order}"
         rows = ranked_select(self.table, types, "duckdb", relation, whole=whole)
         unit = "n.u" if self._numbered(whole=whole) else _numbered(salt)
         places = [f"{unit} AS u", "CAST(n.r AS INTEGER) AS r"]
         if self.table.bounded:
             places.append(f"CAST(GREATEST(n.r, {self.table.max_rows}) AS BIGINT) AS w")
         cells = ", ".join([*filter(None, [_typed(self.table)]), *places])
-        first = "" if self.table.max_rows is None else f"n.r > {self.table.max_rows}, "
-        return f"SELECT {cells} FROM ({rows}) AS n ORDER BY {first}u, r"
+        order = [] if self.table.max_rows is None else [f"n.r > {self.table.max_rows}"]
+        order += [*(gaps if self.table.bounded else []), "u", "r"]
+        return f"SELECT {cells} FROM ({rows}) AS n ORDER BY {', '.join(order)}"
 
     def foreseen(self, stored: str) -> dict[str, str]:
         """Return the SELECTs of one number that are counted once for each content, by how they are asked.
@@ -335,6 +346,15 @@ def _typed(table: Table) -> str:
             own, beside = f"CAST(n.c{i} AS {enum_type(column.domain)})", f"n.c{i}"
         cells += [f"{own} AS c{i}", *([f"{beside} AS g{i}"] if i in grouped else [])]
     return ", ".join(cells)
+
+
+def _gaps(table: Table) -> list[str]:
+    """Return what tells apart rows that lack different numbers."""
+    columns = stored_columns(table).items()
+    numbers = [
+        i for i, column in columns if isinstance(column.domain, IntegerDomain | NumberDomain)
+    ]
+    return [f"n.c{i} IS NULL" for i in numbers[:MOST_SORTED]]
 
 
 def _numbered(salt: str) -> str:

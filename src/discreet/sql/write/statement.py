@@ -1,4 +1,4 @@
-"""A question to the SQL that an engine runs: a SELECT for sums that are read together, one for each histogram."""
+"""A question to the SQL that an engine runs: one SELECT for all sums, one for each histogram."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
 from discreet.plan.curves.drawn import outermost_curves, replaced
 from discreet.plan.expr import Expr
-from discreet.plan.ir import Scan
 from discreet.plan.lattices import EPOCH, lattice
 from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
@@ -40,7 +39,7 @@ _PARTS: dict[Kind, tuple[str, ...]] = {
 
 def render(question: Question, engine: Engine) -> tuple[Draft, ...]:
     """Return all SELECTs that answer `question` exactly, for the kernel to judge."""
-    drafts = [_linear(question, engine, measures) for measures in _apart(question, engine)]
+    drafts = [_linear(question, engine)] if question.measured.measures else []
     drafts += [_histogram(question, engine, *choice) for choice in question.measured.choices]
     for draft in drafts:
         short(len(draft.sql))
@@ -56,40 +55,10 @@ def _prepared(question: Question, engine: Engine) -> tuple[BlockWriter, Block]:
     return blocks, block
 
 
-MOST_APART = 2
-"""How many operands are read by themselves: of more the looks would cost more than the clamps."""
-
-
-def _apart(question: Question, engine: Engine) -> list[Mapping[str, Measure]]:
-    """Return the measures that one SELECT adds up, for each SELECT.
-
-    An operand stands alone where rows without it can be left out then: a second look at stored rows
-    costs less than clamping NULL. Not where more is done to a row than to compute and add it up.
-    """
-    measures, statement = dict(question.measured.measures), question.statement
-    simple = isinstance(statement.source, Scan) and not statement.keys and not question.enforced
-    if not simple or not engine.capabilities.canonical:
-        return [measures] if measures else []
-    blocks, block = _prepared(question, engine)
-    writer = blocks.writer(block)
-    operands = dict.fromkeys(_operands(_Read(block, (), measures), writer))
-    if len(operands) > MOST_APART or any(
-        outermost_curves(each, writer.fields) for each in operands
-    ):
-        return [measures]
-    alone = []
-    for operand in operands:
-        own = {name: measure for name, measure in measures.items() if measure.operand == operand}
-        if any(_there(_Read(block, (), own))):
-            alone.append(own)
-    others = {name: m for name, m in measures.items() if all(name not in own for own in alone)}
-    return [each for each in (others, *alone) if each]
-
-
-def _linear(question: Question, engine: Engine, measures: Mapping[str, Measure]) -> Draft:
+def _linear(question: Question, engine: Engine) -> Draft:
     blocks, block = _prepared(question, engine)
     keys = tuple(key.value for key in question.statement.keys)
-    read = _Read(block, keys, measures)
+    read = _Read(block, keys, dict(question.measured.measures))
     read = _with_zeros(read, blocks.writer(block))
     for parts in (_curves, _operands):
         read = _drawn_out(read, blocks, parts(read, blocks.writer(read.block)))
@@ -181,10 +150,7 @@ def _drawn_out(read: _Read, blocks: BlockWriter, parts: Iterator[Expr]) -> _Read
     measures = {name: _over(measure, names) for name, measure in read.measures.items()}
     above = replace(read, keys=keys, measures=measures)
     used = {name for value in above.values for name in e.columns_of(value)}
-    there = _there(read) if blocks.engine.capabilities.canonical else ()
-    inner = replace(
-        read.block, cells={**read.block.cells, **cells}, where=(*read.block.where, *there)
-    )
+    inner = replace(read.block, cells={**read.block.cells, **cells})
     grouped = {key.name for key in keys if isinstance(key, e.ColumnRef)}
     carried = [name for name in inner.cells if name in used]
     block = blocks.wrapped(inner, carried, grouped=grouped)
@@ -192,24 +158,6 @@ def _drawn_out(read: _Read, blocks: BlockWriter, parts: Iterator[Expr]) -> _Read
         case e.Case(otherwise=e.Literal(value=None)) as only if only in names:
             block = replace(block, where=(f"{block.cells[names[only].name].value} IS NOT NULL",))
     return replace(above, block=block)
-
-
-def _there(read: _Read) -> Iterator[str]:
-    """Yield conditions that leave out rows of which nothing is added up, because a column is missing.
-
-    An engine that compares stored columns with NULL at once takes twice as long to clamp what is NULL.
-    """
-    match read.summed:
-        case e.Case(otherwise=e.Literal(value=0)) as only:
-            needed = e.needed_by(replace(only, otherwise=e.Literal(None)))
-        case _:
-            operands = [measure.operand for measure in read.measures.values()]
-            each = [frozenset() if one is None else e.needed_by(one) for one in operands]
-            needed = frozenset.intersection(*each)
-    for name in sorted(needed):
-        column = read.block.cells[name].raw
-        if column is not None and not any(column in test for test in read.block.where):
-            yield f"{column} IS NOT NULL"
 
 
 def _over(measure: Measure, drawn: Mapping[Expr, e.ColumnRef]) -> Measure:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import duckdb
@@ -20,6 +21,7 @@ from discreet.core.schema import (
     Dataset,
     IdentifierDomain,
     IntegerDomain,
+    NumberDomain,
     Table,
     TextDomain,
     TimestampDomain,
@@ -301,6 +303,49 @@ def test_stored_rows_within_the_bound_come_first() -> None:
     assert [rank <= 2 for rank in ranks] == [True, True, True, False]
     unbounded = recipe(replace(VISITS, max_rows=None))
     assert "ORDER BY u, r" in unbounded.stored(TYPES, RELATION, whole=False, salt="s")
+
+
+def lacking(sql: str) -> list[tuple[bool, ...]]:
+    """Return which numbers each stored row lacks, in their order."""
+    return [tuple(cell is None for cell in row) for row in base().execute(sql).fetchall()]
+
+
+def test_stored_rows_that_lack_the_same_numbers_lie_together() -> None:
+    numbers = tuple(
+        Column(name, domain)
+        for name, domain in (
+            ("a", IntegerDomain(0, 900)),
+            ("b", NumberDomain(Fraction(0), Fraction(900), Fraction(1, 2))),
+            ("flag", BooleanDomain()),
+        )
+    )
+    given = "(SELECT CASE WHEN i % 3 > 0 THEN i END AS a, CASE WHEN i % 5 > 0 THEN i END AS b, "
+    given += "i % 2 = 0 AS flag, i // 4 AS id FROM range(90) AS t(i))"
+    types = {"a": "BIGINT", "b": "BIGINT", "flag": "BOOLEAN", "id": "BIGINT"}
+    rows = recipe(replace(ROWS, columns=numbers)).stored(types, given, whole=False, salt="s")
+    found = lacking(f"SELECT c0, c1 FROM ({rows})")
+    assert found == sorted(found)
+    assert len(set(found)) == 4
+    people = Table("t", "t.csv", PrivacyUnit("id"), (*numbers, COLUMNS[0]), max_rows=2)
+    asked = {
+        bounded: recipe(replace(people, bounded=bounded)).stored(types, given, whole=True, salt="s")
+        for bounded in (True, False)
+    }
+    within = [f"SELECT c0, c1 FROM ({asked[b]}) WHERE r <= 2" for b in (True, False)]
+    assert [lacking(sql) == sorted(lacking(sql)) for sql in within] == [True, False]
+    ranks = [rank <= 2 for (rank,) in base().execute(f"SELECT r FROM ({asked[True]})").fetchall()]
+    assert ranks == sorted(ranks, reverse=True)
+    units = (
+        base().execute(f"SELECT u FROM ({asked[True]}) WHERE r <= 2 AND c0 + c1 >= 0").fetchall()
+    )
+    assert units == sorted(units)
+
+
+def test_of_many_numbers_the_first_sort() -> None:
+    many = tuple(Column(f"n{i}", IntegerDomain(0, 900)) for i in range(20))
+    types = {column.name: "BIGINT" for column in many}
+    stored = recipe(replace(ROWS, columns=many)).stored(types, "x.t", whole=False, salt="s")
+    assert stored.endswith(f" ORDER BY {', '.join(f'n.c{i} IS NULL' for i in range(16))}")
 
 
 def test_w_is_the_bound_or_the_place_beyond_it() -> None:
