@@ -274,8 +274,8 @@ class CanonicalRecipe:
         gaps = _gaps(self.table)
         if unit_column(self.table) is None:
             rows = canonical_select(self.table, columns, types, "duckdb", relation)
-            order = f" ORDER BY {', '.join(gaps)}" if gaps else ""
-            return f"SELECT {_typed(self.table) or 'c'} FROM ({rows}) AS n{order}"
+            last = f" ORDER BY {', '.join(gaps)}" if gaps else ""
+            return f"SELECT {_typed(self.table) or 'c'} FROM ({rows}) AS n{last}"
         rows = ranked_select(self.table, types, "duckdb", relation, whole=whole)
         unit = "n.u" if self._numbered(whole=whole) else _numbered(salt)
         places = [f"{unit} AS u", "CAST(n.r AS INTEGER) AS r"]
