@@ -141,8 +141,10 @@ class Recipe(Protocol):
         """Return the SELECT whose result is stored where engines are shared: c0, ..., u and r."""
         ...
 
-    def stored(self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str) -> str:
-        """Return the SELECT whose result is stored as the canonical rows."""
+    def stored(
+        self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str, fits: bool
+    ) -> str:
+        """Return the SELECT whose result is stored as the canonical rows; `fits`: they can be sorted in memory."""
         ...
 
     def foreseen(self, stored: str) -> Mapping[str, str]:

@@ -123,5 +123,5 @@ class Child:
     def _end(self) -> None:
         self._process.kill()
         self._process.ended()
-        # What it had spilled is encrypted with a key that died with it, but takes room.
+        # What it had spilled are rows.
         shutil.rmtree(self._temporary / str(self._process.pid), ignore_errors=True)

@@ -29,6 +29,8 @@ from discreet.engine.lakes.delta import FileColumn
 from discreet.errors import CatalogError, EngineFailed
 
 Types = dict[str, str]
+SORTED_TIMES = 4
+"""Rows are sorted where their files would fit into memory so many times: larger ones are read as they come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,12 @@ class Maker:
         types = _described(origin.name, json.loads(child.ask(b"C" + b"source.t", self.seconds)))
         recipe.check(types)
         whole = self._others_whole(origin, recipe) and recipe.whole({origin.name: types})
+        copied = sum(file.stat().st_size for file in room.folder.rglob("*") if file.is_file())
+        fits = SORTED_TIMES * copied <= self.common["memory_mb"] << 20
+        salt = self.store.salt()
         order = {
             "path": str(room.rows),
-            "sql": recipe.stored(types, "source.t", whole=whole, salt=self.store.salt()),
+            "sql": recipe.stored(types, "source.t", whole=whole, salt=salt, fits=fits),
             "dropped": recipe.dropped(types, "source.t", whole=whole, stored="fresh.main.t"),
             "counted": recipe.foreseen("fresh.main.t"),
         }
@@ -232,5 +237,5 @@ def unreadable(name: str) -> CatalogError:
         f"The source of table '{name}' could not be read.",
         hint="Check that it is a CSV file in UTF-8 (or of the declared encoding) with a first line "
         "of column names and as many cells in every line, or a Parquet file, or a table of the "
-        "database.",
+        "database; and that there is room on the disk for a copy of it.",
     )

@@ -24,6 +24,7 @@ from discreet.core.path import PathCell
 from discreet.engine.arrow import table_bytes
 from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
 from discreet.engine.duckdb.settings import CLOSED
+from discreet.engine.duckdb.spill import own_folder
 from discreet.engine.follow import Reached, joined_rows
 from discreet.engine.formats.plain_csv import CsvFile
 from discreet.engine.ingest import literal, store_typed
@@ -60,13 +61,10 @@ def open_database(setup: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     config = {
         **CLOSED,
         "memory_limit": f"{setup['memory_mb']}MiB",
-        # One for each process: DuckDB believes that it owns this folder.
-        "temp_directory": f"{setup['temporary']}/{os.getpid()}",
-        "temp_file_encryption": "true",
+        "temp_directory": str(own_folder(Path(setup["temporary"]))),
     }
     if setup["threads"]:
         config["threads"] = str(setup["threads"])
-    Path(setup["temporary"]).mkdir(mode=0o700, parents=True, exist_ok=True)
     connection = duckdb.connect(":memory:", config=config)
     connection.execute("SET TimeZone = 'UTC'")
     return connection

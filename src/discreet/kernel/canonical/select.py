@@ -255,7 +255,9 @@ class CanonicalRecipe:
             _, kind = plain_cell(column, "c", types[column.name.lower()], "duckdb")
             check_readable(column, kind, place)
 
-    def stored(self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str) -> str:
+    def stored(
+        self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str, fits: bool = True
+    ) -> str:
         """Return the SELECT that DuckDB stores: categories as ENUM and as text, people as numbers, sorted.
 
         Several categories are grouped by their ENUMs, one by its text, of which each block has a list: that
@@ -268,13 +270,14 @@ class CanonicalRecipe:
 
         Rows that lack the same numbers lie together, so that most blocks of a column are whole: these are
         computed with in two thirds of the time. Not where rows are bounded for each question anew, which
-        goes by person and takes ten times as long as all else.
+        goes by person and takes ten times as long as all else; nor rows of nobody that do not fit into
+        memory to be sorted (`fits`).
         """
         columns = stored_columns(self.table)
         gaps = _gaps(self.table)
         if unit_column(self.table) is None:
             rows = canonical_select(self.table, columns, types, "duckdb", relation)
-            last = f" ORDER BY {', '.join(gaps)}" if gaps else ""
+            last = f" ORDER BY {', '.join(gaps)}" if gaps and fits else ""
             return f"SELECT {_typed(self.table) or 'c'} FROM ({rows}) AS n{last}"
         rows = ranked_select(self.table, types, "duckdb", relation, whole=whole)
         unit = "n.u" if self._numbered(whole=whole) else _numbered(salt)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -23,8 +24,8 @@ def opened():
     """Return a way to open engines that are closed at the end."""
     engines = []
 
-    def open_one(url, sources, base, **more):
-        engine = connect(url, sources, base=base, limits=LIMITS, **more)
+    def open_one(url, sources, base, limits=LIMITS, **more):
+        engine = connect(url, sources, base=base, limits=limits, **more)
         engines.append(engine)
         return engine
 
@@ -186,6 +187,15 @@ def test_source_files_cannot_be_written_even_past_the_guard(tmp_path, opened):
             child.ask(b"R" + sql.encode(), 10.0)
     assert path.read_bytes() == before
     assert not never.exists()
+
+
+def test_what_memory_does_not_hold_is_spilled(tmp_path, opened):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path, replace(LIMITS, memory_mb=24))
+    many = "SELECT i, REPEAT(CAST(i AS VARCHAR), 9) AS x FROM range(400000) AS r(i)"
+    last = f"SELECT ROW_NUMBER() OVER (ORDER BY HASH(i), x) AS r, x FROM ({many})"
+    sql = f"SELECT COUNT(DISTINCT LENGTH(x)) AS n, MAX(r) AS last FROM ({last}) AS t"
+    assert rows(engine, sql) == [(6, 400000)]
 
 
 def test_what_was_spilled_goes_with_the_child(tmp_path, opened):
