@@ -8,7 +8,7 @@ import logging
 import random
 import re
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from discreet.server.run import make_server
 from discreet.server.settings import Settings
 from patience import LONG, eventually
 from ports import free_port
+from quick_jobs import quick_jobs
 
 CANARY = "CANARY-7f3a"
 ROWS = 4321
@@ -152,8 +153,11 @@ class Running:
 
 
 @contextmanager
-def running(config: Path, **settings):
-    """Serve `config` in a thread of this process until the block ends."""
+def running(config: Path, *, quick: bool = True, **settings):
+    """Serve `config` in a thread of this process until the block ends.
+
+    Processes of its jobs are `quick`, or started as everywhere else.
+    """
     log = io.StringIO()
     handler = logging.StreamHandler(log)
     handler.setFormatter(JsonLines())
@@ -170,7 +174,8 @@ def running(config: Path, **settings):
     try:
         eventually(lambda: server.started or not thread.is_alive(), "the server starts")
         assert thread.is_alive(), log.getvalue()
-        yield Running(f"http://127.0.0.1:{port}", server.config.app, log)
+        with quick_jobs() if quick else nullcontext():
+            yield Running(f"http://127.0.0.1:{port}", server.config.app, log)
     finally:
         server.should_exit = True
         thread.join(LONG)
