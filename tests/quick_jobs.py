@@ -21,7 +21,6 @@ from child_tasks import on_path
 from discreet.engine.template import start
 from discreet.server.jobs import children
 
-
 DRAW = "from quick_child import draw; draw()"
 
 

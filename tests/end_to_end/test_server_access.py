@@ -3,6 +3,7 @@
 The matrix is made from the application's own routes: a new route that is not in the table fails.
 """
 
+import os
 import re
 import time
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ ASKERS = {"owner", "analyst"}
 ALL = {"owner", "analyst", "reviewer"}
 OWNER = {"owner"}
 API = "/api/v1"
+FULL = os.environ.get("DISCREET_FULL") == "1"
 
 EXPECTED = {
     ("POST", "/query"): ASKERS,
@@ -168,6 +170,8 @@ BODIES = {
     "/session": {"token": "dsc_wrong"},
 }
 STATES = ("valid", "none", "unknown", "malformed", "expired", "revoked")
+NOBODYS = {"none", "unknown", "malformed"}
+"""With these the server finds no token, so there is no role that it could go by."""
 
 
 @pytest.fixture(scope="module")
@@ -221,8 +225,15 @@ def credentials(server, role, state):
     return {"Authorization": f"Bearer {text}"}
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("role", sorted(ALL))
+CELLS = [
+    (role, state)
+    for role in sorted(ALL)
+    for state in STATES
+    if FULL or role == "owner" or state not in NOBODYS
+]
+
+
+@pytest.mark.parametrize(("role", "state"), CELLS)
 def test_the_matrix(server, role, state, record_property):
     headers = credentials(server, role, state)
     with server.client() as client:
