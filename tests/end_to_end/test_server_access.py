@@ -268,12 +268,11 @@ def test_pages_lead_strangers_to_the_door_and_refuse_other_roles(server, role):
     ]
     with server.client() as nobody, server.client(credentials_text(server, role)) as client:
         for path, roles in pages:
-            if "{" in path:
+            if "{" in path or roles is None:
                 continue
             stranger = nobody.get(path)
-            if roles is not None:
-                assert (stranger.status_code, stranger.headers["location"]) == (303, "/"), path
-            if roles is not None and role not in {item.value for item in roles}:
+            assert (stranger.status_code, stranger.headers["location"]) == (303, "/"), path
+            if role not in {item.value for item in roles}:
                 assert client.get(path).status_code == 403, path
 
 
