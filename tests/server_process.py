@@ -1,7 +1,8 @@
-"""A server in a process of its own, forked from a template that has imported it."""
+"""Servers in processes of their own, forked from a template that has imported what they need."""
 
 import json
 import os
+import signal
 import socket
 import sys
 from importlib import import_module
@@ -14,20 +15,13 @@ from discreet.engine.template import start
 FREE = {"rate": 1e6, "burst": 10**6, "address_rate": 1e6, "address_burst": 10**6}
 
 
-class ServerProcess:
-    """A process that serves; it says when it is ready."""
-
-    def __init__(self, config: Path, state: Path, port: int) -> None:
+class _Process:
+    def __init__(self, told: dict) -> None:
         self._wire, theirs = socket.socketpair()
         with theirs, patch.dict(os.environ, PYTHONPATH=on_path()):
             self._process = start(__name__, theirs, ready=__name__, numpy=True)
             self.pid = self._process.pid
-        told = {"config": str(config), "state": str(state), "port": port}
         self._wire.sendall(json.dumps(told).encode() + b"\n")
-
-    def ready(self) -> bool:
-        """Wait until it listens; False: it has ended before."""
-        return self._wire.recv(1) == b"1"
 
     def kill(self) -> None:
         """End it now, wherever it is."""
@@ -36,20 +30,50 @@ class ServerProcess:
         self._wire.close()
 
 
-def main() -> None:
-    """Serve what comes over the socket of the first argument."""
-    from discreet.server.run import serve
-    from discreet.server.settings import Settings
+class ServerProcess(_Process):
+    """A server; it says when it is ready."""
 
+    def __init__(self, config: Path, state: Path, port: int) -> None:
+        super().__init__({"config": str(config), "state": str(state), "port": port})
+
+    def ready(self) -> bool:
+        """Wait until it listens; False: it has ended before."""
+        return self._wire.recv(1) == b"1"
+
+
+class CommandProcess(_Process):
+    """`discreet ...`; what it prints can be read."""
+
+    def __init__(self, words: list[str]) -> None:
+        super().__init__({"words": words})
+        self.stdout = self._wire.makefile()
+
+    def end(self, seconds: float) -> bool:
+        """Ask it to end, and return whether it does."""
+        os.kill(self.pid, signal.SIGTERM)
+        ended = self._process.ended(seconds)
+        self.stdout.close()
+        self._wire.close()
+        return ended
+
+
+def main() -> None:
+    """Do what comes over the socket of the first argument."""
     wire = socket.socket(fileno=int(sys.argv[1]))
     with wire.makefile() as lines:
         told = json.loads(lines.readline())
+    if "words" in told:
+        for output in (1, 2):
+            os.dup2(wire.fileno(), output)
+        import_module("discreet.cli.app").run(told["words"])
+        return
+    run, settings = (import_module(f"discreet.server.{name}") for name in ("run", "settings"))
     places = {"config": Path(told["config"]), "state": Path(told["state"]), "port": told["port"]}
-    settings = Settings(**places, **FREE, spare_child=False)
-    serve(settings, ready=lambda: wire.sendall(b"1"), log_level="ERROR")
+    chosen = settings.Settings(**places, **FREE, spare_child=False)
+    run.serve(chosen, ready=lambda: wire.sendall(b"1"), log_level="ERROR")
 
 
 if __name__ in sys.argv[2:]:  # this is the template
-    for room in ("discreet.api", "discreet.server.run"):
+    for room in ("discreet.api", "discreet.cli.app", "discreet.server.run"):
         import_module(room)
     import_module("discreet.server.app").features()
