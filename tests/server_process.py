@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
@@ -50,7 +51,8 @@ class CommandProcess(_Process):
 
     def end(self, seconds: float) -> bool:
         """Ask it to end, and return whether it does."""
-        os.kill(self.pid, signal.SIGTERM)
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGTERM)
         ended = self._process.ended(seconds)
         self.stdout.close()
         self._wire.close()
