@@ -17,7 +17,7 @@ from functools import cache
 from multiprocessing.connection import Connection
 from unittest.mock import patch
 
-from child_tasks import on_path
+from child_tasks import on_path, tests_on_path
 from discreet.engine.template import start
 from discreet.server.jobs import children
 
@@ -47,7 +47,7 @@ class QuickProcess(children.JobProcess):
 
     def __init__(self, hidden):
         ours, theirs = socket.socketpair()
-        with theirs, patch.dict(os.environ, PYTHONPATH=on_path()):
+        with theirs, tests_on_path():
             self._process = start("quick_child", theirs, ready="quick_child", numpy=True)
             _ = self._process.pid  # it begins when it is held
         socket.send_fds(ours, [json.dumps(sorted(hidden)).encode()], [painter().fileno()])

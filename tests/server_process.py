@@ -8,9 +8,8 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from unittest.mock import patch
 
-from child_tasks import on_path
+from child_tasks import tests_on_path
 from discreet.engine.template import start
 
 FREE = {"rate": 1e6, "burst": 10**6, "address_rate": 1e6, "address_burst": 10**6}
@@ -19,7 +18,7 @@ FREE = {"rate": 1e6, "burst": 10**6, "address_rate": 1e6, "address_burst": 10**6
 class _Process:
     def __init__(self, told: dict) -> None:
         self._wire, theirs = socket.socketpair()
-        with theirs, patch.dict(os.environ, PYTHONPATH=on_path()):
+        with theirs, tests_on_path():
             self._process = start(__name__, theirs, ready=__name__, numpy=True)
             self.pid = self._process.pid
         self._wire.sendall(json.dumps(told).encode() + b"\n")
