@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.errors import BudgetExceeded, InvalidInput, MissingExtra
@@ -17,6 +18,24 @@ FOREVER = threading.Event()
 def on_path():
     """Return the PYTHONPATH with which a child finds this file."""
     return os.pathsep.join([FOLDER, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+_PATH = threading.Lock()
+
+
+@contextmanager
+def tests_on_path():
+    """Let processes that are started meanwhile find this folder; no other variable is touched."""
+    with _PATH:
+        before = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = on_path()
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["PYTHONPATH"]
+            else:
+                os.environ["PYTHONPATH"] = before
 
 
 def lives(number):

@@ -10,8 +10,6 @@ import os
 import signal
 import socket
 import socketserver
-import subprocess
-import sys
 import threading
 import time
 import urllib.error
@@ -26,16 +24,8 @@ from discreet.server.access.tokens import Role, Tokens
 from patience import LONG, eventually
 from ports import free_port
 from server_kit import COUNT, write_world
+from server_process import ServerProcess
 
-START = """
-import sys
-from pathlib import Path
-from discreet.server.run import serve
-from discreet.server.settings import Settings
-config, state, port = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-free = {"rate": 1e6, "burst": 10**6, "address_rate": 1e6, "address_burst": 10**6}
-serve(Settings(config=config, state=state, port=port, **free), ready=lambda: print("ready", flush=True), log_level="ERROR")
-"""
 PRICE = "0.1"
 
 
@@ -44,23 +34,20 @@ class Server:
 
     def __init__(self, config: Path, state: Path) -> None:
         self.config, self.state, self.port = config, state, free_port()
-        self.process: subprocess.Popen | None = None
+        self.process: ServerProcess | None = None
 
     def start(self) -> None:
-        arguments = [sys.executable, "-c", START, self.config, self.state, str(self.port)]
-        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+        self.process = ServerProcess(self.config, self.state, self.port)
 
     def ready(self) -> None:
-        assert self.process.stdout.readline() == "ready\n", "a server starts"
+        assert self.process.ready(), "a server starts"
 
     def pause(self) -> None:
         """Stop it wherever it is: what reaches it from now on is unanswered when it is killed."""
         os.kill(self.process.pid, signal.SIGSTOP)
 
     def kill(self) -> None:
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait(LONG)
-        self.process.stdout.close()
+        self.process.kill()
 
 
 class Proxy(socketserver.ThreadingTCPServer):

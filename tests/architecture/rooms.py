@@ -137,6 +137,26 @@ def parsed(path: Path) -> ast.Module:
     return _parsed(path.read_text(encoding="utf-8"))
 
 
+@lru_cache(maxsize=4096)
+def _told(text: str) -> tuple[ast.AST, ...]:
+    # One walk for all checks.
+    return tuple(node for node in ast.walk(_parsed(text)) if _tells(node))
+
+
+def _tells(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _wishes(node)
+    return isinstance(node, _TELLING) or _is_numpy_random(node)
+
+
+_TELLING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def told(path: Path) -> tuple[ast.AST, ...]:
+    """Return the nodes of a file that a check asks for, wherever they stand in it."""
+    return _told(path.read_text(encoding="utf-8"))
+
+
 def room_of(file: str) -> str:
     """Return the room that a file below src/discreet stands in."""
     return file.split("/", 1)[0].removesuffix(".py")
@@ -144,7 +164,7 @@ def room_of(file: str) -> str:
 
 def imports(path: Path, file: str) -> Iterator[Import]:
     """Yield all imports of a file, those inside functions too."""
-    for node in ast.walk(parsed(path)):
+    for node in told(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(file, node.lineno, alias.name, "")
@@ -270,7 +290,7 @@ def too_long(root: Path) -> list[str]:
         text = path.read_text(encoding="utf-8")
         if text.count("\n") > LONGEST_FILE and not _only_constants(parsed(path)):
             found.append(f"{file} has {text.count(chr(10))} lines")
-        for node in ast.walk(parsed(path)):
+        for node in told(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length > LONGEST_FUNCTION:
@@ -300,7 +320,7 @@ def loose_dice(root: Path) -> list[str]:
             continue
         found += [
             f"{file}:{node.lineno} uses numpy.random"
-            for node in ast.walk(parsed(path))
+            for node in told(path)
             if _is_numpy_random(node) and "no guarantee" not in lines[node.lineno - 1]
         ]
     return found
@@ -346,7 +366,7 @@ def seeded_noise(root: Path) -> list[str]:
                 found.append(f"{file}:{each.line} reaches for repeatable noise")
             if each.module == "discreet.kernel" and each.name == "rehearsal":
                 found.append(f"{file}:{each.line} reaches for repeatable noise")
-        for node in ast.walk(parsed(path)):
+        for node in told(path):
             if file not in MAKE_WORDS and _makes_words(node):
                 found.append(f"{file}:{node.lineno} makes words of chance")
             if isinstance(node, ast.Call) and file != WISH and _wishes(node):

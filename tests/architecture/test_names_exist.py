@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = sorted([*ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("scripts/*.py")])
 
 
+@cache
 def names_of(module: str) -> set[str]:
     """Return what stands at the top of a module, and the modules of a package."""
     place = ROOT / "src" / Path(*module.split("."))

@@ -11,9 +11,7 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
-import sys
 from pathlib import Path
 
 from fences import fences
@@ -21,10 +19,10 @@ from fences import fences
 from discreet.cli.app import run
 from patience import LONG
 from ports import free_port
+from server_process import CommandProcess
 
 FILES = {"csv", "toml", "ini", "dockerfile"}
 SHOWN_ONLY = {"console", "text"}
-_COMMAND = "import sys; from discreet.cli.app import run; sys.exit(run(sys.argv[1:]))"
 
 
 class Stage:
@@ -35,7 +33,7 @@ class Stage:
         self._names = {"__name__": "tutorial"}
         self._instead: dict[str, str] = dict(instead or {})
         self._skips = skips
-        self._servers: list[subprocess.Popen] = []
+        self._servers: list[CommandProcess] = []
         self.done = 0
         self.skipped: list[str] = []
 
@@ -44,10 +42,7 @@ class Stage:
 
     def __exit__(self, *_):
         for server in self._servers:
-            server.send_signal(signal.SIGTERM)
-        for server in self._servers:
-            server.wait(LONG)
-            server.stdout.close()
+            assert server.end(LONG), "a server ends"
 
     def play(self, path: Path) -> Stage:
         """Run the blocks of a tutorial in order."""
@@ -106,10 +101,7 @@ class Stage:
             words[place] = ours
         if "cert.pem" in words and not Path("cert.pem").exists():
             write_certificate()
-        command = [sys.executable, "-c", _COMMAND, *words, "--port", str(port)]
-        server = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+        server = CommandProcess([*words, "--port", str(port)])
         self._servers.append(server)
         said = []
         for line in server.stdout:

@@ -79,7 +79,8 @@ def test_the_page_is_what_make_evidence_would_write(evidence):
     assert "not measured yet" in evidence.page({})
 
 
-def test_a_run_stores_what_the_tests_recorded(evidence, tmp_path):
+def test_a_run_stores_what_the_tests_recorded(evidence, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # none of them is needed here
     file = tmp_path / "test_it.py"
     one = "def test_{}(record_property):\n    record_property('kills survived', 7)\n"
     file.write_text(one.format("a") + one.format("b"))

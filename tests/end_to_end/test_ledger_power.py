@@ -23,7 +23,7 @@ from ledger_kit import open_ledger, pay
 from sqlite_shim import Disk, after_power_loss, shimmed
 
 LIMIT = "1000"
-CHARGES = 60 if os.environ.get("DISCREET_FULL") else 8
+CHARGES = 60 if os.environ.get("DISCREET_FULL") else 5
 FAILURES = 500 if os.environ.get("DISCREET_FULL") else 60
 
 

@@ -8,10 +8,9 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import sys
 import zipfile
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,8 +26,10 @@ from discreet.errors import (
     NotAllowed,
     RequestConflict,
 )
+from discreet.publish import run as publish_run
 from discreet.publish.recheck import verify_package
 from discreet.publish.spec import parse_spec, spec_of
+from ledger_kit import forked
 from publish_kit import (
     COUNTY,
     catalog_of,
@@ -371,32 +372,23 @@ def test_pure_epsilon_releases_have_laplace_noise(place: Path):
     assert sum(Fraction(e["l1"]) / Fraction(e["scale"]) for e in events) <= 1
 
 
-CRASH = """
-import os, sys
-from pathlib import Path
-from discreet.publish import run
-from discreet.api import Curator
-from discreet.attack.package import load_target, lone_people, secret_bits
-from publish_kit import catalog_of
-real = run.write_package
-def dies(*args, **more):
-    real(*args, **more)
-    os._exit(9)
-run.write_package = dies
-Curator(catalog_of(Path(sys.argv[1]))).publish(Path(sys.argv[1]) / "SPEC.toml", out=Path(sys.argv[1]) / "R.zip")
-"""
+def crash(place: Path, _say) -> None:
+    """Publish, and die when the package is written."""
+    real = publish_run.write_package
+
+    def dies(*args, **more):
+        real(*args, **more)
+        os._exit(9)
+
+    publish_run.write_package = dies
+    curator_of(place).publish(place / "SPEC.toml", out=place / "R.zip")
 
 
 def test_a_crash_in_the_middle_is_charged_once_and_publishes_nothing(place: Path):
     spec_at(place)
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
-    done = subprocess.run(
-        [sys.executable, "-c", CRASH, str(place)],
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 9, done.stderr[-500:]
+    child = forked(partial(crash, place))
+    assert child.lines() == []
+    assert os.waitstatus_to_exitcode(child.status) == 9
     assert not (place / "R.zip").exists()
     with curator_of(place) as curator:
         for _ in range(2):

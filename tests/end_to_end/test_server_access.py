@@ -3,6 +3,7 @@
 The matrix is made from the application's own routes: a new route that is not in the table fails.
 """
 
+import os
 import re
 import time
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ ASKERS = {"owner", "analyst"}
 ALL = {"owner", "analyst", "reviewer"}
 OWNER = {"owner"}
 API = "/api/v1"
+FULL = os.environ.get("DISCREET_FULL") == "1"
 
 EXPECTED = {
     ("POST", "/query"): ASKERS,
@@ -168,6 +170,8 @@ BODIES = {
     "/session": {"token": "dsc_wrong"},
 }
 STATES = ("valid", "none", "unknown", "malformed", "expired", "revoked")
+NOBODYS = {"none", "unknown", "malformed"}
+"""With these the server finds no token, so there is no role that it could go by."""
 
 
 @pytest.fixture(scope="module")
@@ -221,8 +225,15 @@ def credentials(server, role, state):
     return {"Authorization": f"Bearer {text}"}
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("role", sorted(ALL))
+CELLS = [
+    (role, state)
+    for role in sorted(ALL)
+    for state in STATES
+    if FULL or role == "owner" or state not in NOBODYS
+]
+
+
+@pytest.mark.parametrize(("role", "state"), CELLS)
 def test_the_matrix(server, role, state, record_property):
     headers = credentials(server, role, state)
     with server.client() as client:
@@ -257,12 +268,11 @@ def test_pages_lead_strangers_to_the_door_and_refuse_other_roles(server, role):
     ]
     with server.client() as nobody, server.client(credentials_text(server, role)) as client:
         for path, roles in pages:
-            if "{" in path:
+            if "{" in path or roles is None:
                 continue
             stranger = nobody.get(path)
-            if roles is not None:
-                assert (stranger.status_code, stranger.headers["location"]) == (303, "/"), path
-            if roles is not None and role not in {item.value for item in roles}:
+            assert (stranger.status_code, stranger.headers["location"]) == (303, "/"), path
+            if role not in {item.value for item in roles}:
                 assert client.get(path).status_code == 403, path
 
 

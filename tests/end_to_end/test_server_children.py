@@ -14,7 +14,7 @@ from child_tasks import lives, on_path
 from patience import LONG, eventually
 from ports import free_port
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
-from server_kit import CANARY, COUNT, running, write_world
+from server_kit import CANARY, COUNT, plain_client, running, write_world
 
 SYNTH = "/api/v1/synth"
 WISH = {"table": "census.people", "epsilon": "0.5", "method": "independent", "rows": 50}
@@ -149,7 +149,8 @@ def test_one_request_killed_at_every_other_place_is_paid_once_and_told_truly(own
 def test_a_child_without_memory_says_so_and_the_server_lives(tmp_path):
     world = write_world(tmp_path, rows=200, epsilon="50", analysts="")
     wish = WISH | {"rows": 10_000_000, "request_id": "large"}
-    with running(world, job_memory_mb=40) as server, server.client(server.token()) as owner:
+    limited = running(world, quick=False, job_memory_mb=40)
+    with limited as server, server.client(server.token()) as owner:
         found = follow(owner, owner.post(SYNTH, json=wish).json()["job"])
         assert found["state"] == "failed", found
         assert "memory" in found["problem"]["detail"], found
@@ -167,8 +168,7 @@ def test_no_child_outlives_a_killed_server_and_its_charge_is_lost(tmp_path, monk
     try:
         headers = {"Authorization": f"Bearer {server.stdout.readline().strip()}"}
         address = f"http://127.0.0.1:{port}"
-        settings = {"base_url": address, "headers": headers, "timeout": LONG, "trust_env": False}
-        with httpx.Client(**settings) as client:
+        with plain_client(base_url=address, headers=headers) as client:
             eventually(lambda: _answers(client), "the server did not start")
             client.post(SYNTH, json=WISH | {"request_id": "orphan"})
         eventually(reached.exists, "the child did not get there")

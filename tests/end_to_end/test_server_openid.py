@@ -5,16 +5,14 @@ import re
 import time
 from contextlib import contextmanager
 
-import httpx
 import pytest
 
 from discreet.errors import InvalidInput
 from discreet.server.features.openid.setting import read_openid
 from discreet.server.settings import Settings
 from openid_kit import CLIENT, OTHER, SECRET, curve_key, local_provider, rsa_key
-from patience import LONG
 from ports import free_port
-from server_kit import running, write_world
+from server_kit import plain_client, running, write_world
 
 API = "/api/v1"
 FILE = """
@@ -69,7 +67,7 @@ def went(browser, provider_client):
 @contextmanager
 def signed_in(server):
     """Lend the page after coming back, and the browser."""
-    with server.client() as browser, httpx.Client(trust_env=False, timeout=LONG) as outside:
+    with server.client() as browser, plain_client() as outside:
         yield browser.get(went(browser, outside), headers={"Sec-Fetch-Site": "cross-site"}), browser
 
 
@@ -246,7 +244,7 @@ def test_an_odd_address_of_a_provider_is_one_sentence(server, provider, name, ad
 
 def test_what_comes_back_must_be_what_this_browser_left_with_and_once(server):
     with (
-        httpx.Client(trust_env=False, timeout=LONG) as outside,
+        plain_client() as outside,
         server.client() as browser,
         server.client() as victim,
     ):
@@ -255,10 +253,10 @@ def test_what_comes_back_must_be_what_this_browser_left_with_and_once(server):
         victim.get("/openid")
         assert victim.get(back).status_code == 401  # a cookie, of another sign-in
         assert browser.get(back).status_code == 200  # whose it is
-    with httpx.Client(trust_env=False, timeout=LONG) as outside, server.client() as browser:
+    with plain_client() as outside, server.client() as browser:
         back = went(browser, outside)
         assert browser.get(back.replace("state=", "state=x")).status_code == 401
-    with httpx.Client(trust_env=False, timeout=LONG) as outside, server.client() as browser:
+    with plain_client() as outside, server.client() as browser:
         back = went(browser, outside)
         assert browser.get(back).status_code == 200
         assert browser.get(back).status_code == 401  # the cookie is gone, and so is the code
@@ -269,7 +267,7 @@ def test_a_provider_that_says_it_is_another_one_is_left_alone(server, provider):
     with server.client() as browser:
         assert browser.get("/openid").status_code == 502
     provider.says = {"token_endpoint": "http://elsewhere.example/token"}
-    with server.client() as browser, httpx.Client(trust_env=False, timeout=LONG) as outside:
+    with server.client() as browser, plain_client() as outside:
         assert browser.get(went(browser, outside)).status_code == 401
 
 

@@ -3,6 +3,7 @@ nothing is left behind, and no cell of a file is in a reply or a log."""
 
 import gzip
 import io
+import os
 import random
 import socket
 import struct
@@ -28,6 +29,7 @@ CANARY = "SECRET-4411"
 ROWS = f"1,{CANARY}\n2,b\n"
 MAX_MB = 4
 LARGEST = MAX_MB << 20
+FULL = os.environ.get("DISCREET_FULL") == "1"
 
 
 @pytest.fixture(scope="module")
@@ -503,13 +505,15 @@ def test_no_change_is_accepted_from_a_session_without_its_csrf_token(
         {"X-XSRF-Token": csrf},
     ]
     accepted = 0
-    for method, path in routes:
-        for headers in wrong:
-            for body in (
-                {"json": {}},
-                {"files": {"file": ("a.csv", text("a,b"))}},
-                {"data": {"csrf": csrf}},
-            ):
+    bodies = [
+        {"json": {}},
+        {"files": {"file": ("a.csv", text("a,b"))}},
+        {"data": {"csrf": csrf}},
+    ]
+    for number, (method, path) in enumerate(routes):
+        for place, headers in enumerate(wrong):
+            # Every route meets every wrong token and every body, and every wrong token every body.
+            for body in bodies if FULL else [bodies[(number + place) % 3]]:
                 reply = client.request(method, concrete(path), headers=headers, **body)
                 assert reply.status_code == 403, (method, path, headers, reply.text)
                 accepted += reply.status_code != 403
@@ -527,6 +531,9 @@ def test_no_change_is_accepted_from_a_session_without_its_csrf_token(
     record_property("changing routes x wrong CSRF tokens, 0 accepted", len(routes) * len(wrong))
 
 
+METHODS = ("GET", "POST", "OPTIONS", "PUT")
+
+
 def test_every_answer_carries_the_security_headers(server, owner):
     seen = set()
     with server.client() as nobody:
@@ -535,7 +542,7 @@ def test_every_answer_carries_the_security_headers(server, owner):
                 path = concrete(getattr(route, "path", "/"))
                 if path.endswith("/events"):
                     continue
-                for method in ("GET", "POST", "OPTIONS", "PUT"):
+                for method in METHODS if FULL or client is owner else METHODS[:2]:
                     reply = client.request(method, path)
                     seen.add(reply.status_code)
                     check_headers(reply)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import shutil
+from contextlib import redirect_stdout
 
 import pytest
 
@@ -15,6 +18,25 @@ from messy_kit import hospital
 def clinic(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return hospital(tmp_path / "hospital.csv")
+
+
+@pytest.fixture(scope="module")
+def declared(tmp_path_factory):
+    """A folder in which the file was declared, and what was said then."""
+    folder, words = tmp_path_factory.mktemp("clinic"), io.StringIO()
+    hospital(folder / "hospital.csv")
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(words):
+        patch.chdir(folder)
+        assert run(["init", "hospital.csv", "--unit", "row", "--epsilon", "1"]) == 0
+    return folder, words.getvalue()
+
+
+@pytest.fixture
+def rows(declared, tmp_path, monkeypatch):
+    """A copy of that folder, and what was said."""
+    shutil.copytree(declared[0], tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return declared[1]
 
 
 def said(capsys, *arguments, status=0):
@@ -48,15 +70,14 @@ def test_three_commands_to_a_right_answer(clinic, capsys):
     assert sum(row[5] for row in rows.values()) == clinic.by_sex["Female"]
 
 
-def test_a_row_is_not_a_person_is_said_with_figures(clinic, capsys):
-    words = said(capsys, "init", "hospital.csv", "--unit", "row")
-    assert re.search(r"'patient_id' has 1,478 different values in 3,060 rows", words)
+def test_a_row_is_not_a_person_is_said_with_figures(rows, capsys):
+    assert re.search(r"'patient_id' has 1,478 different values in 3,060 rows", rows)
     again = json.loads(said(capsys, "review", "--json"))["tables"]["hospital.hospital"]
     assert any("1,478" in warning for warning in again["warnings"])
 
 
-def test_what_a_declaration_loses_is_shown_before_it_counts(clinic, tmp_path, capsys):
-    said(capsys, "init", "hospital.csv", "--unit", "row", "--epsilon", "1")
+@pytest.mark.usefixtures("rows")
+def test_what_a_declaration_loses_is_shown_before_it_counts(tmp_path, capsys):
     config = tmp_path / "discreet.toml"
     text = config.read_text(encoding="utf-8")
     config.write_text(text.replace('thousands = ",", ', "").replace("trim = true, ", ""), "utf-8")
@@ -74,8 +95,8 @@ def test_what_a_declaration_loses_is_shown_before_it_counts(clinic, tmp_path, ca
     assert 'sex = { type = "text", hidden = true }' in config.read_text(encoding="utf-8")
 
 
-def test_the_review_says_how_cells_are_read(clinic, capsys):
-    said(capsys, "init", "hospital.csv", "--unit", "row", "--epsilon", "1")
+@pytest.mark.usefixtures("rows")
+def test_the_review_says_how_cells_are_read(capsys):
     words = said(capsys, "review")
     assert re.search(r"Female.*\n +read: .*capital and small letters are the same; F", words)
     assert re.search(r"read: .*numbers as 1,234\.5", words)

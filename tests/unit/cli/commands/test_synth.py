@@ -34,6 +34,7 @@ def synth(tmp_path, monkeypatch, capsys):
 
 
 BUDGET = ("--epsilon", "5", "--delta", "1e-6")
+QUICK = ("--method", "independent")
 
 
 def test_a_bare_file(synth, tmp_path):
@@ -57,9 +58,8 @@ def test_a_bare_file(synth, tmp_path):
 
 
 def test_words_for_people_and_a_model_for_later(synth, tmp_path):
-    status, out, _ = synth(
-        "people.csv", *BUDGET, "--out", "copy.parquet", "--save-model", "m.json", "--accept"
-    )
+    files = ("--out", "copy.parquet", "--save-model", "m.json")
+    status, out, _ = synth("people.csv", *BUDGET, *QUICK, *files, "--accept")
     assert status == 0
     assert out.startswith("Wrote ")
     assert "of 5." in out
@@ -81,7 +81,8 @@ def test_words_for_people_and_a_model_for_later(synth, tmp_path):
 
 
 def test_a_declared_table_a_method_and_its_settings(synth, tmp_path):
-    synth("people.csv", "--epsilon", "1", "--delta", "1e-6", "--out", "a.csv", "--accept")
+    little = ("--epsilon", "1", "--delta", "1e-6")
+    synth("people.csv", *little, *QUICK, "--out", "a.csv", "--accept")
     toml = tmp_path / "discreet.toml"
     toml.write_text(toml.read_text().replace("epsilon = 1.0", "epsilon = 9.0"))
     arguments = ("people", "--method", "privbayes", "--set", "parents=1", "--epsilon", "2")
@@ -94,7 +95,7 @@ def test_a_declared_table_a_method_and_its_settings(synth, tmp_path):
 
 def test_reports(synth, tmp_path):
     arguments = ("--out", "a.csv", "--report", "r.json", "--compare", "c.json", "--accept")
-    status, out, err = synth("people.csv", *BUDGET, *arguments, "--json")
+    status, out, err = synth("people.csv", *BUDGET, *QUICK, *arguments, "--json")
     assert (status, err) == (0, "")
     found = json.loads(out)
     assert (found["report"], found["compare"]) == ("r.json", "c.json")
@@ -147,7 +148,7 @@ def test_one_column_and_one_without_values(synth, tmp_path):
     status, out, _ = synth("one.csv", *BUDGET, "--out", "o.csv", "--json")
     assert (status, json.loads(out)["columns"]) == (0, ["x"])
     (tmp_path / "gaps.csv").write_text("x,y\n" + ",1\n,2\n" * 300, encoding="utf-8")
-    status, out, _ = synth("gaps.csv", *BUDGET, "--out", "o.csv", "--json")
+    status, out, _ = synth("gaps.csv", *BUDGET, *QUICK, "--out", "o.csv", "--json")
     found = json.loads(out)
     assert (status, found["columns"]) == (0, ["y"])
     assert any("'x' was left out" in notice for notice in found["notices"])
