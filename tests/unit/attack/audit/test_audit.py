@@ -52,7 +52,7 @@ def test_a_planted_bug_is_found(name):
 
 
 def test_a_domain_read_from_the_data_is_found():
-    found = planted("domain_from_data", samples=5_000)
+    found = planted("domain_from_data", samples=2_500)
     assert found.refuted
     assert found.bound > 4
     assert "is shown" in found.event
@@ -73,7 +73,7 @@ def test_at_95_percent_the_reachability_event_shows_12():
 
 @pytest.mark.parametrize("name", ["right", "as_text"])
 def test_a_correct_mechanism_is_not_accused(name):
-    found = planted(name, samples=100_000 if name == "right" else 5_000)
+    found = planted(name, samples=100_000 if name == "right" else 2_500)
     assert not found.refuted, found
 
 
@@ -179,7 +179,7 @@ def test_a_wrong_number_of_outputs_is_told():
 
 @pytest.mark.parametrize("name", ["nested", "its_length"])
 def test_outputs_of_every_form_are_opened(name):
-    found = planted(name, samples=4_000)
+    found = planted(name, samples=1_500)
     assert found.refuted, found
 
 
