@@ -169,11 +169,12 @@ def test_everything_but_the_noisy_values_is_the_same_on_neighbours(
 ):
     rng = random.Random(5)
     questions = Questions(rng)
-    sqls = [*AGGREGATES, *(questions.question() for _ in range(5))]
+    asked = AGGREGATES if FULL or neighbours == "add-remove" else AGGREGATES[::2]
+    sqls = [*asked, *(questions.question() for _ in range(5))]
     one, two = replay(tmp_path, sqls, 5, monkeypatch, neighbours)
     for first, second in zip(one, two, strict=True):
         assert first == second
-    assert len(one[3]) > 15, "hardly anything was answered"
+    assert len(one[3]) > 2 / 3 * len(sqls), "hardly anything was answered"
     record_property("questions replayed on neighbours, 0 differences", len(sqls))
 
 
