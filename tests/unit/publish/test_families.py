@@ -13,7 +13,7 @@ from discreet.errors import InvalidInput
 from discreet.publish.families.find import Family, Member
 from publish_kit import Made, catalog_of, families_of, points, random_tables
 
-SPECS = 200 if os.environ.get("DISCREET_FULL") == "1" else 50
+SPECS = 200 if os.environ.get("DISCREET_FULL") == "1" else 30
 POINTS = points()
 BASES = ("region", "sex", "job", "age")
 
