@@ -124,7 +124,7 @@ def test_delta_forgives_what_it_should():
 
 def test_time_is_a_limit_and_is_told():
     # However few samples a stalled machine leaves: none are taken for more than they show.
-    effort = Effort(samples=10**7, seconds=1.0, confidence=SURE)
+    effort = Effort(samples=10**7, seconds=0.3, confidence=SURE)
     found = audit(load_target(f"{PLANTED}:as_text"), effort, claim=1.0, delta=0.0)
     assert any("Time ran out" in note for note in found.notes)
     assert not found.refuted
