@@ -37,12 +37,12 @@ def pytest_addoption(parser):
 
 
 # Once JAX is loaded a process must not fork, and many tests here do: those that load it run apart.
-_LOADS_JAX = re.compile(r"test_rap|\brap(\b|_)")
+_LOADS_JAX = re.compile(r"test_rap(?!por)|\brap(\b|_)")
 
 
 def pytest_ignore_collect(collection_path, config):
     """Leave out what would only load JAX, in every worker, to be deselected."""
-    if "not jax" in config.option.markexpr and collection_path.name.startswith("test_rap"):
+    if "not jax" in config.option.markexpr and _LOADS_JAX.search(collection_path.name):
         return True
     return None
 

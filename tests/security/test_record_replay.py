@@ -7,6 +7,7 @@ give the same. Then everything else (SQL, charges, history, the answer to the la
 from __future__ import annotations
 
 import json
+import os
 import random
 from types import SimpleNamespace
 
@@ -32,6 +33,8 @@ from discreet.release.pipeline import prepared
 from discreet.release.request import Request
 from discreet.testing import FakeEngine, SeededRng
 from queries import Questions
+
+FULL = os.environ.get("DISCREET_FULL") == "1"
 
 AGGREGATES = (
     "SELECT COUNT(*) FROM people",
@@ -166,11 +169,12 @@ def test_everything_but_the_noisy_values_is_the_same_on_neighbours(
 ):
     rng = random.Random(5)
     questions = Questions(rng)
-    sqls = [*AGGREGATES, *(questions.question() for _ in range(5))]
+    asked = AGGREGATES if FULL or neighbours == "add-remove" else AGGREGATES[::2]
+    sqls = [*asked, *(questions.question() for _ in range(5))]
     one, two = replay(tmp_path, sqls, 5, monkeypatch, neighbours)
     for first, second in zip(one, two, strict=True):
         assert first == second
-    assert len(one[3]) > 15, "hardly anything was answered"
+    assert len(one[3]) > 2 / 3 * len(sqls), "hardly anything was answered"
     record_property("questions replayed on neighbours, 0 differences", len(sqls))
 
 
@@ -217,7 +221,8 @@ def test_the_same_number_of_random_words_is_drawn_whatever_the_rows_say(tmp_path
         rng = CountingRng(15)
         engine = engines[0] if name == "one" else engines[1]
         with Curator(catalog, engine=engine, rng=rng) as curator:
-            told(curator, sqls)
+            for i, sql in enumerate(sqls):
+                curator.query(sql, epsilon="0.5", request_id=f"r{i}")
         sizes.append(rng.sizes)
     assert sizes[0] == sizes[1]
     assert len(sizes[0]) >= len(sqls)
@@ -246,9 +251,9 @@ def test_the_price_with_the_data_absent_is_the_charge(tmp_path, record_property)
     engine = MemoryEngine({n: arrow(n, r) for n, r in world_rows(rng).items()}, hide=True)
     absent = absent_engine()
     catalog = catalog_of(tmp_path)
-    charged = 0
+    asked, charged = 60 if FULL else 24, 0
     with Curator(catalog, engine=engine, rng=SeededRng(9)) as curator:
-        for i in range(60):
+        for i in range(asked):
             sql = AGGREGATES[i] if i < len(AGGREGATES) else questions.question()
             epsilon = rng.choice(["0.1", "1/3", "2"])
             request = Request.of(sql, epsilon=epsilon, request_id=f"r{i}", fresh=True)
@@ -264,7 +269,7 @@ def test_the_price_with_the_data_absent_is_the_charge(tmp_path, record_property)
             assert last.data["cost"] == ready.quote.cost.to_json(), sql
             charged += ready.quote.cost != FREE
     assert absent.ran == []
-    assert charged > 30
+    assert charged > asked / 2
     record_property("prices with the data absent, all equal to the charge", charged)
 
 

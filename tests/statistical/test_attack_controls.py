@@ -1,5 +1,6 @@
 """A release that has nothing to do with its people must be found to have no risk."""
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from discreet.attack.release_risk.singling_out import question_from, singling_ou
 from discreet.noise.bars.binomial import lower_limit
 
 ALPHA = 1e-9
-SCENES = 120
+SCENES = 120 if os.environ.get("DISCREET_FULL") == "1" else 60
 
 
 def _scenes(size=150, seed=11):
@@ -58,9 +59,9 @@ def test_independent_releases_are_called_risky_at_most_one_time_in_forty():
     for judge, count in alarms.items():
         # The interval leaves out 0 from above with probability at most 2.5%.
         assert lower_limit(count, SCENES, ALPHA) <= 0.025, judge.__name__
-        # Each risk has a standard deviation below 0.08, so their mean of 120 is within 0.05 of 0
+        # Each risk has a standard deviation below 0.08, so their mean is within 6.8 of its own
         # but for one run in a hundred billion.
-        assert abs(sums[judge] / SCENES) < 0.05, judge.__name__
+        assert abs(sums[judge] / SCENES) < 6.8 * 0.08 / SCENES**0.5, judge.__name__
 
 
 def test_leaky_releases_are_always_found_and_a_small_control_invents_a_risk():

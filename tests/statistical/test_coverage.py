@@ -76,7 +76,7 @@ def widths(truth: float, table) -> tuple[float, float]:
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
 @pytest.mark.parametrize("rows", [1, 5, 20, 100, 10_000])
 def test_bars_cover_at_least_what_they_say(aggregate, rows, epsilon):
-    size = 20_000 if FULL else 250
+    size = 20_000 if FULL else 150
     truth, table = released(aggregate, rows, epsilon, size=size)
     assert_frequency(hits(truth, table), size, 0.95, 1.0)
 
@@ -91,7 +91,7 @@ def test_bars_of_gaussian_noise_do_too(aggregate):
 @pytest.mark.parametrize("aggregate", ["AVG(age)", "STDDEV(age)", "SUM(age) / COUNT(*)"])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
 def test_bars_are_hardly_wider_than_the_error(aggregate, epsilon):
-    size = 20_000 if FULL else 1000
+    size = 20_000 if FULL else 500
     truth, table = released(aggregate, 10_000, epsilon, size=size)
     assert_frequency(hits(truth, table), size, 0.95, 0.975)
     bar, error = widths(truth, table)
@@ -105,7 +105,7 @@ def test_bars_are_hardly_wider_than_the_error(aggregate, epsilon):
 )
 def test_bars_of_spreads_are_hardly_wider_than_the_error(aggregate, rows, epsilon):
     """From rows * epsilon = 1,000 on; below, the noise is of the size of the spread itself."""
-    size = 20_000 if FULL else 500
+    size = 20_000 if FULL else 300
     truth, table = released(aggregate, rows, epsilon, size=size)
     assert_frequency(hits(truth, table), size, 0.95, 1.0)
     bar, error = widths(truth, table)

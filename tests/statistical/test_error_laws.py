@@ -24,7 +24,8 @@ from discreet.release.finish import finish
 from discreet.testing import ALPHA, SeededRng, assert_frequency, assert_law
 
 CATALOG = catalog_of(Path())
-RNG = SystemRng() if os.environ.get("DISCREET_FULL") == "1" else SeededRng(20261115)
+FULL = os.environ.get("DISCREET_FULL") == "1"
+RNG = SystemRng() if FULL else SeededRng(20261115)
 N = 100_000
 
 
@@ -77,7 +78,7 @@ def test_noise_has_the_planned_law(sql, epsilon):
     ],
 )
 def test_the_error_of_a_linear_answer_covers_exactly_what_the_law_says(sql):
-    size = 20_000
+    size = 20_000 if FULL else 5_000
     plan = planned(sql, CATALOG, epsilon="0.3")
     ((name, measure),) = plan.question.measured.measures
     law = plan.plan.mechanisms.laws[name]
@@ -102,7 +103,7 @@ def test_the_error_of_a_linear_answer_covers_exactly_what_the_law_says(sql):
 )
 @pytest.mark.parametrize("aggregate", ["AVG(age)", "VAR_POP(age)", "STDDEV(age)"])
 def test_intervals_of_means_and_variances_cover_at_least_what_they_say(aggregate, count, mean):
-    size = 800
+    size = 800 if FULL else 300
     plan = planned(f"SELECT sex, {aggregate} FROM people GROUP BY sex", CATALOG, epsilon="1")
     centred = 2 * mean * count - 120 * count
     spread = 4 * 16 * count  # every person four years from the mean, half of them on each side
@@ -129,7 +130,7 @@ def test_intervals_of_means_and_variances_cover_at_least_what_they_say(aggregate
 
 
 def test_a_mean_with_half_the_error_bar_is_caught():
-    size = 800
+    size = 800 if FULL else 300
     plan = planned("SELECT sex, AVG(age) FROM people GROUP BY sex", CATALOG, epsilon="1")
     exact = fixed(plan.plan, size, {"centred": 0, "present": 500, "squares": 0})
     table = finish(noisy_of(plan, exact), plan.question, plan.plan.mechanisms.laws)
@@ -142,7 +143,7 @@ def test_a_mean_with_half_the_error_bar_is_caught():
 
 
 def test_quantiles_are_chosen_with_the_chances_of_the_exponential_mechanism():
-    size = 30_000
+    size = 30_000 if FULL else 15_000
     plan = planned("SELECT sex, QUANTILE_CONT(age, 0.25) FROM people GROUP BY sex", CATALOG)
     ((name, selection),) = plan.plan.mechanisms.selections.items()
     histogram = np.zeros(selection.bins, dtype=np.int64)

@@ -31,7 +31,7 @@ def bound(found):
     return audit(found, effort, claim=found.epsilon, delta=0.0).bound
 
 
-@pytest.mark.parametrize("epsilon", [1, 2])
+@pytest.mark.parametrize("epsilon", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MAKERS)
 def test_at_most_the_claim_and_close_to_it(name, epsilon):
     found = bound(target(name, epsilon))

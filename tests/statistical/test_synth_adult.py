@@ -19,7 +19,7 @@ from patience import quickest, slowness
 from synth_kit import door_to
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-QUICK, FULL = 2, 10
+QUICK, FULL = 1, 10
 LIMITS = {  # greatest error of a cell, mean total variation distance
     ("tree", "1"): (0.030, 0.105),
     ("tree", "0.1"): (0.038, 0.220),

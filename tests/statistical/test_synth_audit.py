@@ -13,7 +13,7 @@ from discreet.testing.audit import audit
 from synth_kit import door_to, shape_of
 
 SHAPE = shape_of(2, 2)
-TRIALS = 600
+TRIALS = 300
 MANY = 20_000
 TABLE = np.zeros((6, 2), dtype=np.int32)
 BESIDE = TABLE[:-1]

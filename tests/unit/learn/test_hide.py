@@ -9,7 +9,7 @@ from discreet.cli.app import run
 from discreet.learn.adversarial.hide import PublicNet, TaskRows, class_error, hidden
 
 
-def rows(count=1200):
+def rows(count=800):
     rng = np.random.default_rng(1)
     task, secret = rng.integers(0, 2, count), rng.integers(0, 2, count)
     inputs = np.stack([2 * task - 1, 2 * secret - 1], axis=1) + rng.normal(0, 0.5, (count, 2))

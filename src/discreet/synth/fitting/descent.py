@@ -39,6 +39,8 @@ def descend(slope: Slope, start: Floats, *, steps: int, scale: Floats) -> Floats
             length /= 2
         else:
             return point  # no step helps any more: rounding errors are all that is left
+        if there == value and length < 1:
+            return point  # nor does a shortened one that gains nothing
         moved, turned = ahead - point, steeper - gradient
         bend = float(moved @ turned)
         if bend > 1e-12 * float(moved @ moved):

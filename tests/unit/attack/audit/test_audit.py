@@ -52,7 +52,7 @@ def test_a_planted_bug_is_found(name):
 
 
 def test_a_domain_read_from_the_data_is_found():
-    found = planted("domain_from_data", samples=5_000)
+    found = planted("domain_from_data", samples=2_500)
     assert found.refuted
     assert found.bound > 4
     assert "is shown" in found.event
@@ -73,7 +73,7 @@ def test_at_95_percent_the_reachability_event_shows_12():
 
 @pytest.mark.parametrize("name", ["right", "as_text"])
 def test_a_correct_mechanism_is_not_accused(name):
-    found = planted(name, samples=100_000 if name == "right" else 5_000)
+    found = planted(name, samples=100_000 if name == "right" else 2_500)
     assert not found.refuted, found
 
 
@@ -124,7 +124,7 @@ def test_delta_forgives_what_it_should():
 
 def test_time_is_a_limit_and_is_told():
     # However few samples a stalled machine leaves: none are taken for more than they show.
-    effort = Effort(samples=10**7, seconds=1.0, confidence=SURE)
+    effort = Effort(samples=10**7, seconds=0.3, confidence=SURE)
     found = audit(load_target(f"{PLANTED}:as_text"), effort, claim=1.0, delta=0.0)
     assert any("Time ran out" in note for note in found.notes)
     assert not found.refuted
@@ -179,7 +179,7 @@ def test_a_wrong_number_of_outputs_is_told():
 
 @pytest.mark.parametrize("name", ["nested", "its_length"])
 def test_outputs_of_every_form_are_opened(name):
-    found = planted(name, samples=4_000)
+    found = planted(name, samples=1_500)
     assert found.refuted, found
 
 

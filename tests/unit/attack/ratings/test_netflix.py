@@ -10,7 +10,7 @@ from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 from patience import slowness
 
-SMALL = {"people": 300, "targets": 40, "false_claims": 0.05}
+SMALL = {"people": 200, "targets": 40, "false_claims": 0.05}
 
 
 @pytest.fixture(scope="module")

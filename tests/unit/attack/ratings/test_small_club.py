@@ -35,5 +35,5 @@ def test_two_ratings_and_three_days_find_far_fewer_than_in_the_large_club(made):
 
 
 def test_the_command_says_which_club_it_was():
-    settings = {"people": 200, "targets": 20, "false_claims": 0.05, "club": "small"}
+    settings = {"people": 100, "targets": 20, "false_claims": 0.05, "club": "small"}
     assert "MovieLens" in ATTACK.run(settings).details["generator"]

@@ -1,5 +1,6 @@
 """The quick reader takes exactly what the careful one takes, on right and on spoiled donations."""
 
+import os
 import secrets
 
 import pytest
@@ -46,7 +47,7 @@ def test_right_donations_are_read():
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400 if os.environ.get("DISCREET_FULL") == "1" else 150, deadline=None)
 def test_spoiled_donations_are_judged_alike(data):
     donation = bytearray(right())
     for _ in range(data.draw(st.integers(1, 3))):

@@ -38,6 +38,19 @@ def test_it_stays_where_nothing_helps_and_comes_back_from_a_wild_first_step():
     assert np.allclose(wild, least, atol=1e-3)
 
 
+def test_once_at_the_least_it_does_not_look_around_for_long():
+    matrix, _, slope = quadratic(6)
+    looked = []
+
+    def counted(x):
+        looked.append(x)
+        return slope(x)
+
+    least = descend(slope, np.zeros(30), steps=400, scale=1 / np.diag(matrix))
+    descend(counted, least, steps=400, scale=1 / np.diag(matrix))
+    assert len(looked) < 1_000
+
+
 def test_a_smooth_function_that_is_no_quadratic():
     def slope(x):
         powers = np.exp(x - x.max())

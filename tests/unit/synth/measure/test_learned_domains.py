@@ -1,5 +1,6 @@
 """Domains learned with budget: what one person has alone never appears; all of it is paid for."""
 
+import os
 from collections import Counter
 from fractions import Fraction
 
@@ -26,8 +27,12 @@ TOWN = SealedSource("town", EVERYONE)
 
 
 def learned(base, table, *, rng, bins=Bins.QUANTILE, purse=PURSE, neighbours="add-remove"):
+    engine = MemoryEngine({"town.people": table, "clinic.visits": visits(1)})
     catalog = catalog_of(base, neighbours=neighbours)
-    engine = MemoryEngine({"town.people": table, "clinic.visits": visits()})
+    return learned_of(engine, catalog, rng=rng, bins=bins, purse=purse)
+
+
+def learned_of(engine, catalog, *, rng, bins=Bins.QUANTILE, purse=PURSE):
     types = {name.lower(): kind for name, kind in engine.columns("town.people")}
     outline = outline_of(catalog, "people", bins=bins, types=types, has_delta=True)
     means = Means(engine, engine.hold({}), RECEIPT, purse, RISK, TOWN, rng)
@@ -58,8 +63,10 @@ def test_what_was_spent_is_at_most_what_was_paid(tmp_path, neighbours):
 
 def test_a_canary_held_by_one_person_never_appears(tmp_path):
     # The chance for each run is at most RISK: a false alarm in twenty runs comes once in 50,000.
-    for seed in range(20):
-        found = learned(tmp_path, people(300, rare="CANARY-7351"), rng=SeededRng(seed))
+    engine = MemoryEngine({"town.people": people(300, rare="CANARY-7351")})
+    catalog = catalog_of(tmp_path)
+    for seed in range(20 if os.environ.get("DISCREET_FULL") == "1" else 10):
+        found = learned_of(engine, catalog, rng=SeededRng(seed))
         words = [c.domain.values for c in found.encoding.coded if c.name == "job"]
         assert "CANARY-7351" not in str(words)
         assert words == [("baker", "clerk")]

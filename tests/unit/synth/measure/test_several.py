@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
@@ -15,7 +16,7 @@ from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
 
 SCORES = np.array([3, 0, 3, 1, 0])
 EPSILON = Fraction(1)
-TRIALS = 2500
+TRIALS = 2500 if os.environ.get("DISCREET_FULL") == "1" else 1000
 
 
 def drawn(count, trials=TRIALS, seed=1):
