@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import secrets
 import shutil
 import subprocess
@@ -19,7 +21,8 @@ from discreet.errors import EngineFailed
 from discreet.examples import town
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
-from discreet.server.settings import Settings
+from discreet.server.charts import chart_bundle
+from discreet.server.settings import STATE, Settings
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
 from patience import LONG, eventually
@@ -39,7 +42,9 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--process-per-site",  # pages of one context share a process: a new one takes half of what a page does
 ]
+HERE = Path(__file__).parent
 PEOPLE = 2000
 ANALYSTS = """
 [analysts.alice]
@@ -61,8 +66,7 @@ def missing():
 
 
 def pytest_collection_modifyitems(items):
-    here = Path(__file__).parent
-    ours = [item for item in items if here in item.path.parents]
+    ours = [item for item in items if HERE in item.path.parents]
     reason = missing() if ours else ""
     for item in ours:
         item.add_marker(pytest.mark.browser)
@@ -115,9 +119,18 @@ class Server(threading.Thread):
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
-    """A town, built once and copied."""
-    folder = tmp_path_factory.mktemp("town")
-    town(people=PEOPLE, folder=folder)
+    """A town and the library of charts, made once for all workers, and copied."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, made = shared / "home-of-browsers", shared / "home-of-browsers.made"
+    with (shared / "home-of-browsers.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            (folder / STATE).mkdir(mode=0o700, parents=True)
+            town(people=PEOPLE, folder=folder)
+            chart_bundle(folder / STATE)
+            made.touch()
     return folder
 
 
@@ -165,14 +178,21 @@ def small(home, tmp_path):
     server.stop()
 
 
-class Patient:
-    """A browser whose pages wait as long as every test does, and not playwright's half minute."""
+class Chromium:
+    """One browser for all files that follow each other, whose pages wait as long as every test does.
 
-    def __init__(self, browser):
-        self._browser = browser
+    `lend` gives a context like new: one that was given back has no page, no cookie and nothing stored, but
+    it has its process, and files that never change.
+    """
 
-    def __getattr__(self, name):
-        return getattr(self._browser, name)
+    def __init__(self):
+        from playwright.sync_api import expect, sync_playwright
+
+        expect.set_options(timeout=1000 * LONG)  # patience, for machines that do other things too
+        self._manager = sync_playwright()
+        self._playwright = self._manager.__enter__()
+        self._browser = self._playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        self._free = {}
 
     def new_context(self, **options):
         context = self._browser.new_context(**options)
@@ -184,18 +204,66 @@ class Patient:
         page.set_default_timeout(1000 * LONG)
         return page
 
+    def lend(self, address, **options):
+        """Return a context like new, and the function that gives it back."""
+        free = self._free.setdefault(repr(sorted(options.items())), [])
+        lent = free.pop() if free else Lent(self.new_context(**options), address)
+
+        def give_back():
+            lent.clean()
+            free.append(lent)
+
+        return lent.context, give_back
+
+    def close(self):
+        self._browser.close()
+        self._manager.__exit__(None, None, None)
+
+
+class Lent:
+    """A context that test after test uses, with one page that keeps its process alive."""
+
+    def __init__(self, context, address):
+        self.context = context
+        self._origins = set()
+        self._keeper = context.new_page()
+        self._keeper.goto(f"{address}/static/icon.svg")
+        self._wire = context.new_cdp_session(self._keeper)
+        context.on("request", self._request)
+
+    def _request(self, request):
+        self._origins.add("/".join(request.url.split("/", 3)[:3]))
+
+    def clean(self):
+        for page in self.context.pages:
+            if page != self._keeper:
+                page.close()
+        self.context.clear_cookies()
+        for origin in self._origins:
+            asked = {"origin": origin, "storageTypes": "all"}
+            self._wire.send("Storage.clearDataForOrigin", asked)
+        self._origins.clear()
+
+
+RUNNING = []
+"""The browser, while tests of this folder follow each other."""
+
 
 @pytest.fixture(scope="module")
 def chromium():
-    # Not for the session: playwright keeps an event loop running in this thread, and later tests
-    # on the same worker want one of their own.
-    from playwright.sync_api import expect, sync_playwright
+    if not RUNNING:
+        RUNNING.append(Chromium())
+    return RUNNING[0]
 
-    expect.set_options(timeout=1000 * LONG)  # patience, for machines that do other things too
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield Patient(browser)
-        browser.close()
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem):
+    """Close the browser before tests of other folders: its event loop runs in this thread, and they want their own."""
+    try:
+        return (yield)
+    finally:
+        if RUNNING and (nextitem is None or HERE not in nextitem.path.parents):
+            RUNNING.pop().close()
 
 
 @dataclass
@@ -224,13 +292,14 @@ class Watched:
 @pytest.fixture
 def visit(chromium):
     """Return a function that opens a signed-in page; afterwards nothing may have gone wrong."""
-    contexts, watched = [], Watched()
+    lent, watched = [], Watched()
 
     def opened(served, path="/ask", *, token=None, **options):
-        context = chromium.new_context(
-            **{"viewport": {"width": 1200, "height": 900}, "accept_downloads": True} | options
+        context, give_back = chromium.lend(
+            served.address,
+            **{"viewport": {"width": 1200, "height": 900}, "accept_downloads": True} | options,
         )
-        contexts.append(context)
+        lent.append(give_back)
         page = context.new_page()
         watched.watch(page)
         page.watched = watched
@@ -243,8 +312,8 @@ def visit(chromium):
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for give_back in lent:
+        give_back()
     assert watched.complaints == []
 
 
