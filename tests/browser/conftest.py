@@ -205,15 +205,9 @@ class Chromium:
         return page
 
     def lend(self, address, **options):
-        """Return a context like new, and the function that gives it back."""
+        """Return a context like new; it goes to the next who asks for the same once it is cleaned."""
         free = self._free.setdefault(repr(sorted(options.items())), [])
-        lent = free.pop() if free else Lent(self.new_context(**options), address)
-
-        def give_back():
-            lent.clean()
-            free.append(lent)
-
-        return lent.context, give_back
+        return free.pop() if free else Lent(self.new_context(**options), address, free)
 
     def close(self):
         self._browser.close()
@@ -223,8 +217,9 @@ class Chromium:
 class Lent:
     """A context that test after test uses, with one page that keeps its process alive."""
 
-    def __init__(self, context, address):
+    def __init__(self, context, address, free):
         self.context = context
+        self._free = free
         self._origins = set()
         self._keeper = context.new_page()
         self._keeper.goto(f"{address}/static/icon.svg")
@@ -233,6 +228,12 @@ class Lent:
 
     def _request(self, request):
         self._origins.add("/".join(request.url.split("/", 3)[:3]))
+
+    def page(self):
+        """Return a page of the keeper's process: by itself it would begin in a new one."""
+        with self.context.expect_page() as opened:
+            self._keeper.evaluate("() => { window.open('about:blank') }")
+        return opened.value
 
     def clean(self):
         for page in self.context.pages:
@@ -243,6 +244,7 @@ class Lent:
             asked = {"origin": origin, "storageTypes": "all"}
             self._wire.send("Storage.clearDataForOrigin", asked)
         self._origins.clear()
+        self._free.append(self)
 
 
 RUNNING = []
@@ -294,13 +296,11 @@ def visit(chromium):
     """Return a function that opens a signed-in page; afterwards nothing may have gone wrong."""
     lent, watched = [], Watched()
 
-    def opened(served, path="/ask", *, token=None, **options):
-        context, give_back = chromium.lend(
-            served.address,
-            **{"viewport": {"width": 1200, "height": 900}, "accept_downloads": True} | options,
-        )
-        lent.append(give_back)
-        page = context.new_page()
+    def opened(served, path="/ask", *, token=None, viewport=None, color_scheme="light", **options):
+        lent.append(chromium.lend(served.address, accept_downloads=True, **options))
+        context, page = lent[-1].context, lent[-1].page()
+        page.set_viewport_size(viewport or {"width": 1200, "height": 900})
+        page.emulate_media(color_scheme=color_scheme)
         watched.watch(page)
         page.watched = watched
         page.address = served.address
@@ -312,8 +312,8 @@ def visit(chromium):
         return page
 
     yield opened
-    for give_back in lent:
-        give_back()
+    for each in lent:
+        each.clean()
     assert watched.complaints == []
 
 

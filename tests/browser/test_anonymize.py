@@ -38,12 +38,14 @@ def copy(served, chromium):
     return address
 
 
-def test_it_says_what_it_is_not_before_anything_else(served, visit):
-    page = visit(served, "/anonymize")
+def test_it_says_what_it_is_not_before_anything_else_and_what_must_be_said_first(served, visit):
+    page = visit(served, "/anonymize?table=town.people")
     first = page.locator("main > p").first
     expect(first).to_contain_text("no guarantee")
     expect(first.get_by_role("link", name="synthesize")).to_be_visible()
     expect(page.locator("#found")).to_be_hidden()
+    page.click("#measure")
+    expect(page.locator("#problem")).to_contain_text("Say first what others may know")
 
 
 def test_the_slider_moves_risk_and_cost_together(served, visit):
@@ -59,12 +61,6 @@ def test_the_slider_moves_risk_and_cost_together(served, visit):
     # Another column changes everything: what was measured is gone.
     choose(page, job="redact")
     expect(page.locator("#found")).to_be_hidden()
-
-
-def test_without_a_column_there_is_a_sentence(served, visit):
-    page = visit(served, "/anonymize?table=town.people")
-    page.click("#measure")
-    expect(page.locator("#problem")).to_contain_text("Say first what others may know")
 
 
 def test_a_copy_has_its_report_its_files_and_its_mark(served, visit, copy, tmp_path):

@@ -22,21 +22,48 @@ def move(page, slider, value):
     )
 
 
-def test_the_two_laws_move_with_epsilon(served, visit):
-    page = visit(served, "/course/promise")
+@pytest.fixture
+def lesson(served, visit):
+    """Return a function that opens a lesson; what moves on it afterwards asks nothing of the server."""
+    opened = []
+
+    def lesson_of(name):
+        page = visit(served, f"/course/{name}")
+        page.wait_for_load_state("networkidle")
+        opened.append((page, asked(page)))
+        return page
+
+    yield lesson_of
+    for page, before in opened:
+        assert asked(page) == before
+
+
+def asked(page):
+    """Return what the page asked for; the tab's icon comes whenever the browser likes."""
+    return [request for request in page.watched.requests if not request.endswith("/icon.svg")]
+
+
+def test_the_two_laws_move_with_epsilon_and_the_study_says_the_same_in_both_worlds(lesson):
+    page = lesson("promise")
     before = page.locator("#laws-picture .with").get_attribute("points")
     expect(page.locator("#laws-words")).to_contain_text("1.65 times")
     move(page, "#laws-epsilon", 0)
     expect(page.locator("#laws-words")).to_contain_text("ε 0.05")
     expect(page.locator("#laws-words")).to_contain_text("1.06 times")
     assert page.locator("#laws-picture .with").get_attribute("points") != before
+    expect(page.locator("#smoking-picture")).to_contain_text("without you")
+    move(page, "#smoking-people", 40)
+    expect(page.locator("#smoking-people-value")).to_have_text("10,000")
+    expect(page.locator("#smoking-words")).to_contain_text("0.01%")
+    page.click("#smoking-again")
 
 
-def test_coins_and_the_crowd(served, visit):
-    page = visit(served, "/course/randomized_response")
+def test_coins_and_the_crowd(lesson):
+    page = lesson("randomized_response")
     page.click("#coins-flip")
     expect(page.locator("#coins-words")).to_contain_text("3 times in 4")
     expect(page.locator("#coins-picture rect")).to_have_count(1000)
+    page.click("#coins-crowd")
     move(page, "#coins-share", 100)
     expect(page.locator("#coins-share-value")).to_have_text("100%")
     said = page.locator("#coins-picture .yes").count()
@@ -44,47 +71,18 @@ def test_coins_and_the_crowd(served, visit):
     assert 620 < said < 880
 
 
-def test_differencing_fails_on_private_numbers_and_succeeds_without_privacy(served, visit):
-    page = visit(served, "/course/aggregates")
+def test_differencing_fails_on_private_numbers_and_succeeds_without_privacy(lesson):
+    page = lesson("aggregates")
 
     def rate():
         return int(RIGHT.search(page.locator("#differencing-words").inner_text()).group(1))
 
+    page.click("#differencing-go")
     move(page, "#differencing-epsilon", 0)
     # 1,000 fair guesses, all but: above 60 in 100 with probability below 1e-9.
     assert 40 <= rate() <= 60
     move(page, "#differencing-epsilon", 60)
     assert rate() >= 99, "at epsilon 10 the attack must succeed, or the lesson proves nothing"
-
-
-def test_the_smoking_study_says_the_same_in_both_worlds(served, visit):
-    page = visit(served, "/course/promise")
-    expect(page.locator("#smoking-picture")).to_contain_text("without you")
-    move(page, "#smoking-people", 40)
-    expect(page.locator("#smoking-people-value")).to_have_text("10,000")
-    expect(page.locator("#smoking-words")).to_contain_text("0.01%")
-
-
-@pytest.mark.parametrize(
-    ("lesson", "buttons"),
-    [
-        ("randomized_response", ("#coins-flip", "#coins-crowd")),
-        ("aggregates", ("#differencing-go",)),
-        ("promise", ("#smoking-again",)),
-    ],
-)
-def test_nothing_is_asked_of_the_server(served, visit, lesson, buttons):
-    page = visit(served, f"/course/{lesson}")
-    page.wait_for_load_state("networkidle")
-    before = asked(page)
-    for button in buttons:
-        page.click(button)
-    assert asked(page) == before
-
-
-def asked(page):
-    """Return what the page asked for; the tab's icon comes whenever the browser likes."""
-    return [request for request in page.watched.requests if not request.endswith("/icon.svg")]
 
 
 def over(page):
@@ -114,6 +112,11 @@ def test_every_lesson_fits_and_is_open_to_everybody(served, visit):
     page = visit(served, "/course", token="")
     links = page.locator(".contents a").evaluate_all("nodes => nodes.map(node => node.pathname)")
     assert links == [f"/course/{lesson.name}" for lesson in LESSONS]
+    linked = page.locator(".by-topic li").evaluate_all(
+        "nodes => nodes.map(node => node.querySelectorAll('a').length)"
+    )
+    assert len(linked) == 25
+    assert min(linked) >= 1, "every subject is two clicks away"
     assert walk_lessons(page, served.address, lambda place: [WAYS[place % len(WAYS)]]) == []
 
 
@@ -128,14 +131,6 @@ def test_the_walk_would_see_a_fault(served, visit):
     page.evaluate("document.querySelector('#laws-epsilon').removeAttribute('aria-label')")
     page.evaluate("document.querySelector('label[for=laws-epsilon]').remove()")
     assert [each[1] for each in walked(page, [WAYS[1]])] == ["label"]
-
-
-def test_every_subject_is_two_clicks_away(served, visit):
-    page = visit(served, "/course", token="")
-    subjects = page.locator(".by-topic li")
-    assert subjects.count() == 25
-    for subject in subjects.all():
-        assert subject.locator("a").count() >= 1
 
 
 def test_a_slider_over_steps_shows_one_at_a_time(served, visit):
