@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import secrets
 import shutil
 import subprocess
@@ -19,7 +21,8 @@ from discreet.errors import EngineFailed
 from discreet.examples import town
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
-from discreet.server.settings import Settings
+from discreet.server.charts import chart_bundle
+from discreet.server.settings import STATE, Settings
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
 from patience import LONG, eventually
@@ -27,19 +30,10 @@ from ports import free_port
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from lending import CHROMIUM, Chromium
 from sluggish import sluggish
 
-CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+HERE = Path(__file__).parent
 PEOPLE = 2000
 ANALYSTS = """
 [analysts.alice]
@@ -61,8 +55,7 @@ def missing():
 
 
 def pytest_collection_modifyitems(items):
-    here = Path(__file__).parent
-    ours = [item for item in items if here in item.path.parents]
+    ours = [item for item in items if HERE in item.path.parents]
     reason = missing() if ours else ""
     for item in ours:
         item.add_marker(pytest.mark.browser)
@@ -115,9 +108,18 @@ class Server(threading.Thread):
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
-    """A town, built once and copied."""
-    folder = tmp_path_factory.mktemp("town")
-    town(people=PEOPLE, folder=folder)
+    """A town and the library of charts, made once for all workers, and copied."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, made = shared / "home-of-browsers", shared / "home-of-browsers.made"
+    with (shared / "home-of-browsers.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            (folder / STATE).mkdir(mode=0o700, parents=True)
+            town(people=PEOPLE, folder=folder)
+            chart_bundle(folder / STATE)
+            made.touch()
     return folder
 
 
@@ -165,37 +167,34 @@ def small(home, tmp_path):
     server.stop()
 
 
-class Patient:
-    """A browser whose pages wait as long as every test does, and not playwright's half minute."""
-
-    def __init__(self, browser):
-        self._browser = browser
-
-    def __getattr__(self, name):
-        return getattr(self._browser, name)
-
-    def new_context(self, **options):
-        context = self._browser.new_context(**options)
-        context.set_default_timeout(1000 * LONG)
-        return context
-
-    def new_page(self, **options):
-        page = self._browser.new_page(**options)
-        page.set_default_timeout(1000 * LONG)
-        return page
+RUNNING = []
+"""The browser, while tests of this folder follow each other."""
 
 
 @pytest.fixture(scope="module")
 def chromium():
-    # Not for the session: playwright keeps an event loop running in this thread, and later tests
-    # on the same worker want one of their own.
-    from playwright.sync_api import expect, sync_playwright
+    if not RUNNING:
+        RUNNING.append(Chromium())
+    return RUNNING[0]
 
-    expect.set_options(timeout=1000 * LONG)  # patience, for machines that do other things too
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield Patient(browser)
-        browser.close()
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem):
+    """Close the browser before tests of other folders: its event loop runs in this thread, and they want their own."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or HERE not in nextitem.path.parents:
+            close_browser()
+
+
+def pytest_sessionfinish():
+    close_browser()  # who stops at the first failure has not come to the last test
+
+
+def close_browser():
+    while RUNNING:
+        RUNNING.pop().close()
 
 
 @dataclass
@@ -224,14 +223,13 @@ class Watched:
 @pytest.fixture
 def visit(chromium):
     """Return a function that opens a signed-in page; afterwards nothing may have gone wrong."""
-    contexts, watched = [], Watched()
+    lent, watched = [], Watched()
 
-    def opened(served, path="/ask", *, token=None, **options):
-        context = chromium.new_context(
-            **{"viewport": {"width": 1200, "height": 900}, "accept_downloads": True} | options
-        )
-        contexts.append(context)
-        page = context.new_page()
+    def opened(served, path="/ask", *, token=None, viewport=None, color_scheme="light", **options):
+        lent.append(chromium.lend(served.address, accept_downloads=True, **options))
+        context, page = lent[-1].context, lent[-1].page()
+        page.set_viewport_size(viewport or {"width": 1200, "height": 900})
+        page.emulate_media(color_scheme=color_scheme)
         watched.watch(page)
         page.watched = watched
         page.address = served.address
@@ -243,8 +241,8 @@ def visit(chromium):
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for each in lent:
+        each.clean()
     assert watched.complaints == []
 
 

@@ -38,12 +38,14 @@ def copy(served, chromium):
     return address
 
 
-def test_it_says_what_it_is_not_before_anything_else(served, visit):
-    page = visit(served, "/anonymize")
+def test_it_says_what_it_is_not_before_anything_else_and_what_must_be_said_first(served, visit):
+    page = visit(served, "/anonymize?table=town.people")
     first = page.locator("main > p").first
     expect(first).to_contain_text("no guarantee")
     expect(first.get_by_role("link", name="synthesize")).to_be_visible()
     expect(page.locator("#found")).to_be_hidden()
+    page.click("#measure")
+    expect(page.locator("#problem")).to_contain_text("Say first what others may know")
 
 
 def test_the_slider_moves_risk_and_cost_together(served, visit):
@@ -59,12 +61,6 @@ def test_the_slider_moves_risk_and_cost_together(served, visit):
     # Another column changes everything: what was measured is gone.
     choose(page, job="redact")
     expect(page.locator("#found")).to_be_hidden()
-
-
-def test_without_a_column_there_is_a_sentence(served, visit):
-    page = visit(served, "/anonymize?table=town.people")
-    page.click("#measure")
-    expect(page.locator("#problem")).to_contain_text("Say first what others may know")
 
 
 def test_a_copy_has_its_report_its_files_and_its_mark(served, visit, copy, tmp_path):
@@ -88,24 +84,19 @@ def test_a_copy_has_its_report_its_files_and_its_mark(served, visit, copy, tmp_p
     expect(page.locator("main")).to_contain_text("people.age")
 
 
-def test_an_own_hierarchy_is_used(served, visit, tmp_path):
+def test_an_own_hierarchy_is_used_and_closeness_by_order_asked_for_beside_the_method(
+    served, visit, tmp_path
+):
     page = visit(served, "/anonymize?table=town.people")
     levels = tmp_path / "sex.csv"
     levels.write_text("Female;person\n")
-    choose(page, sex="quasi")
+    choose(page, region="quasi", sex="quasi", age="sensitive")
     page.set_input_files('tr[data-column="sex"] .levels', levels)
     page.click("#measure")
     expect(page.locator("#k-words")).to_contain_text("does not cover")
     expect(page.locator("#make")).to_be_disabled()
     levels.write_text("Female;person\nMale;person\n")
     page.set_input_files('tr[data-column="sex"] .levels', levels)
-    page.click("#measure")
-    expect(page.locator("#k-words")).to_contain_text("names the right row")
-
-
-def test_closeness_by_order_is_asked_for_beside_the_method(served, visit):
-    page = visit(served, "/anonymize?table=town.people")
-    choose(page, region="quasi", sex="quasi", age="sensitive")
     page.fill("#closeness", "0.2")
     page.select_option("#distance", "ordered")
     with page.expect_request("**/api/v1/anonymize/measure") as sent:
@@ -114,6 +105,7 @@ def test_closeness_by_order_is_asked_for_beside_the_method(served, visit):
         0.2,
         "ordered",
     )
+    expect(page.locator("#k-words")).to_contain_text("names the right row")
     expect(page.locator("#found")).to_be_visible()
     page.fill("#closeness", "3")
     page.click("#measure")

@@ -5,6 +5,8 @@ from playwright.sync_api import expect
 
 from patience import LONG
 
+OUTLINE = """(() => { const seen = getComputedStyle(document.activeElement);
+    return [seen.outlineWidth, seen.outlineStyle]; })()"""
 COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 
 
@@ -104,6 +106,7 @@ def test_the_whole_way_by_keyboard_alone(served, visit):
     for wanted in ("slider", "epsilon", "go"):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.id") == wanted
+        assert page.evaluate(OUTLINE) == ["2px", "solid"], "focus can be seen"
     expect(page.locator("#go")).to_have_text(re.compile("uses|free"))
     page.keyboard.press("Control+Enter")
     expect(page.locator("#panel-table tbody tr")).to_have_count(1)
@@ -116,16 +119,9 @@ def test_the_whole_way_by_keyboard_alone(served, visit):
     expect(page.locator("#panel-download")).to_be_visible()
 
 
-def test_focus_can_be_seen(served, visit):
-    page = visit(served)
-    page.focus("#sql")
-    page.keyboard.press("Tab")
-    outline = page.evaluate("getComputedStyle(document.activeElement).outline")
-    assert "2px" in outline
-    assert "solid" in outline
-
-
-def test_charts_are_drawn_under_the_strict_policy(served, visit):
+def test_an_answer_is_drawn_under_the_strict_policy_and_downloads_as_csv_json_and_python(
+    served, visit
+):
     page = visit(served)
     ask(page, COUNT)
     expect(page.locator("#go")).to_have_text("Ask · free")
@@ -135,11 +131,6 @@ def test_charts_are_drawn_under_the_strict_policy(served, visit):
     expect(page.locator("#panel-chart")).not_to_contain_text("Drawing")
     page.click("#theme")
     expect(page.locator("#panel-chart svg")).to_be_visible()
-
-
-def test_downloads_as_csv_json_and_python(served, visit):
-    page = visit(served)
-    ask(page, COUNT)
     page.click("#tab-download")
     with page.expect_download() as csv:
         page.get_by_role("button", name="CSV").click()
@@ -150,10 +141,10 @@ def test_downloads_as_csv_json_and_python(served, visit):
         page.get_by_role("button", name="JSON").click()
     assert json.loads(whole.value.path().read_text())["columns"] == ["sex", "n"]
     expect(page.locator("#panel-download pre")).to_contain_text("discreet.connect(")
+    formulas_are_harmless(page)
 
 
-def test_csv_keeps_formulas_harmless(served, visit):
-    page = visit(served)
+def formulas_are_harmless(page):
     text = page.evaluate(
         """async () => (await import("/static/how.js")).csvOf({
             columns: ["=a", "n"], noisy: [1], error95: [[null, 1], [null, null]],

@@ -46,8 +46,16 @@ def test_from_a_file_to_a_first_answer(small, visit, file):
     expect(page.locator(".catalog .dataset:visible")).not_to_contain_text("city")
 
 
-def test_what_is_open_is_said_where_it_belongs(small, visit, file):
+def test_junk_is_refused_beside_the_file_and_what_is_open_is_said_where_it_belongs(
+    small, visit, file, tmp_path
+):
+    junk = tmp_path / "junk.parquet"
+    junk.write_bytes(b"\x00\x01" * 500)
     page = visit(small, "/data")
+    page.set_input_files("#file", junk)
+    page.click("#bring button")
+    expect(page.locator("#bring-problem")).to_contain_text("Not done.")
+    expect(page.locator("#review")).to_be_hidden()
     bring(page, file)
     page.check("input[name=who][value=row]")
     page.check('[data-column="person"] input[value=hide]')
@@ -60,16 +68,6 @@ def test_what_is_open_is_said_where_it_belongs(small, visit, file):
     expect(page.locator("#confirm")).to_be_disabled()
     page.goto(small.address + "/data")
     expect(page.locator("#waiting-list")).to_contain_text("guests.csv waits for your review")
-
-
-def test_junk_is_refused_beside_the_file(small, visit, tmp_path):
-    junk = tmp_path / "junk.parquet"
-    junk.write_bytes(b"\x00\x01" * 500)
-    page = visit(small, "/data")
-    page.set_input_files("#file", junk)
-    page.click("#bring button")
-    expect(page.locator("#bring-problem")).to_contain_text("Not done.")
-    expect(page.locator("#review")).to_be_hidden()
 
 
 def test_tokens_are_shown_once_and_revoked(small, visit):
@@ -87,9 +85,3 @@ def test_tokens_are_shown_once_and_revoked(small, visit):
     expect(rows).to_have_count(2)
     theirs.goto(small.address + "/budget")
     expect(theirs.locator("h1")).to_have_text("Sign in")
-
-
-def test_analysts_have_no_data_page(small, visit):
-    page = visit(small, "/ask", token=small.analyst)
-    assert "Data" not in page.locator(".places a").all_inner_texts()
-    assert page.request.get(small.address + "/data").status == 403

@@ -7,6 +7,13 @@ from playwright.sync_api import expect
 COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 
 
+ODD = """async () => { const { quoted, placeOf } = await import("/static/editor/tokens.js");
+    return [["age", "two words", 'a"b', "order", "größe"].map(quoted),
+            placeOf("SELECT\\n x,, y", "Check the spelling near line 2, column 4."),
+            placeOf('SELECT COUNT("odd name")', "There is no column 'odd name'."),
+            placeOf("SELECT 1", "Nothing here is named.")]; }"""
+
+
 def typed(page, before, keys):
     page.fill("#sql", before)
     page.focus("#sql")
@@ -14,7 +21,7 @@ def typed(page, before, keys):
     page.keyboard.type(keys)
 
 
-def test_words_are_painted_and_completed_and_errors_underlined(served, visit):
+def test_words_are_painted_and_completed_errors_underlined_and_odd_names_quoted(served, visit):
     page = visit(served)
     page.fill("#sql", "SELECT COUNT(*) AS n FROM peopel WHERE sex = 'Male' -- all")
     expect(page.locator(".paint .wrong-here")).to_have_text("peopel")
@@ -42,20 +49,12 @@ def test_words_are_painted_and_completed_and_errors_underlined(served, visit):
     expect(page.locator("#offers")).to_be_hidden()
     assert page.input_value("#sql").endswith("p.ag"), "what was typed stays"
 
-
-def test_odd_names_are_quoted(served, visit):
-    page = visit(served)
-    found = page.evaluate(
-        """async () => { const { quoted, placeOf } = await import("/static/editor/tokens.js");
-        return [["age", "two words", 'a"b', "order", "größe"].map(quoted),
-                placeOf("SELECT\\n x,, y", "Check the spelling near line 2, column 4."),
-                placeOf('SELECT COUNT("odd name")', "There is no column 'odd name'."),
-                placeOf("SELECT 1", "Nothing here is named.")]; }"""
-    )
-    assert found[0] == ["age", '"two words"', '"a""b"', '"order"', "größe"]
-    assert found[1] == {"start": 10, "end": 11}
-    assert found[2] == {"start": 13, "end": 23}
-    assert found[3] is None
+    assert page.evaluate(ODD) == [
+        ["age", '"two words"', '"a""b"', '"order"', "größe"],
+        {"start": 10, "end": 11},
+        {"start": 13, "end": 23},
+        None,
+    ]
 
 
 def test_means_tell_their_noise_for_a_group_that_one_names(served, visit):

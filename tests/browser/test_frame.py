@@ -1,41 +1,50 @@
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 PAGES = ("/ask", "/data", "/budget", "/course", "/course/promise", "/notes", "/notes/0010")
 
 
-def test_no_request_leaves_for_anywhere_else(served, visit):
-    page = visit(served, "/")
-    for path in PAGES:
+PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True}
+NAMELESS = """() => [...document.querySelectorAll("button, a, input, select, textarea")]
+    .filter((node) => node.type !== "hidden")
+    .filter((node) => !(node.textContent.trim() || node.ariaLabel || node.labels?.length))
+    .map((node) => node.outerHTML)"""
+
+
+def width(page):
+    return page.evaluate("document.documentElement.scrollWidth")
+
+
+def elsewhere(page, served):
+    """Return the requests of a page that went to anybody but its server."""
+    return [url for url in page.watched.requests if not url.startswith(served.address + "/")]
+
+
+def test_every_page_fits_a_phone_names_its_controls_and_asks_nobody_else(served, visit):
+    page = visit(served, "/", **PHONE)
+    for path in ("/", *PAGES):
         page.goto(served.address + path)
         page.wait_for_load_state("networkidle")
-    page.goto(served.address + "/ask")
+        assert width(page) <= 360, path
+        assert page.evaluate(NAMELESS) == [], path
+        assert page.locator("h1").count() == 1, path
+        assert page.locator("html").get_attribute("lang") == "en", path
+    assert len(page.watched.requests) > 30
+    assert elsewhere(page, served) == []
+
+
+def test_an_answer_and_its_chart_fit_a_phone_and_ask_nobody_else(served, visit):
+    page = visit(served, **PHONE)
     expect(page.locator("#go")).to_have_text(re.compile("uses|free"))
     page.click("#go")
     page.wait_for_selector("#result:not([hidden])")
+    assert width(page) <= 360
+    assert page.locator("#catalog").get_attribute("open") is None
     page.click("#tab-chart")
     page.wait_for_selector("#panel-chart svg")
-    asked = page.watched.requests
-    assert len(asked) > 30
-    assert [url for url in asked if not url.startswith(served.address + "/")] == []
-
-
-@pytest.mark.parametrize("path", ["/", *PAGES])
-def test_every_page_fits_a_phone(served, visit, path):
-    page = visit(served, path, viewport={"width": 360, "height": 740}, is_mobile=True)
-    page.wait_for_load_state("networkidle")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
-def test_an_answer_fits_a_phone(served, visit):
-    page = visit(served, viewport={"width": 360, "height": 740}, is_mobile=True)
-    expect(page.locator("#go")).to_have_text(re.compile("uses|free"))
-    page.click("#go")
-    page.wait_for_selector("#result:not([hidden])")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert page.locator("#catalog").get_attribute("open") is None
+    assert width(page) <= 360
+    assert elsewhere(page, served) == []
 
 
 def paper(page):
@@ -53,11 +62,12 @@ def test_dark_follows_the_system_and_the_switch_which_is_remembered(served, visi
     assert paper(light) == "rgb(251, 250, 247)"
 
 
-@pytest.mark.parametrize(("wish", "motion"), [("reduce", "0s"), ("no-preference", "0.12s")])
-def test_motion_only_where_it_is_welcome(served, visit, wish, motion):
-    page = visit(served, "/ask", reduced_motion=wish)
-    found = page.evaluate("getComputedStyle(document.getElementById('go')).transitionDuration")
-    assert found == motion
+def test_motion_only_where_it_is_welcome(served, visit):
+    page = visit(served, "/ask")
+    for wish, motion in (("reduce", "0s"), ("no-preference", "0.12s")):
+        page.emulate_media(reduced_motion=wish)
+        found = page.evaluate("getComputedStyle(document.getElementById('go')).transitionDuration")
+        assert found == motion
 
 
 def test_only_places_that_exist_are_linked(served, visit):
@@ -78,34 +88,15 @@ def test_only_places_that_exist_are_linked(served, visit):
         assert page.request.get(served.address + link).status == 200
 
 
-def test_the_page_starts_with_a_way_past_the_menu(served, visit):
+def test_the_page_starts_with_a_way_past_the_menu_which_closes_with_escape(served, visit):
     page = visit(served, "/budget")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
-
-
-def test_the_menu_closes_with_escape(served, visit):
-    page = visit(served, "/budget")
     page.click(".me summary")
     expect(page.locator(".me .menu")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".me .menu")).to_be_hidden()
     expect(page.locator(".me summary")).to_be_focused()
-
-
-@pytest.mark.parametrize("path", ["/", *PAGES])
-def test_every_control_has_a_name(served, visit, path):
-    page = visit(served, path)
-    page.wait_for_load_state("networkidle")
-    nameless = page.evaluate(
-        """() => [...document.querySelectorAll("button, a, input, select, textarea")]
-        .filter((node) => node.type !== "hidden")
-        .filter((node) => !(node.textContent.trim() || node.ariaLabel || node.labels?.length))
-        .map((node) => node.outerHTML)"""
-    )
-    assert nameless == []
-    assert page.locator("h1").count() == 1
-    assert page.locator("html").get_attribute("lang") == "en"
 
 
 def test_the_watch_itself_notices_what_the_policy_forbids(served, visit):

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 from playwright.sync_api import expect
 
 from child_tasks import on_path
+from discreet.server.charts import FOLDER as CHARTS
+from discreet.server.settings import STATE
 from patience import LONG, eventually
 from ports import free_port
 from server_kit import write_world
@@ -25,8 +28,11 @@ COUNT = "SELECT COUNT(*) AS n FROM people WHERE age > {}"
 class Killable:
     """One data set, served by one process after the other on the same port."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, charts):
         self.config = write_world(folder, rows=50, epsilon="100", analysts="")
+        shutil.copytree(
+            charts, folder / STATE / charts.name
+        )  # or every server would make them anew
         self.port = free_port()
         self.child = folder / "child"
         self.address = f"http://127.0.0.1:{self.port}"
@@ -72,8 +78,8 @@ class Killable:
 
 
 @pytest.fixture(scope="module")
-def killable(tmp_path_factory):
-    found = Killable(tmp_path_factory.mktemp("killable"))
+def killable(tmp_path_factory, home):
+    found = Killable(tmp_path_factory.mktemp("killable"), home / STATE / CHARTS)
     yield found
     if found.process is not None and found.process.poll() is None:
         found.kill()

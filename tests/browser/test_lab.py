@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 SMALL = {"people": "2000", "places": "5", "pairs": "5"}
@@ -47,17 +46,13 @@ def test_by_keyboard_alone_to_an_outcome_beside_guessing(served, visit):
     attacked(page)
 
 
-def test_a_slider_moves_its_number_and_back(served, visit):
+def test_a_slider_moves_its_number_and_back_and_a_wrong_one_is_said_where_it_is(served, visit):
     page = visit(served, "/lab/differencing")
     slider = page.locator('.slide[data-for="knob-epsilon"]')
     slider.evaluate("each => { each.value = 0; each.dispatchEvent(new Event('input')); }")
     expect(page.locator("#knob-epsilon")).to_have_value("0.1")
     page.fill("#knob-epsilon", "8")
     assert slider.input_value() == "100"
-
-
-def test_a_wrong_number_is_said_where_it_is(served, visit):
-    page = visit(served, "/lab/differencing")
     page.fill("#knob-people", "many")
     page.click("#go")
     expect(page.locator("#lab-problem")).to_contain_text("'people' must be a whole number")
@@ -89,10 +84,10 @@ def test_it_can_be_cancelled_before_the_server_has_named_the_job(served, visit):
     expect(page.locator("#lab-problem")).to_contain_text("cancelled")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_phone_in_both_lights(served, visit, scheme):
-    phone = {"width": 390, "height": 844}
-    page = visit(served, "/lab/differencing", viewport=phone, color_scheme=scheme)
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+def test_it_fits_a_phone_in_both_lights(served, visit):
+    page = visit(served, "/lab/differencing", viewport={"width": 390, "height": 844})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     outside = [url for url in page.watched.requests if not url.startswith(served.address)]
     assert outside == []

@@ -1,6 +1,5 @@
 """Changing budgets and shares on the Data page, and the log of who did what."""
 
-import pytest
 from playwright.sync_api import expect
 
 from discreet.api import open as open_curator
@@ -49,7 +48,7 @@ def test_lowering_says_what_it_does_and_the_ledger_and_the_log_have_it(small, vi
     expect(page.locator("#log")).to_contain_text("changed the budget of town from ε 0.50 to 0.25")
 
 
-def test_raising_needs_the_owners_word(small, visit):
+def test_raising_needs_the_owners_word_and_shares_are_changed_added_and_taken_away(small, visit):
     _, form = opened(small, visit)
     form.locator(".total").fill("0.9")
     expect(form.locator(".total-words")).to_contain_text("at most 1.65 times")
@@ -58,11 +57,7 @@ def test_raising_needs_the_owners_word(small, visit):
     form.locator(".agree input").check()
     form.locator("button.main").click()
     expect(form.locator(".done")).to_be_visible()
-    assert limits(small)[0] == 0.9
-
-
-def test_shares_are_changed_added_and_taken_away(small, visit):
-    _, form = opened(small, visit)
+    assert limits(small) == (0.9, {"alice": 0.3})
     form.locator(".share-line input.short").fill("0.1")
     expect(form.locator(".share-words")).to_have_text(
         "From 0.30 to 0.10: 0.10 is left instead of 0.30."
@@ -72,26 +67,24 @@ def test_shares_are_changed_added_and_taken_away(small, visit):
     expect(form.locator("button.main")).to_be_disabled()
     form.locator(".new-share input").nth(1).fill("0.2")
     form.locator("button.main").click()
-    expect(form.locator(".done")).to_be_visible()
-    assert limits(small) == (0.5, {"alice": 0.1, "zoë": 0.2})
+    expect(form.locator(".share-line")).to_have_count(2)
+    assert limits(small) == (0.9, {"alice": 0.1, "zoë": 0.2})
     alice = form.locator('.share-line[data-analyst="alice"]')
     alice.locator(".remove").check()
     expect(alice.locator(".share-words")).to_contain_text("What was spent stays spent.")
     form.locator("button.main").click()
     expect(form.locator(".share-line")).to_have_count(1)
-    assert limits(small) == (0.5, {"zoë": 0.2})
+    assert limits(small) == (0.9, {"zoë": 0.2})
 
 
-@pytest.mark.parametrize("wrong", ["", "x", "0", "-1"])
-def test_what_is_no_amount_cannot_be_sent(small, visit, wrong):
-    _, form = opened(small, visit)
-    form.locator(".total").fill(wrong)
-    expect(form.locator(".total")).to_have_attribute("aria-invalid", "true")
-    expect(form.locator("button.main")).to_be_disabled()
-
-
-def test_a_refusal_stands_beside_the_button(small, visit):
+def test_what_is_no_amount_cannot_be_sent_and_a_refusal_stands_beside_the_button(small, visit):
     page, form = opened(small, visit)
+    for wrong in ("", "x", "0", "-1"):
+        form.locator(".total").fill(wrong)
+        expect(form.locator(".total")).to_have_attribute("aria-invalid", "true")
+        expect(form.locator("button.main")).to_be_disabled()
+        form.locator(".total").fill("0.5")
+        expect(form.locator(".total")).not_to_have_attribute("aria-invalid", "true")
     form.locator(".share-line .remove").check()
     form.locator("button.main").click()
     expect(form.locator(".limits-problem")).to_contain_text("Not done. This is the last share")

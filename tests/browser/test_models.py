@@ -6,9 +6,16 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 pytestmark = pytest.mark.browser
 
+DESKTOP, PHONE = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
+OVER = "document.documentElement.scrollWidth - window.innerWidth"
 
-def test_a_model_is_priced_trained_and_its_card_opens(visit, served, tmp_path):
-    page = visit(served, "/models")
+
+def test_nothing_is_cut_off_on_a_phone_and_a_model_is_priced_trained_and_its_card_opens(
+    visit, served, tmp_path
+):
+    page = visit(served, "/models", viewport=PHONE)
+    assert page.evaluate(OVER) <= 0
+    page.set_viewport_size(DESKTOP)
     expect(page.locator("#go")).to_contain_text("uses 1")
     page.select_option("#table", index=0)
     page.fill("#epsilon", "0.5")
@@ -21,9 +28,3 @@ def test_a_model_is_priced_trained_and_its_card_opens(visit, served, tmp_path):
     with page.expect_download() as waiting:
         page.click("details.model a")
     assert waiting.value.suggested_filename.endswith(".zip")
-
-
-def test_nothing_is_cut_off_on_a_phone(visit, served):
-    page = visit(served, "/models", viewport={"width": 390, "height": 844})
-    wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-    assert wide <= 0

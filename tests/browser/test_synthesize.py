@@ -31,12 +31,14 @@ def made(page):
 
 @pytest.fixture(scope="module")
 def copy(served, chromium):
-    """The page of a copy that was made once: its address."""
+    """The page of a copy that was made once, by the method that was chosen for us: its address."""
     page = chromium.new_page()
     page.goto(f"{served.address}/?token={served.owner}")
     page.goto(served.address + "/synthesize")
     page.select_option("#table", "town.people")
     expect(page.locator("#go")).to_have_text(PRICED)
+    page.get_by_label("choose for me").check()
+    expect(page.locator("#go")).to_contain_text("uses 1.00")
     page.click("#go")
     made(page)
     address = page.url.removeprefix(served.address)
@@ -44,7 +46,7 @@ def copy(served, chromium):
     return address
 
 
-def test_everything_is_said_before_anything_is_spent(served, visit):
+def test_everything_is_said_before_anything_is_spent_also_what_is_wrong(served, visit):
     page = open_form(visit, served)
     expect(page.locator("#columns")).to_contain_text("region")
     expect(page.locator("#columns li", has_text="age")).to_contain_text("121 values")
@@ -57,17 +59,32 @@ def test_everything_is_said_before_anything_is_spent(served, visit):
     expect(page.locator("#go")).to_contain_text("uses 0.75")
     choose(page, "random", rows="50")
     expect(page.locator("#odds")).to_contain_text("nobody's odds change")
+    page.fill("#rows", "many")
+    expect(page.locator("#price-problem")).to_contain_text("whole number")
+    expect(page.locator("#go")).to_be_disabled()
+    page.fill("#rows", "1,000")
+    expect(page.locator("#go")).to_be_enabled()
     assert not [
         url for method, url in page.watched.sent if method == "POST" and url.endswith("/synth")
     ]
 
 
-def test_by_keyboard_alone_to_a_copy_with_its_report_and_files(served, visit):
+def test_by_keyboard_alone_away_and_back_to_a_copy_with_its_report_its_files_and_its_end(
+    served, visit, held_job
+):
     page = open_form(visit, served)
     choose(page, "independent", epsilon="0.5")
     page.focus("#go")
     page.keyboard.press("Enter")
+    expect(page.locator("#work")).to_be_visible()
+    held_job.wait()
+    expect(page.locator("#steps")).to_have_attribute("max", "100")
+    page.goto(served.address + "/learn")
+    page.goto(served.address + "/synthesize")
+    expect(page.locator("#work")).to_be_visible()
+    held_job.go()
     made(page)
+    address = page.url
     expect(page.locator("h1")).to_have_text("Synthetic copy of people")
     expect(page.locator(".report")).to_contain_text("What it supports, and by how much")
     assert page.locator(".report svg").count() > 5
@@ -78,20 +95,13 @@ def test_by_keyboard_alone_to_a_copy_with_its_report_and_files(served, visit):
     page.get_by_role("link", name="All copies").click()
     expect(page.locator("table.copies")).to_contain_text("independent")
     assert all(url.startswith((served.address, "blob:", "data:")) for url in page.watched.requests)
-
-
-def test_one_can_leave_and_come_back(served, visit, held_job):
-    page = open_form(visit, served)
-    choose(page, "independent", epsilon="0.25")
-    page.click("#go")
-    expect(page.locator("#work")).to_be_visible()
-    held_job.wait()
-    expect(page.locator("#steps")).to_have_attribute("max", "100")
-    page.goto(served.address + "/learn")
-    page.goto(served.address + "/synthesize")
-    expect(page.locator("#work")).to_be_visible()
-    held_job.go()
-    made(page)
+    page.goto(address)
+    page.click("#delete")
+    expect(page.locator("#delete-words")).to_contain_text("what it cost stays spent")
+    assert page.request.get(address).status == 200, "one press deletes nothing"
+    page.click("#delete")
+    expect(page).to_have_url(served.address + "/synthesize")
+    assert page.request.get(address).status == 404
 
 
 def test_cancelling_says_what_was_charged(served, visit, held_job):
@@ -104,8 +114,11 @@ def test_cancelling_says_what_was_charged(served, visit, held_job):
     expect(page.locator("#go")).to_be_enabled()
 
 
-def test_the_comparison_is_the_owners_and_is_recorded(served, visit, copy):
+def test_the_choice_was_paid_for_and_the_comparison_is_the_owners_and_is_recorded(
+    served, visit, copy
+):
     page = visit(served, copy)
+    expect(page.locator(".report")).to_contain_text("by a paid selection")
     expect(page.locator(".compare")).to_contain_text("never to be published")
     page.click("#compare")
     link = page.get_by_role("link", name="Download the comparison")
@@ -118,17 +131,21 @@ def test_the_comparison_is_the_owners_and_is_recorded(served, visit, copy):
     expect(page.locator("main")).to_contain_text("looked: compared a synthetic copy")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_nothing_runs_over_the_edge(served, visit, copy, scheme):
+def test_on_a_phone_nothing_runs_over_the_edge(served, visit, copy):
+    page = visit(served, "/synthesize", viewport={"width": 390, "height": 800})
     for path in ("/synthesize", copy):
-        page = visit(served, path, viewport={"width": 390, "height": 800}, color_scheme=scheme)
+        page.goto(served.address + path)
         expect(page.locator("h1")).to_be_attached()
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
-    ink = page.evaluate("() => getComputedStyle(document.querySelector('.report svg text')).fill")
-    assert ink == ("rgb(92, 97, 102)" if scheme == "light" else "rgb(163, 167, 171)")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    for scheme, ink in (("light", "rgb(92, 97, 102)"), ("dark", "rgb(163, 167, 171)")):
+        page.emulate_media(color_scheme=scheme)
+        text = "getComputedStyle(document.querySelector('.report svg text')).fill"
+        assert page.evaluate(text) == ink
 
 
-def test_too_much_is_said_and_what_is_left_can_be_used(small, visit):
+def test_what_is_left_can_be_used_and_when_it_is_gone_ask_names_the_copy(small, visit):
     page = visit(small, "/synthesize", token=small.analyst)
     page.select_option("#table", "town.people")
     choose(page, "independent", epsilon="1")
@@ -136,12 +153,6 @@ def test_too_much_is_said_and_what_is_left_can_be_used(small, visit):
     page.get_by_role("button", name="Use what is left").click()
     expect(page.locator("#go")).to_contain_text("uses 0.30")
     expect(page.locator("#price-problem")).to_be_empty()
-
-
-def test_when_the_budget_is_gone_ask_names_the_copy(small, visit):
-    page = visit(small, "/synthesize", token=small.analyst)
-    page.select_option("#table", "town.people")
-    choose(page, "independent", epsilon="0.3")
     page.click("#go")
     made(page)
     expect(page.locator(".compare")).to_have_count(0)  # not the owner
@@ -150,34 +161,3 @@ def test_when_the_budget_is_gone_ask_names_the_copy(small, visit):
     expect(page.locator("#free")).to_be_visible()
     page.get_by_role("link", name="Synthetic copy of people").click()
     expect(page.locator("h1")).to_have_text("Synthetic copy of people")
-
-
-def test_a_wrong_number_of_rows_is_told_at_once(served, visit):
-    page = open_form(visit, served)
-    page.fill("#rows", "many")
-    expect(page.locator("#price-problem")).to_contain_text("whole number")
-    expect(page.locator("#go")).to_be_disabled()
-    page.fill("#rows", "1,000")
-    expect(page.locator("#go")).to_be_enabled()
-
-
-def test_a_copy_is_deleted_by_the_second_press(served, visit):
-    page = open_form(visit, served)
-    choose(page, "random", rows="7")
-    page.click("#go")
-    made(page)
-    address = page.url
-    page.click("#delete")
-    expect(page.locator("#delete-words")).to_contain_text("what it cost stays spent")
-    page.click("#delete")
-    expect(page).to_have_url(served.address + "/synthesize")
-    assert page.request.get(address).status == 404
-
-
-def test_the_choice_can_be_left_to_a_paid_question(served, visit):
-    page = open_form(visit, served)
-    page.get_by_label("choose for me").check()
-    expect(page.locator("#go")).to_contain_text("uses 1.00")
-    page.click("#go")
-    made(page)
-    expect(page.locator(".report")).to_contain_text("by a paid selection")
