@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from discreet.api import Curator, policy_of
@@ -22,6 +21,7 @@ from discreet.release.sealing import seal
 from discreet.sql.bind import bind
 from discreet.sql.write.statement import render
 from discreet.testing import FakeEngine, SeededRng
+from duckdb_kit import room
 
 TOML = """
 [datasets.census]
@@ -127,7 +127,7 @@ def reads(sql: str, dialect: str = "duckdb", **settings: str) -> tuple[Draft, ..
 
 def memory(**tables: pa.Table) -> FakeEngine:
     """Return an engine over Arrow tables, computed by DuckDB in this process."""
-    connection = duckdb.connect()
+    connection = room()
     types = {}
     for name, table in tables.items():
         full = next(known for known in TYPES if known.endswith(f".{name}"))

@@ -6,7 +6,6 @@ import datetime as dt
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from discreet.api import Curator, policy_of
@@ -23,6 +22,7 @@ from discreet.engine.arrow import plain_table
 from discreet.ledger.ledger import Ledger
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp, binned
 from discreet.testing import FakeEngine, SeededRng
+from duckdb_kit import room
 
 TOML = """
 [datasets.town]
@@ -104,7 +104,7 @@ class MemoryEngine(FakeEngine):
     """Arrow tables in a DuckDB of this process; stored tables are really stored."""
 
     def __init__(self, tables: dict[str, pa.Table]) -> None:
-        self.connection = duckdb.connect()
+        self.connection = room()
         types = {}
         for name, table in tables.items():
             self.connection.register("given", table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+import warnings
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -17,7 +18,6 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact, engine_failed
-from discreet.engine.duckdb.settings import CLOSED
 from discreet.kernel.look import exact
 from discreet.ledger.entry import Receipt
 from discreet.noise.threshold import appearance_bounds
@@ -27,6 +27,7 @@ from discreet.release.sealing import Sealed, seal
 from discreet.release.snapshots import hold
 from discreet.sql.bind import bind
 from discreet.testing.engine import LiveHeld
+from duckdb_kit import room
 from nasty_rows import BIG, REALS, SCHEMAS, UNIT, Nasty, arrow, world_rows
 from world_catalog import DATASET, TABLES, catalog_of
 
@@ -37,7 +38,7 @@ class MemoryEngine:
     capabilities = Capabilities(dialect="duckdb")
 
     def __init__(self, tables: dict[str, pa.Table], *, hide: bool = False) -> None:
-        self.connection = duckdb.connect(config={**CLOSED, "threads": "1"})
+        self.connection = room()
         self.hide = hide
         self.asked: list[str] = []
         self.types: dict[str, list[tuple[str, str]]] = {}
@@ -80,7 +81,7 @@ class MemoryEngine:
         for name, place in self.places.items():
             sql = sql.replace(f'"source.{name}"', place)
         try:
-            return Exact(plain_table(self.connection.sql(sql).to_arrow_table()))
+            return Exact(plain_table(_fetched(self.connection, sql)))
         except duckdb.Error:
             if self.hide:
                 raise engine_failed() from None
@@ -96,6 +97,13 @@ class MemoryEngine:
     def cancel(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+def _fetched(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+    """Return the few rows of a SELECT, which a relation would plan twice to save a copy of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return connection.execute(sql).to_arrow_table()
 
 
 class StoredEngine(MemoryEngine):

@@ -25,13 +25,13 @@ from discreet.core.schema import (
     Table,
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.engine.duckdb.settings import CLOSED
 from discreet.kernel.derive.scans import CatalogScans, Declared
 from discreet.kernel.mechanism import Mechanisms, Selection
 from discreet.kernel.seal import Draft, Read, admit, exact_of, sealed
 from discreet.kernel.trees.nodes import Unfit
 from discreet.kernel.trees.read_duckdb import read_duckdb
 from discreet.kernel.trees.read_sqlglot import read_sqlglot
+from duckdb_kit import room
 
 # Declared in an order that is not that of the letters.
 _XY = CategoryDomain(("y", "x"))
@@ -200,7 +200,7 @@ class World:
     """One DuckDB that holds a canonical database, with the types that canonical rows are stored as."""
 
     def __init__(self) -> None:
-        self.connection = duckdb.connect(":memory:", config={**CLOSED, "threads": "1"})
+        self.connection = room()
         self.connection.execute("CREATE SCHEMA canon")
         self.held: dict[str, Counter[tuple[Any, ...]]] = {table: Counter() for table in _COLUMNS}
         for table, columns in _COLUMNS.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import duckdb
@@ -22,6 +23,7 @@ half = {{ type = "number", lower = -5, upper = 5, step = 0.5 }}
 flag = {{ type = "boolean" }}
 kind = {{ type = "category", values = ["x", "y"] }}
 """
+FULL = os.environ.get("DISCREET_FULL") == "1"
 OPERANDS = [
     "a * 2 + 1",
     "a * b",
@@ -49,6 +51,8 @@ MEASURES = [
     "COUNT(*), AVG({0}), SUM(b * 3 + 1), COUNT(a), COUNT(kind), COUNT(flag), COUNT(DISTINCT kind)",
 ]
 
+RESTS = ("", " WHERE flag IS NOT NULL")
+
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
@@ -75,8 +79,8 @@ def town(tmp_path_factory):
 @pytest.mark.parametrize("operand", OPERANDS)
 def test_a_sum_is_that_of_plain_sql(town, operand):
     curator, plain = town
-    for measures in MEASURES:
-        for rest in ("", " WHERE flag IS NOT NULL"):
+    for place, measures in enumerate(MEASURES, OPERANDS.index(operand)):
+        for rest in RESTS if FULL else RESTS[place % 2 :][:1]:
             sql = f"SELECT {measures.format(operand)} FROM t{rest}"
             (answer,) = curator.query(sql, epsilon=1e8, fresh=True).rows
             (exact,) = plain.execute(sql).fetchall()

@@ -205,7 +205,7 @@ def test_a_reading_connection_sees_what_others_commit(url, tmp_path):
 
 @pytest.mark.parametrize(
     ("processes", "spends"),
-    [(8, 50), pytest.param(16, 10_000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])],
+    [(8, 20), pytest.param(16, 10_000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])],
 )
 def test_many_processes_are_granted_exactly_what_is_allowed(
     url, tmp_path, processes, spends, record_property

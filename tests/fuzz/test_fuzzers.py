@@ -5,6 +5,7 @@ Each run is a process of its own, because the fuzzer ends the process that it ru
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 HERE = Path(__file__).parent
 TARGETS = ("fuzz_sql", "fuzz_pgwire")
+RUNS = 400 if os.environ.get("DISCREET_FULL") == "1" else 150
 
 ENGINES = [
     pytest.param(
@@ -53,7 +55,7 @@ def clean(
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_short_run_finds_nothing(target):
-    clean(target, ("--hypothesis",), 400, seconds=550)
+    clean(target, ("--hypothesis",), RUNS, seconds=550)
 
 
 @pytest.mark.slow  # half a minute of start-up for each

@@ -1,11 +1,12 @@
 """Whatever is proposed reads back as it was meant, whatever the names and values look like."""
 
 import datetime as dt
+import os
 import tomllib
 from decimal import Decimal
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.catalog import loads
@@ -86,6 +87,7 @@ def meant(settings):
     return None
 
 
+@settings(max_examples=100 if os.environ.get("DISCREET_FULL") == "1" else 35)
 @given(proposals())
 def test_what_is_written_reads_back(proposal):
     catalog = loads(render_toml(proposal), base=Path())

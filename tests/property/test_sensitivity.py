@@ -7,6 +7,7 @@ machines can count), and the soundness of regions: whoever lies outside moves no
 from __future__ import annotations
 
 import math
+import os
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -39,6 +40,7 @@ from discreet.sql.write.blocks import BlockWriter
 from queries import Questions
 from sittings import sittings
 
+FULL = os.environ.get("DISCREET_FULL") == "1"
 BASE = Path()
 CATALOGS = {
     (neighbours, bounded): catalog_of(BASE, neighbours=neighbours, bounded=bounded)
@@ -87,14 +89,14 @@ def attack(seed: int, count: int, catalogs=CATALOGS) -> tuple[int, int, list[str
 
 
 def test_no_unit_moves_an_answer_further_than_declared(record_property):
-    accepted, moved, broken = attack(seed=11, count=30)
+    accepted, moved, broken = attack(seed=11, count=30 if FULL else 12)
     assert not broken, broken[0]
     assert moved > accepted / 5, "these questions hardly touch anybody: the test is blind"
     record_property("accepted random questions, 0 moved too far", accepted)
 
 
 def test_leaving_out_rows_without_a_declared_value_moves_nothing_further():
-    accepted, moved, broken = attack(seed=17, count=20, catalogs=COMPLETE)
+    accepted, moved, broken = attack(seed=17, count=20 if FULL else 10, catalogs=COMPLETE)
     assert not broken, broken[0]
     assert moved > accepted / 8, "these questions hardly touch anybody: the test is blind"
 
@@ -286,7 +288,7 @@ def outside(seed: int, count: int, narrow=None) -> tuple[int, list[str]]:
 
 
 def test_nobody_outside_the_billed_region_moves_anything():
-    _, broken = outside(seed=14, count=60)
+    _, broken = outside(seed=14, count=60 if FULL else 25)
     assert not broken, broken[0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ from discreet.synth.report.publishable import publishable_report
 from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
 from synth_kit import PURSES, neighbours
+
+TABLES = 6 if os.environ.get("DISCREET_FULL") == "1" else 2
 
 
 class Book:
@@ -50,7 +53,7 @@ def _single(column):
 @pytest.mark.parametrize("rows", [0, 1, 40])
 def test_reports_stand_for_any_table(name, rows):
     rng = np.random.default_rng(rows)
-    for i in range(6):
+    for i in range(TABLES):
         shape, codes, _, unit = neighbours(rng)
         purse = list(PURSES.values())[i % 2]
         subject = subject_of(name, codes, shape, unit, purse, rows)

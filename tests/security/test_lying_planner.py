@@ -33,7 +33,7 @@ def drafts(seed: int, count: int) -> Iterator[Draft]:
 
 @pytest.mark.parametrize("neighbours", BOTH)
 def test_random_drafts(neighbours: Neighbours, record_property) -> None:
-    tally = hunt(drafts(7, 120), random.Random(7), neighbours, each=1)
+    tally = hunt(drafts(7, 50), random.Random(7), neighbours, each=1)
     assert tally.violations == []
     assert tally.accepted > 0.3 * tally.statements, str(tally)
     record_property("statements of a lying planner, 0 violations", tally.statements)

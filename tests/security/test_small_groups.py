@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +20,7 @@ from discreet.plan.keys import PrivateGroups
 from discreet.testing import FakeEngine, SeededRng, assert_frequency
 from nasty_rows import arrow
 
+FULL = os.environ.get("DISCREET_FULL") == "1"
 QUESTIONS = (
     "SELECT town, COUNT(*) FROM people GROUP BY town",
     "SELECT town, sex, SUM(income) FROM people GROUP BY town, sex",
@@ -33,14 +36,17 @@ QUESTIONS = (
     ),
 )
 
+EPSILONS = ("0.1", "1", "8")
+
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("delta", ["1e-9", "0.01"])
-@pytest.mark.parametrize("epsilon", ["0.1", "1", "8"])
+@pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_chance_by_the_law_itself(neighbours, delta, epsilon):
     catalog = catalog_of(Path(), neighbours=neighbours, delta=delta)
-    for sql in QUESTIONS:
-        for max_rows in (None, 1, 7):
+    every = (None, 1, 7)
+    for place, sql in enumerate(QUESTIONS, EPSILONS.index(epsilon)):
+        for max_rows in every if FULL else every[place % 3 :][:1]:
             plan = planned(sql, catalog, epsilon=epsilon, max_rows=max_rows)
             assert isinstance(plan.question.groups, PrivateGroups)
             stability, mechanisms = plan.rendered[0].reads[0].stability, plan.plan.mechanisms
@@ -135,6 +141,7 @@ REWRITTEN = (
 """Private groups behind renaming, subqueries and joins, some of which repeat a person's rows."""
 
 
+@functools.cache
 def lonely_engine() -> MemoryEngine:
     """A database of one person, whose every row is in a group of its own."""
     visits = [

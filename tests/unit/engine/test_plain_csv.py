@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import os
 import re
 from unittest import mock
 
@@ -17,6 +19,7 @@ from discreet.engine.duckdb.worker import csv_rows
 from discreet.engine.formats.plain_csv import CsvFile, Misfit, _reader
 from discreet.engine.ingest import store_typed
 
+FULL = os.environ.get("DISCREET_FULL") == "1"
 COLUMNS = ("a", "b", "c")
 CELLS = st.sampled_from(
     [
@@ -35,25 +38,28 @@ def fits(kind, text):
     return True
 
 
+@functools.cache
+def database():
+    """Return one DuckDB for all files, which remembers nothing of any."""
+    return duckdb.connect(config={"threads": "1", "enable_external_file_cache": "false"})
+
+
 def written(folder, text, *, by_arrow, columns=COLUMNS, kinds=ingest.EVERY):
     """Return the table that is written of a file, or None where DuckDB cannot read it."""
     path, target = folder / "t.csv", folder / f"{by_arrow}.parquet"
     path.write_bytes(text.encode())
     part = {"path": str(path), "delimiter": ",", "columns": list(columns)}
     file = CsvFile(path, ",", columns) if by_arrow else None
-    with duckdb.connect(config={"threads": "1"}) as connection:
-        try:
-            store_typed(
-                connection, csv_rows(part, part), target=str(target), kinds=kinds, file=file
-            )
-        except duckdb.Error:
-            return None
-        described = connection.execute(f"DESCRIBE SELECT * FROM '{target}'").fetchall()
-        rows = connection.execute(f"SELECT * FROM '{target}'").fetchall()
+    try:
+        store_typed(database(), csv_rows(part, part), target=str(target), kinds=kinds, file=file)
+    except duckdb.Error:
+        return None
+    described = database().execute(f"DESCRIBE SELECT * FROM '{target}'").fetchall()
+    rows = database().execute(f"SELECT * FROM '{target}'").fetchall()
     return [row[:2] for row in described], rows
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if FULL else 30, deadline=None)
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=6))
 @example([["1", "true", "2024-02-29"], ["2", "false", ""]])
 @example([["1", "2", "3"]] * 3 + [["007", "0x1F", "-0"]])

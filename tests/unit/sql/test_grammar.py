@@ -107,14 +107,14 @@ def test_a_function_reads_all_its_arguments_or_none(name):
         statement = bound(f"SELECT SUM({name}({', '.join(COLUMNS[:count])})) AS s FROM people")
         if statement is not None:
             assert len(expressions(statement)[1] - {"agg0"}) == count
+        one = bound(f"SELECT SUM({name}({', '.join(CONSTANTS[:count])})) AS s FROM people")
+        if one is None or name in {"LEAST", "GREATEST", "COALESCE", "IFNULL", "NVL"}:
+            continue
         for place in range(1, count):
             parts = list(CONSTANTS[:count])
-            one = bound(f"SELECT SUM({name}({', '.join(parts)})) AS s FROM people")
             parts[place] = "4"
             two = bound(f"SELECT SUM({name}({', '.join(parts)})) AS s FROM people")
-            if one is not None and two is not None:
-                least = name in {"LEAST", "GREATEST", "COALESCE", "IFNULL", "NVL"}
-                assert least or expressions(one)[0] != expressions(two)[0]
+            assert two is None or expressions(one)[0] != expressions(two)[0]
 
 
 @pytest.mark.parametrize(

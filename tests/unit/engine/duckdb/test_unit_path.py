@@ -133,7 +133,7 @@ def test_the_rows_of_one_person_depend_on_nobody_else(tmp_path):
         ") AS p ON", ") QUALIFY COUNT(*) OVER (PARTITION BY key) = 1) AS p ON", 1
     )
     changed = {"ours": 0, "twin": 0}
-    for _ in range(60):
+    for _ in range(25):
         orders = [(dice.randrange(4), dice.choice("abc")) for _ in range(5)]
         items = [(dice.randrange(4), dice.randrange(9)) for _ in range(6)]
         gone = dice.choice("abc")

@@ -28,6 +28,7 @@ from discreet.kernel.canonical.cells import (
     source_cell,
     unit_cell,
 )
+from duckdb_kit import room
 
 AGE = IntegerDomain(0, 120)
 CENTS = NumberDomain(Fraction(0), Fraction(10), Fraction(1, 100))
@@ -36,11 +37,10 @@ FIVES = NumberDomain(Fraction(-20), Fraction(20), Fraction(5))
 
 def read(domain, values, kind):
     found = source_cell(Column("x", domain), 't."x"', kind, "duckdb")
-    given = pa.table({"x": pa.array(values)})
-    with duckdb.connect() as connection:
-        connection.register("given", given)
-        sql = f"SELECT {found} FROM (SELECT CAST(x AS {kind}) AS x FROM given) AS t"
-        return [row[0] for row in connection.execute(sql).fetchall()]
+    database = room()
+    database.register("given", pa.table({"x": pa.array(values)}))
+    sql = f"SELECT {found} FROM (SELECT CAST(x AS {kind}) AS x FROM given) AS t"
+    return [row[0] for row in database.execute(sql).fetchall()]
 
 
 @pytest.mark.parametrize(

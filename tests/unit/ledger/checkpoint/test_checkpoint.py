@@ -390,11 +390,13 @@ def test_a_charge_costs_the_same_with_a_checkpoint(tmp_path):
 
 def test_an_interrupt_leaves_no_book_that_counts_twice(tmp_path):
     """Ctrl-C at every line of making one: what is held then says what the whole history says."""
+    first = tmp_path / "first"
+    first.mkdir()
+    kept(first).close()
     lines = 0
     for stop in range(400):
-        base = tmp_path / str(stop)
-        base.mkdir()
-        ledger = kept(base)
+        base = shutil.copytree(first, tmp_path / str(stop))
+        ledger = open_ledger(base, "100")
         left = stop
 
         def interrupt(frame, event, _argument):
