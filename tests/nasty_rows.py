@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import os
 import random
 from typing import Any
 
 import pyarrow as pa
 
+from sittings import FULL
+
 UNIT = {"people": "row_number", "patients": "person", "visits": "person"}
 """The column that says whose row it is, by private table."""
-WIDE = os.environ.get("DISCREET_FULL") == "1"
+WIDE = FULL
 BORN = (dt.date(1930, 1, 1) if WIDE else dt.date(1998, 1, 1), dt.date(2001, 12, 31))
 """Days of birth. What is worked out for each of them makes statements of megabytes: few, but for the full counts."""
 

@@ -7,6 +7,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+FULL = os.environ.get("DISCREET_FULL") == "1"
+"""Whether counts are the full ones, which take hours: `make test-full`."""
+
 
 def progress_file(name: str) -> Path:
     """Return where a count keeps what was done: in $DISCREET_PROGRESS if that is set."""

@@ -1,6 +1,5 @@
 """The course in a real browser: every lesson on desktop and phone, things that move, answers that are graded."""
 
-import os
 import re
 from pathlib import Path
 
@@ -9,9 +8,9 @@ from playwright.sync_api import expect
 from test_axe import DESKTOP, PHONE, WAYS, walked
 
 from discreet.course import all_lessons
+from sittings import FULL
 
 LESSONS = all_lessons()
-FULL = os.environ.get("DISCREET_FULL") == "1"
 
 RIGHT = re.compile(r"right (\d+) times in 100; guessing")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from checkpoint_kit import checkpointed, differences
@@ -11,8 +9,9 @@ from discreet.ledger import session as session_module
 from discreet.ledger.checkpoint import making
 from discreet.ledger.loading import load
 from ledger_kit import MEN, WOMEN, forked, open_ledger, pay
+from sittings import FULL
 
-KILLS = 6 if os.environ.get("DISCREET_FULL") == "1" else 4
+KILLS = 6 if FULL else 4
 STORES = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]
 
 

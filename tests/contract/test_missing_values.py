@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import duckdb
 import pytest
 
 import discreet
+from sittings import FULL
 
 TOML = """
 [datasets.town]
@@ -23,7 +23,6 @@ half = {{ type = "number", lower = -5, upper = 5, step = 0.5 }}
 flag = {{ type = "boolean" }}
 kind = {{ type = "category", values = ["x", "y"] }}
 """
-FULL = os.environ.get("DISCREET_FULL") == "1"
 OPERANDS = [
     "a * 2 + 1",
     "a * b",

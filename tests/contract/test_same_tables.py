@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import random
 from pathlib import Path
 
@@ -27,8 +26,8 @@ from discreet.errors import DiscreetError, QueryRefused
 from discreet.plan.ir import scans_of
 from engines import LIMITS, SPARK, fill_postgres, postgres_url
 from queries import Questions
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 MANY, SOME = (25, 20) if FULL else (20, 14)
 CATALOG = catalog_of(Path())
 HAND_WRITTEN = (

@@ -20,11 +20,12 @@ from discreet.errors import DiscreetError, LedgerWriteFailed
 from discreet.ledger import session as session_module
 from discreet.ledger.checkpoint import making
 from ledger_kit import open_ledger, pay
+from sittings import FULL
 from sqlite_shim import Disk, after_power_loss, shimmed
 
 LIMIT = "1000"
-CHARGES = 60 if os.environ.get("DISCREET_FULL") else 5
-FAILURES = 500 if os.environ.get("DISCREET_FULL") else 60
+CHARGES = 60 if FULL else 5
+FAILURES = 500 if FULL else 60
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import sqlite3
@@ -12,8 +11,9 @@ import pytest
 from discreet.errors import DiscreetError, InvalidInput, LedgerError, LedgerTampered, NotALedger
 from discreet.ledger import Ledger
 from ledger_kit import open_ledger, pay, policy
+from sittings import FULL
 
-FLIPS = 1_000 if os.environ.get("DISCREET_FULL") else 100
+FLIPS = 1_000 if FULL else 100
 
 
 @pytest.fixture

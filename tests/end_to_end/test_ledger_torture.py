@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
-from sittings import progress_file
+from sittings import FULL, progress_file
 from torture_kit import Count, Ground
 
 BLOCK = 12
 """Cycles on one ledger; then a new one, since each opening reads the whole history."""
-CYCLES = 8 if os.environ.get("DISCREET_FULL") else 3
+CYCLES = 8 if FULL else 3
 FULL = 2_000
 
 STORES = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]

@@ -3,7 +3,6 @@
 The matrix is made from the application's own routes: a new route that is not in the table fails.
 """
 
-import os
 import re
 import time
 from datetime import UTC, datetime
@@ -20,13 +19,13 @@ from discreet.server.feature import Feature
 from discreet.server.settings import Settings
 from patience import eventually
 from server_kit import COUNT, running, write_world
+from sittings import FULL
 
 EVERYBODY = "everybody"
 ASKERS = {"owner", "analyst"}
 ALL = {"owner", "analyst", "reviewer"}
 OWNER = {"owner"}
 API = "/api/v1"
-FULL = os.environ.get("DISCREET_FULL") == "1"
 
 EXPECTED = {
     ("POST", "/query"): ASKERS,

@@ -1,7 +1,6 @@
 """Security tests 15, 23 and 25 at the level of HTTP, in their short form."""
 
 import json
-import os
 import re
 from collections import Counter
 
@@ -12,6 +11,7 @@ from hypothesis import HealthCheck, given, seed, settings
 
 from discreet.testing import SeededRng
 from server_kit import CANARY, COUNT, ROWS, logged, running, write_world
+from sittings import FULL
 
 QUESTIONS = [
     {"sql": COUNT, "epsilon": 0.1},
@@ -124,7 +124,7 @@ def test_a_seeded_generator_marks_its_answers(tmp_path):
 
 
 UPLOADING = ("post", "/api/v1/data/uploads")
-EXAMPLES = 6 if os.environ.get("DISCREET_FULL") else 2
+EXAMPLES = 6 if FULL else 2
 """Requests made for each operation, which three callers send."""
 
 

@@ -5,7 +5,6 @@ Each run is a process of its own, because the fuzzer ends the process that it ru
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -14,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from sittings import FULL
+
 HERE = Path(__file__).parent
 TARGETS = ("fuzz_sql", "fuzz_pgwire")
-RUNS = 400 if os.environ.get("DISCREET_FULL") == "1" else 150
+RUNS = 400 if FULL else 150
 
 ENGINES = [
     pytest.param(

@@ -1,7 +1,6 @@
 """Every golden plan runs on a real engine, on rows with nothing, something odd and something good."""
 
 import datetime as dt
-import os
 import sys
 from dataclasses import replace
 from decimal import Decimal
@@ -23,6 +22,7 @@ from discreet.release.sealing import seal
 from discreet.release.snapshots import hold
 from discreet.sql.bind import bind
 from engines import ENGINES, engine_place
+from sittings import FULL
 
 KINDS = {
     "BIGINT": (pa.int64(), [None, 7, -(2**63), 1]),
@@ -71,7 +71,7 @@ def opened(kind, folder):
 def test_every_plan_runs(kind, tmp_path):
     with_rows = opened(kind, tmp_path)
     # Spark starts a job of half a second for each: one in forty, all of them in the full run.
-    every = 40 if kind == "spark" and os.environ.get("DISCREET_FULL") != "1" else 1
+    every = 40 if kind == "spark" and not FULL else 1
     try:
         for pair in PAIRS[::every]:
             rows = int(pair.options["max_rows"]) if "max_rows" in pair.options else None

@@ -1,7 +1,6 @@
 """Whatever is proposed reads back as it was meant, whatever the names and values look like."""
 
 import datetime as dt
-import os
 import tomllib
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +13,7 @@ from discreet.catalog.declare.proposal import ColumnProposal, Proposal, TablePro
 from discreet.catalog.declare.render import render_toml
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
+from sittings import FULL
 
 NASTY = st.sampled_from(
     ['"', "\\", "'", "\n", "\r\n", "\0", "\x7f", "#", "]", "=", "{", ".", "é", "💥"]
@@ -87,7 +87,7 @@ def meant(settings):
     return None
 
 
-@settings(max_examples=100 if os.environ.get("DISCREET_FULL") == "1" else 35)
+@settings(max_examples=100 if FULL else 35)
 @given(proposals())
 def test_what_is_written_reads_back(proposal):
     catalog = loads(render_toml(proposal), base=Path())

@@ -13,8 +13,9 @@ from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import _RULES
 from discreet.ledger.checkpoint import making, state
 from discreet.ledger.loading import load
+from sittings import FULL
 
-LIVES, STEPS = (300, 200) if os.environ.get("DISCREET_FULL") else (6, 90)
+LIVES, STEPS = (300, 200) if FULL else (6, 90)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ machines can count), and the soundness of regions: whoever lies outside moves no
 from __future__ import annotations
 
 import math
-import os
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -38,9 +37,8 @@ from discreet.kernel.canonical.cells import source_cell
 from discreet.kernel.trees.nodes import Unfit
 from discreet.sql.write.blocks import BlockWriter
 from queries import Questions
-from sittings import sittings
+from sittings import FULL, sittings
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 BASE = Path()
 CATALOGS = {
     (neighbours, bounded): catalog_of(BASE, neighbours=neighbours, bounded=bounded)

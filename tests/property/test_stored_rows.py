@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from curator_kit import (
     world_rows,
 )
 from discreet.errors import DiscreetError
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 CATALOG = catalog_of(Path())
 OPERANDS = [
     "age",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -18,9 +17,10 @@ from discreet.synth.report.comparison import owner_report
 from discreet.synth.report.publishable import publishable_report
 from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
+from sittings import FULL
 from synth_kit import PURSES, neighbours
 
-TABLES = 6 if os.environ.get("DISCREET_FULL") == "1" else 2
+TABLES = 6 if FULL else 2
 
 
 class Book:

@@ -1,7 +1,6 @@
 """The bill against brute force over every point, or every pair of points."""
 
 import itertools
-import os
 import random
 import tracemalloc
 
@@ -13,8 +12,8 @@ from hypothesis import strategies as st
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.ledger.worst.worst_hit import CELL_CAP, Worst
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 CEILING = 10**9
 
 

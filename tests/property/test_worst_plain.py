@@ -1,6 +1,5 @@
 """The fast way to cut axes and to choose tables bills what the plain way does, to the last integer."""
 
-import os
 import random
 from unittest.mock import patch
 
@@ -13,8 +12,8 @@ from discreet.ledger.worst.axes import FARTHEST, UNCUT, Axis
 from discreet.ledger.worst.nearest import Nearest
 from discreet.ledger.worst.worst_hit import Worst
 from plain_worst import everything, plain, refined, touched, width
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 SIZES = {"age": 90, "day": 400, "job": 12, "sex": 2}
 
 

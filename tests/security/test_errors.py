@@ -7,7 +7,6 @@ charge must be the same on both, and no byte of a canary may come out anywhere.
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import traceback
 
@@ -19,8 +18,8 @@ from discreet.api import Curator
 from discreet.errors import DiscreetError
 from discreet.testing import SeededRng
 from engines import ENGINES, fill_postgres, postgres_url
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 TEXT = "CANARY-7351"
 NUMBER = 7351735173517351
 BYTES = (TEXT, str(NUMBER), "7351", "735173")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 from pathlib import Path
 
@@ -17,9 +16,8 @@ from discreet.plan.functions.registry import SCALARS
 from discreet.sql.scalars import _RULES
 from discreet.sql.write import expressions
 from queries import Mutator
-from sittings import sittings
+from sittings import FULL, sittings
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 CATALOG = catalog_of(Path())
 COUNT = 400 if FULL else 150
 

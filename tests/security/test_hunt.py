@@ -7,7 +7,6 @@ measure by more than the admitted event says, and nobody outside the billed regi
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from discreet.kernel.look import exact, noised
 from discreet.release import pipeline
 from engines import engine_place
 from lying_world import compared
+from sittings import FULL
 
 TOML = """
 [engine]
@@ -234,7 +234,7 @@ def test_nobody_shows(
     spy = Spy(monkeypatch)
     everybody = list(PEOPLE)
     named = FOUND
-    if os.environ.get("DISCREET_FULL") != "1" and (kind, person) in SHORTER:
+    if not FULL and (kind, person) in SHORTER:
         named = dict(list(FOUND.items())[::3])
     base = asked(kind, everybody, tmp_path / "all", spy, person=person, named=named)
     answered = [name for name, seen in base.items() if not isinstance(seen, str)]

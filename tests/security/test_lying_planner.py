@@ -6,7 +6,6 @@ every neighbouring database that is tried. For each of its rules a kernel withou
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
@@ -21,6 +20,7 @@ from lying_kit import Liar
 from lying_shapes import SHAPES
 from lying_twins import TWINS, Twin
 from lying_world import SCANS, World, compared, database, hunt, judged, violations
+from sittings import FULL
 
 BOTH = list(Neighbours)
 
@@ -94,7 +94,7 @@ _ROWS = list(product((None, -2, 3), (0, 1000), ("x",)))
 _VISITS = list(product((1, 2), (0, 3), (-1000, 1000), ("y",)))
 _PEOPLE = [(1, 3, 0, "x"), (1, 3, 1000, "x"), (2, None, 1000, "y")]
 _PUBLIC = [(0, 1000), (3, 0), (3, 1000)]
-LARGEST = 3 if os.environ.get("DISCREET_FULL") else 2
+LARGEST = 3 if FULL else 2
 
 
 def _measured(world: World, reads: list[Read], table: str, rows: tuple) -> list:

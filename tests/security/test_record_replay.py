@@ -7,7 +7,6 @@ give the same. Then everything else (SQL, charges, history, the answer to the la
 from __future__ import annotations
 
 import json
-import os
 import random
 from types import SimpleNamespace
 
@@ -33,8 +32,7 @@ from discreet.release.pipeline import prepared
 from discreet.release.request import Request
 from discreet.testing import FakeEngine, SeededRng
 from queries import Questions
-
-FULL = os.environ.get("DISCREET_FULL") == "1"
+from sittings import FULL
 
 AGGREGATES = (
     "SELECT COUNT(*) FROM people",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -19,8 +18,8 @@ from discreet.noise.threshold import appearance_bounds, threshold_for
 from discreet.plan.keys import PrivateGroups
 from discreet.testing import FakeEngine, SeededRng, assert_frequency
 from nasty_rows import arrow
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 QUESTIONS = (
     "SELECT town, COUNT(*) FROM people GROUP BY town",
     "SELECT town, sex, SUM(income) FROM people GROUP BY town, sex",

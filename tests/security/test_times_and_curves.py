@@ -7,7 +7,6 @@ the one without a person, each in another physical order. Broken twins are caugh
 from __future__ import annotations
 
 import datetime as dt
-import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +28,8 @@ from discreet.sql.write import statement
 from discreet.testing import FakeEngine
 from duckdb_kit import room
 from lying_world import World, compared
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 TOML = """
 [datasets.d]
 epsilon = 10

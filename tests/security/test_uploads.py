@@ -3,7 +3,6 @@ nothing is left behind, and no cell of a file is in a reply or a log."""
 
 import gzip
 import io
-import os
 import random
 import socket
 import struct
@@ -23,13 +22,13 @@ from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.receive import shown_name
 from patience import LONG, eventually
 from server_kit import running, write_world
+from sittings import FULL
 
 UPLOADS = "/api/v1/data/uploads"
 CANARY = "SECRET-4411"
 ROWS = f"1,{CANARY}\n2,b\n"
 MAX_MB = 4
 LARGEST = MAX_MB << 20
-FULL = os.environ.get("DISCREET_FULL") == "1"
 
 
 @pytest.fixture(scope="module")

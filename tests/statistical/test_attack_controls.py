@@ -1,6 +1,5 @@
 """A release that has nothing to do with its people must be found to have no risk."""
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +16,10 @@ from discreet.attack.release_risk.linkability import joined
 from discreet.attack.release_risk.parties import parties_of
 from discreet.attack.release_risk.singling_out import question_from, singling_out
 from discreet.noise.bars.binomial import lower_limit
+from sittings import FULL
 
 ALPHA = 1e-9
-SCENES = 120 if os.environ.get("DISCREET_FULL") == "1" else 60
+SCENES = 120 if FULL else 60
 
 
 def _scenes(size=150, seed=11):

@@ -6,7 +6,6 @@ and a twin whose bars are made for 80% is caught. docs/notes/0034 has the figure
 
 from __future__ import annotations
 
-import os
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -22,8 +21,8 @@ from discreet.noise.rng import SystemRng
 from discreet.release.bars import sets
 from discreet.release.finish import finish
 from discreet.testing import SeededRng, assert_frequency
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 CATALOGS = {delta: catalog_of(Path(), delta=delta) for delta in ("0", "1e-6")}
 WIDEST = 1.3
 

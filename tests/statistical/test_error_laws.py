@@ -5,7 +5,6 @@ ALPHA = 1e-9 for each assertion; every law is also held against laws that are wr
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 from pathlib import Path
@@ -22,9 +21,9 @@ from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
 from discreet.release.finish import finish
 from discreet.testing import ALPHA, SeededRng, assert_frequency, assert_law
+from sittings import FULL
 
 CATALOG = catalog_of(Path())
-FULL = os.environ.get("DISCREET_FULL") == "1"
 RNG = SystemRng() if FULL else SeededRng(20261115)
 N = 100_000
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 import re
 from unittest import mock
 
@@ -18,8 +17,8 @@ from discreet.engine import ingest
 from discreet.engine.duckdb.worker import csv_rows
 from discreet.engine.formats.plain_csv import CsvFile, Misfit, _reader
 from discreet.engine.ingest import store_typed
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 COLUMNS = ("a", "b", "c")
 CELLS = st.sampled_from(
     [

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from fractions import Fraction
 
 import pytest
@@ -15,8 +14,9 @@ from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account
 from ledger_kit import OWNER, quote
 from patience import quickest, slowness
+from sittings import FULL
 
-CHARGES = 1_000_000 if os.environ.get("DISCREET_FULL") else 10_000
+CHARGES = 1_000_000 if FULL else 10_000
 
 
 def account(epsilon="1") -> Account:

@@ -1,4 +1,3 @@
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -9,9 +8,9 @@ from discreet.errors import InvalidInput
 from discreet.noise import sparse
 from discreet.noise.sparse import SparseVector, above_threshold, sparse_scales
 from discreet.testing.rng import SeededRng
+from sittings import FULL
 
 ALPHA = 1e-9
-FULL = os.environ.get("DISCREET_FULL") == "1"
 
 
 @pytest.mark.parametrize("cutoff", [1, 2, 10, 100])

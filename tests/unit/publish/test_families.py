@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -12,8 +11,9 @@ import pytest
 from discreet.errors import InvalidInput
 from discreet.publish.families.find import Family, Member
 from publish_kit import Made, catalog_of, families_of, points, random_tables
+from sittings import FULL
 
-SPECS = 200 if os.environ.get("DISCREET_FULL") == "1" else 30
+SPECS = 200 if FULL else 30
 POINTS = points()
 BASES = ("region", "sex", "job", "age")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 
 import numpy as np
@@ -16,9 +15,9 @@ from discreet.publish.reconcile.problem import GridProblem, Sums
 from discreet.publish.reconcile.solve import Reconciled, intervals, least_squares, reconcile
 from discreet.publish.reconcile.tree import TreeEstimate, is_nested
 from discreet.publish.reconcile.whole import divided, whole_cells
+from sittings import FULL
 
 ALPHA = 1e-9
-FULL = os.environ.get("DISCREET_FULL") == "1"
 
 
 def sums_of(maps, truth, variance, dice, *, exact=False) -> Sums:

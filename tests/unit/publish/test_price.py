@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -20,8 +19,9 @@ from discreet.publish.price import quote
 from discreet.publish.spec import parse_spec, target_of
 from publish_kit import Made, random_rows, random_tables, spec_text
 from publish_memory_kit import plan_in_memory
+from sittings import FULL
 
-SPECS = 12 if os.environ.get("DISCREET_FULL") == "1" else 5
+SPECS = 12 if FULL else 5
 NATION = Made("nation", ("sex", "third"), "", "COUNT(*)")
 COUNTY = Made("county", ("county", "sex", "third"), "", "COUNT(*)")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 import sys
@@ -17,8 +16,8 @@ from discreet.publish import verify as verifier
 from discreet.publish.package import OwnerKey
 from discreet.publish.recheck import verify_package
 from package_kit import KEY, contents, members_of, package, resigned, rezipped
+from sittings import FULL
 
-FULL = os.environ.get("DISCREET_FULL") == "1"
 MUTATIONS = 250 if FULL else 80
 
 # RFC 8032, section 7.1: public key, message, signature.

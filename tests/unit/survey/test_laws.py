@@ -1,6 +1,5 @@
 """Every randomizer's exact law: what it claims is what the encoder does, and at most e^epsilon."""
 
-import os
 from fractions import Fraction
 from functools import partial
 from math import exp, log
@@ -22,6 +21,7 @@ from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.testing.laws import upper_gamma
 from laws_kit import exact_law, index_of_point, kept_law, point
+from sittings import FULL
 from survey_kit import NUMBERS, VALUES, RecordedBytes, Script, made, outcomes
 
 ALPHA = 1e-9  # chance that a correct sampler fails one of these tests
@@ -163,7 +163,7 @@ def test_many_at_once_follow_the_same_law(name, epsilon):
     """Chi-square at ALPHA; the law of another value must be rejected, or the test could not fail."""
     randomizer, count = (
         made(name, epsilon),
-        100_000 if os.environ.get("DISCREET_FULL") == "1" else 30_000,
+        100_000 if FULL else 30_000,
     )
     first, second = VALUES[name][:2]
     values = [first] * count if name in WORDS else np.full(count, first)

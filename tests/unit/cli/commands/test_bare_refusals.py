@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -14,6 +13,7 @@ import discreet
 from discreet.catalog.propose import bare_file
 from discreet.cli.app import run
 from discreet.tasks import bare_synth, unpaid
+from sittings import FULL
 
 ROWS = "age,sex,job\n" + "".join(f"{20 + i % 50},{'FM'[i % 2]},{'ab'[i % 2]}\n" for i in range(300))
 REFUSED = {
@@ -178,7 +178,7 @@ def test_types_are_paid_for_first_and_all_of_it_fits(folder: Path, line: str, ca
 FILES = [("p.csv", 20.5), ("p.parquet", 1), ("p.csv", 1), ("p.parquet", 0.5)]
 
 
-@pytest.mark.parametrize(("name", "scale"), FILES if os.environ.get("DISCREET_FULL") else FILES[:2])
+@pytest.mark.parametrize(("name", "scale"), FILES if FULL else FILES[:2])
 def test_ranges_are_learned_so_that_a_regression_says_something(folder: Path, name, scale, capsys):
     """Over the range of a type it would spend everything and be off by 10^10."""
     rows = (

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-
 import psycopg
 import pytest
 
 from discreet.errors import DiscreetError
+from sittings import FULL
 
 pytestmark = pytest.mark.postgres
 
 PLACE = "town.t"
 PLAIN = psycopg.Connection.execute
-FULL = os.environ.get("DISCREET_FULL") == "1"
 
 
 @pytest.fixture

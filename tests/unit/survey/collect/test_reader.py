@@ -1,6 +1,5 @@
 """The quick reader takes exactly what the careful one takes, on right and on spoiled donations."""
 
-import os
 import secrets
 
 import pytest
@@ -15,6 +14,7 @@ from discreet.survey.device.cbor import encoded
 from discreet.survey.device.device import Device
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
+from sittings import FULL
 
 QUESTIONS = {
     "smokes": {"kind": "yes-no"},
@@ -47,7 +47,7 @@ def test_right_donations_are_read():
 
 
 @given(st.data())
-@settings(max_examples=400 if os.environ.get("DISCREET_FULL") == "1" else 150, deadline=None)
+@settings(max_examples=400 if FULL else 150, deadline=None)
 def test_spoiled_donations_are_judged_alike(data):
     donation = bytearray(right())
     for _ in range(data.draw(st.integers(1, 3))):

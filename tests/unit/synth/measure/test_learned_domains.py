@@ -1,6 +1,5 @@
 """Domains learned with budget: what one person has alone never appears; all of it is paid for."""
 
-import os
 from collections import Counter
 from fractions import Fraction
 
@@ -20,6 +19,7 @@ from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
+from sittings import FULL
 
 PURSE = MarginalBudget(Fraction(1, 10), concentrated=True)
 RISK = Fraction(1, 10**6)
@@ -65,7 +65,7 @@ def test_a_canary_held_by_one_person_never_appears(tmp_path):
     # The chance for each run is at most RISK: a false alarm in twenty runs comes once in 50,000.
     engine = MemoryEngine({"town.people": people(300, rare="CANARY-7351")})
     catalog = catalog_of(tmp_path)
-    for seed in range(20 if os.environ.get("DISCREET_FULL") == "1" else 10):
+    for seed in range(20 if FULL else 10):
         found = learned_of(engine, catalog, rng=SeededRng(seed))
         words = [c.domain.values for c in found.encoding.coded if c.name == "job"]
         assert "CANARY-7351" not in str(words)

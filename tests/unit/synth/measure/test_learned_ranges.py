@@ -2,7 +2,6 @@
 
 import datetime as dt
 import itertools
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -22,10 +21,11 @@ from discreet.synth.measure.learned_ranges import (
     seen_range,
 )
 from discreet.synth.measure.private_marginals import Measured
+from sittings import FULL
 
 WIDE = IntegerDomain(-(10**15), 10**15)
 LAW = GaussianLaw(Fraction(100))
-RUNS = 300 if os.environ.get("DISCREET_FULL") == "1" else 60
+RUNS = 300 if FULL else 60
 DICE = np.random.default_rng(3)
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
@@ -12,11 +11,12 @@ import pytest
 from discreet.core.event import Select
 from discreet.synth.measure.private_marginals import draw_several
 from discreet.testing import SeededRng, assert_frequency
+from sittings import FULL
 from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
 
 SCORES = np.array([3, 0, 3, 1, 0])
 EPSILON = Fraction(1)
-TRIALS = 2500 if os.environ.get("DISCREET_FULL") == "1" else 1000
+TRIALS = 2500 if FULL else 1000
 
 
 def drawn(count, trials=TRIALS, seed=1):
