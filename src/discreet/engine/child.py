@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import socket
 import threading
 from multiprocessing.connection import Connection
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engine.base import engine_failed
+from discreet.engine.spill import remove_left
 from discreet.engine.template import start
 
 _GRACE = 0.25
@@ -123,5 +123,4 @@ class Child:
     def _end(self) -> None:
         self._process.kill()
         self._process.ended()
-        # What it had spilled are rows.
-        shutil.rmtree(self._temporary / str(self._process.pid), ignore_errors=True)
+        remove_left(self._temporary)

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +116,11 @@ class Maker:
         whole = self._others_whole(origin, recipe) and recipe.whole({origin.name: types})
         copied = sum(file.stat().st_size for file in room.folder.rglob("*") if file.is_file())
         fits = SORTED_TIMES * copied <= self.common["memory_mb"] << 20
-        salt = self.store.salt()
+        stored = partial(recipe.stored, types, "source.t", whole=whole, salt=self.store.salt())
         order = {
             "path": str(room.rows),
-            "sql": recipe.stored(types, "source.t", whole=whole, salt=salt, fits=fits),
+            "sorted": stored(fits=fits),
+            "as it comes": stored(fits=False),
             "dropped": recipe.dropped(types, "source.t", whole=whole, stored="fresh.main.t"),
             "counted": recipe.foreseen("fresh.main.t"),
         }

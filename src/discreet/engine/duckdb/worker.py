@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 import threading
@@ -24,11 +25,11 @@ from discreet.core.path import PathCell
 from discreet.engine.arrow import table_bytes
 from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
 from discreet.engine.duckdb.settings import CLOSED
-from discreet.engine.duckdb.spill import own_folder
 from discreet.engine.follow import Reached, joined_rows
 from discreet.engine.formats.plain_csv import CsvFile
 from discreet.engine.ingest import literal, store_typed
 from discreet.engine.names import quoted
+from discreet.engine.spill import own_folder
 from discreet.errors import CatalogError
 
 _RESERVE_MB = 4096
@@ -213,6 +214,9 @@ class Worker:
     def __init__(self, wire: Connection, connection: duckdb.DuckDBPyConnection) -> None:
         self._wire = wire
         self._database = connection
+        ((self._spill,),) = connection.execute(
+            "SELECT current_setting('temp_directory')"
+        ).fetchall()
         self._requests: SimpleQueue[bytes] = SimpleQueue()
         self._answers: dict[bytes, Callable[[bytes], bytes]] = {
             b"R": self._run,
@@ -243,6 +247,7 @@ class Worker:
             try:
                 frame = self._wire.recv_bytes()
             except (EOFError, OSError):
+                shutil.rmtree(self._spill, ignore_errors=True)
                 os._exit(0)
             if frame == b"I":
                 self._database.interrupt()
@@ -307,7 +312,10 @@ class Worker:
         """Store canonical rows in a database file of their own; answer what was left out, and counted."""
         order = json.loads(body)
         self._database.execute(f"ATTACH {literal(order['path'])} AS fresh")
-        self._database.execute(f"CREATE TABLE fresh.main.t AS {order['sql']}")
+        try:
+            self._database.execute(f"CREATE TABLE fresh.main.t AS {order['sorted']}")
+        except duckdb.Error:  # such as too little memory or room on the disk to sort in
+            self._database.execute(f"CREATE TABLE fresh.main.t AS {order['as it comes']}")
         counts = self._database.execute(order["dropped"])
         names = [column[0] for column in counts.description or ()]
         (row,) = counts.fetchall()  # all of it: an open result would keep the file attached

@@ -270,14 +270,14 @@ class CanonicalRecipe:
 
         Rows that lack the same numbers lie together, so that most blocks of a column are whole: these are
         computed with in two thirds of the time. Not where rows are bounded for each question anew, which
-        goes by person and takes ten times as long as all else; nor rows of nobody that do not fit into
-        memory to be sorted (`fits`).
+        goes by person and takes ten times as long as all else; nor where they do not fit into memory to be
+        sorted so (`fits`).
         """
         columns = stored_columns(self.table)
-        gaps = _gaps(self.table)
+        gaps = _gaps(self.table) if fits else []
         if unit_column(self.table) is None:
             rows = canonical_select(self.table, columns, types, "duckdb", relation)
-            last = f" ORDER BY {', '.join(gaps)}" if gaps and fits else ""
+            last = f" ORDER BY {', '.join(gaps)}" if gaps else ""
             return f"SELECT {_typed(self.table) or 'c'} FROM ({rows}) AS n{last}"
         rows = ranked_select(self.table, types, "duckdb", relation, whole=whole)
         unit = "n.u" if self._numbered(whole=whole) else _numbered(salt)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
-from discreet.engine.duckdb.spill import own_folder
+from discreet.engine.spill import own_folder, remove_left
 
 OTHER = (
-    "import sys; from pathlib import Path; from discreet.engine.duckdb.spill import own_folder\n"
+    "import sys; from pathlib import Path; from discreet.engine.spill import own_folder\n"
     "folder = own_folder(Path(sys.argv[1])); (folder / 'page').write_text('rows')\n"
     "print(folder, flush=True); sys.stdin.read()"
 )
@@ -30,15 +30,25 @@ def test_what_a_killed_process_left_goes_and_what_a_living_one_holds_stays(tmp_p
         killed.wait()
         assert (left / "page").exists()
         mine = own_folder(place)
-        assert mine == place / str(os.getpid())
         assert sorted(place.iterdir()) == sorted([mine, held])
         assert (held / "page").read_text() == "rows"
-        assert held.stat().st_mode & 0o077 == 0
-        assert own_folder(place) == mine  # once more in the same process
+        assert {folder.stat().st_mode & 0o077 for folder in (place, mine, held)} == {0}
         alive.kill()
+        alive.wait()
+        remove_left(place)
+        assert list(place.iterdir()) == [mine]
 
 
-def test_what_is_no_folder_is_left_alone(tmp_path):
+def test_each_call_has_its_own_and_none_loses_it_to_another(tmp_path):
+    with ThreadPoolExecutor(8) as many:
+        found = list(many.map(lambda _: own_folder(tmp_path), range(200)))
+    assert len(set(found)) == 200
+    assert all(folder.exists() for folder in found)
+
+
+def test_what_is_not_ours_is_left_alone(tmp_path):
     (tmp_path / "note").write_text("of somebody else")
+    (tmp_path / "folder").mkdir()
     own_folder(tmp_path)
     assert (tmp_path / "note").exists()
+    assert (tmp_path / "folder").exists()
