@@ -173,6 +173,10 @@ TWINS: dict[str, Twin] = {
         _loose_clamp,
         added("CASE WHEN t.c1 > 4 THEN 900 WHEN t.c1 < 0 THEN 0 ELSE t.c1 END", f"{R} AS t"),
     ),
+    "each value of a choice": Twin(
+        _always(facts, "_choice", (0, 1)),
+        added("CASE WHEN t.c1 > 3 THEN 900 ELSE t.c1 END", f"{R} AS t"),
+    ),
     "a clamp at all": Twin(_always(facts, "_bounds", (0, 1)), added("t.c1 + t.c1", f"{R} AS t")),
     "an order without ties": Twin(
         _always(derive, "_total", True),

@@ -145,6 +145,11 @@ _FORMS: Mapping[Kind, tuple[Form, ...]] = {
     Kind.DISTINCT_SUM: (Form.DISTINCT_SUM,),
     Kind.DISTINCT_SQUARES: (Form.DISTINCT_SQUARES,),
 }
+_OF_SQUARES: Mapping[Kind, tuple[Form, ...]] = {
+    Kind.SUM: (Form.SQUARES,),
+    Kind.CENTRED: (Form.SQUARES, Form.PRESENT),
+}
+"""The same of squares, which lie within the bounds of their output as other summands do."""
 
 
 def _bound(asked: Asked, outputs: tuple[Output, ...]) -> Bound:
@@ -155,7 +160,8 @@ def _bound(asked: Asked, outputs: tuple[Output, ...]) -> Bound:
     if any(not 0 <= place < len(outputs) for place in asked.places):
         raise Unfit("a measure of outputs that are not there")
     found = tuple(outputs[place] for place in asked.places)
-    if tuple(output.form for output in found) != _FORMS[asked.kind]:
+    forms = tuple(output.form for output in found)
+    if forms not in {_FORMS[asked.kind], _OF_SQUARES.get(asked.kind)}:
         raise Unfit(f"outputs that do not make up {asked.kind.value}")
     if asked.kind in {Kind.CENTRED, Kind.SQUARES} and len({o.term for o in found}) != 1:
         raise Unfit("a measure that mixes two operands")

@@ -1,7 +1,7 @@
 """What the final statement adds up, and how much one row can add to each sum.
 
-Clamps stand immediately inside SUM, so the integers found here are the ones that the engine itself
-applies; no range that anybody inferred is used.
+Clamps stand immediately inside SUM, or around each value that a CASE there may choose, so the integers found
+here are the ones that the engine itself applies; no range that anybody inferred is used.
 """
 
 from __future__ import annotations
@@ -182,10 +182,26 @@ def _uncast(term: Term) -> Term:
 
 
 def _bounds(term: Term, below: Rows) -> tuple[int, int]:
-    """Return the integers between which the SQL itself holds a summand."""
+    """Return the integers between which the SQL itself holds a summand: a clamp, a canonical cell, or one of several."""
     found = value_of(term, below.values)
     if clamp_of(term) is not None:
         return found.bounded
-    if isinstance(term, Name) and found.canonical and found.kind is ValueKind.INTEGER:
-        return found.bounded
+    match term:
+        case Name() if found.canonical and found.kind is ValueKind.INTEGER:
+            return found.bounded
+        case Apply(name="case", operands=(*pairs, other)):
+            each = [_choice(value, below) for value in (*pairs[1::2], other)]
+            ends = [end for bounds in each for end in bounds]
+            if ends:
+                return min(ends), max(ends)
     raise Unfit("a summand without a clamp")
+
+
+def _choice(value: Term, below: Rows) -> tuple[int, ...]:
+    """Return the ends of what a CASE may choose: none of NULL, which adds nothing."""
+    match value:
+        case Constant(value=None):
+            return ()
+        case Constant(value=int(number), kind="") if type(number) is int:
+            return (number,)
+    return _bounds(value, below)

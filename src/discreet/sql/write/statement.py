@@ -19,8 +19,9 @@ from discreet.plan.lattices import EPOCH, lattice
 from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
 from discreet.sql.write.blocks import Block, BlockWriter
-from discreet.sql.write.cells import Cell, clamped
+from discreet.sql.write.cells import Cell
 from discreet.sql.write.expressions import Writer, short
+from discreet.sql.write.held import computed_before, held, squared
 from discreet.sql.write.used import used_columns
 
 _PARTS: dict[Kind, tuple[str, ...]] = {
@@ -87,12 +88,6 @@ class _Read:
         return [*self.keys, *(operand for operand in operands if operand is not None)]
 
     @property
-    def only(self) -> Expr | None:
-        """Return the one operand of all measures: a row where it is NULL adds nothing to any of them."""
-        operands = {measure.operand for measure in self.measures.values()}
-        return operands.pop() if len(operands) == 1 else None
-
-    @property
     def summed(self) -> Expr | None:
         """Return the one operand where nothing but its sum is asked for: a row where it is 0 adds nothing either."""
         match list(self.measures.values()):
@@ -123,17 +118,14 @@ def _curves(read: _Read, writer: Writer) -> Iterator[Expr]:
 
 
 def _operands(read: _Read, writer: Writer) -> Iterator[Expr]:
-    """Yield what a clamp would write three times, and an engine compute as often.
+    """Yield what is computed in a column of its own, to be clamped.
 
     Not what is grouped by: of a computed column the kernel cannot see that it is constant for a unit.
     """
     for measure in read.measures.values():
-        operand, clamp = measure.operand, measure.clamp
-        if clamp is None or operand is None or isinstance(operand, e.ColumnRef | e.Literal):
-            continue
-        grouped = any(operand in e.walk(key) for key in read.keys)
-        if not grouped and not writer.holds(writer.write(operand), clamp):
-            yield operand
+        for part in computed_before(writer, measure):
+            if not any(part in e.walk(key) for key in read.keys):
+                yield part
 
 
 def _drawn_out(read: _Read, blocks: BlockWriter, parts: Iterator[Expr]) -> _Read:
@@ -154,9 +146,6 @@ def _drawn_out(read: _Read, blocks: BlockWriter, parts: Iterator[Expr]) -> _Read
     grouped = {key.name for key in keys if isinstance(key, e.ColumnRef)}
     carried = [name for name in inner.cells if name in used]
     block = blocks.wrapped(inner, carried, grouped=grouped)
-    match read.only:
-        case e.Case(otherwise=e.Literal(value=None)) as only if only in names:
-            block = replace(block, where=(f"{block.cells[names[only].name].value} IS NOT NULL",))
     return replace(above, block=block)
 
 
@@ -194,9 +183,8 @@ class _Outputs:
         dialect = self.writer.dialect
         if measure.operand is None:
             return "COUNT(*)" if part == "rows" else f"COUNT(DISTINCT {self.block.unit})"
-        value = self.writer.write(measure.operand)
-        if measure.clamp is not None and not self.writer.holds(value, measure.clamp):
-            value = clamped(value, *measure.clamp)
+        square = squared(self.writer, measure)
+        value = self._value(measure.operand, measure.clamp) if square is None else square[0]
         match part:
             case "units":
                 return f"COUNT(DISTINCT CASE WHEN ({value}) IS NOT NULL THEN {self.block.unit} END)"
@@ -204,6 +192,8 @@ class _Outputs:
                 return f"COUNT({value})"
             case "distinct":
                 return f"COUNT(DISTINCT {value})"
+            case "sum" if square is not None:
+                return _squares(*square, dialect)
             case "sum":
                 most = max(map(abs, measure.clamp or (LARGEST_SMALL + 1,)))
                 return function(_sum_up_to(most), dialect, value)
@@ -213,6 +203,9 @@ class _Outputs:
                 return function("sum_distinct", dialect, summand)
             case _:
                 return _squares(value, measure.clamp or (0, 0), dialect)
+
+    def _value(self, operand: Expr, clamp: tuple[int, int] | None) -> str:
+        return self.writer.write(operand) if clamp is None else held(self.writer, operand, clamp)
 
 
 def _squares(value: str, clamp: tuple[int, int], dialect: str) -> str:

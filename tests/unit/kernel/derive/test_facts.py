@@ -37,6 +37,42 @@ def test_a_clamp_bounds_a_sum() -> None:
     assert (output.low, output.high) == (-3, 9)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "low", "high"),
+    [
+        ("CASE WHEN t.c3 THEN t.c2 ELSE NULL END", 0, 200),
+        ("CASE WHEN t.c3 THEN NULL ELSE t.c2 END", 0, 200),
+        ("CASE WHEN t.c3 THEN t.c2 ELSE 500 END", 0, 500),
+        ("CASE WHEN t.c3 THEN -7 WHEN t.c0 > 2 THEN t.c2 ELSE 3 END", -7, 200),
+        ("CASE WHEN t.c3 THEN 5 WHEN t.c0 > 2 THEN -8 ELSE 3 END", -8, 5),
+        ("CASE WHEN t.c0 > 9 THEN 900 WHEN t.c0 < 0 THEN 0 ELSE t.c2 END", 0, 900),  # no clamp
+        (f"CASE WHEN t.c3 THEN {CLAMP} ELSE NULL END", -3, 9),
+        (f"CASE WHEN t.c3 THEN {CLAMP} ELSE t.c2 END", -3, 200),
+        ("CASE WHEN t.c3 THEN CASE WHEN t.c0 > 2 THEN 900 ELSE t.c2 END ELSE -1 END", -1, 900),
+    ],
+)
+def test_of_several_values_the_sum_is_held_by_all_of_them(chosen: str, low: int, high: int) -> None:
+    (output,) = facts(f"SELECT SUM(CAST({chosen} AS BIGINT)) AS r0 FROM {ROWS}").outputs
+    assert (output.form, output.low, output.high) == (Form.SUM, low, high)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "CASE WHEN t.c3 THEN t.c2 + 1 ELSE 0 END",
+        "CASE WHEN t.c3 THEN 0 ELSE t.c2 + 1 END",
+        "CASE WHEN t.c3 THEN 0 WHEN t.c0 > 2 THEN t.c2 + 1 ELSE 0 END",
+        "CASE WHEN t.c3 THEN CASE WHEN t.c3 THEN t.c2 + 1 ELSE 0 END ELSE 0 END",
+        "CASE WHEN t.c3 THEN NULL ELSE NULL END",
+        "CASE WHEN t.c3 THEN TRUE ELSE FALSE END",
+        "COALESCE(t.c2, 0)",
+    ],
+)
+def test_one_value_that_nothing_holds_is_enough_to_refuse_a_choice(chosen: str) -> None:
+    with pytest.raises(Unfit):
+        facts(f"SELECT SUM(CAST({chosen} AS BIGINT)) AS r0 FROM {ROWS}")
+
+
 def small_sum(operand: str, rest: str = ROWS, distinct: str = "") -> Facts:
     """Return the facts of a sum in 64 bits, which DuckDB alone has."""
     total = f"CAST(sum_no_overflow({distinct}{operand}) AS DECIMAL(38, 0))"
@@ -216,9 +252,9 @@ REFUSED = {
     "window over everybody": f"SELECT SUM(CAST(CASE WHEN COUNT(*) OVER () > 9 THEN 9 WHEN COUNT(*) "
     f"OVER () < 0 THEN 0 ELSE COUNT(*) OVER () END AS BIGINT)) AS r0 FROM {ROWS}",
     "clamp of two operands": "SELECT SUM(CAST(CASE WHEN t.c0 > 9 THEN 9 WHEN t.c0 < 0 THEN 0 ELSE "
-    f"t.c6 END AS BIGINT)) AS r0 FROM {ROWS}",
-    "clamp of two bounds": "SELECT SUM(CAST(CASE WHEN t.c0 > 9 THEN 99 WHEN t.c0 < 0 THEN 0 ELSE "
-    f"t.c0 END AS BIGINT)) AS r0 FROM {ROWS}",
+    f"t.c0 - t.c6 END AS BIGINT)) AS r0 FROM {ROWS}",
+    "clamp of two bounds": "SELECT SUM(CAST(CASE WHEN t.c0 - 1 > 9 THEN 99 WHEN t.c0 - 1 < 0 THEN 0 ELSE "
+    f"t.c0 - 1 END AS BIGINT)) AS r0 FROM {ROWS}",
     "scalar subquery": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE t.c0 > (SELECT MAX(s.c0) AS m FROM "
     'canon."town.rows" AS s)',
     "having": f"SELECT t.c0 AS k0, COUNT(*) AS r0 FROM {ROWS} GROUP BY 1 HAVING COUNT(*) > 5",

@@ -84,13 +84,47 @@ def test_true_is_another_operand_than_1(swapped):
     assert sorted(read.sql.count(f"> {most} THEN {most}") for most in (1, 5)) == [1, 1]
 
 
-def test_rows_without_a_value_are_left_out_where_nothing_else_is_added_up():
-    case = "CASE WHEN age > 40 THEN income END"
-    (read,) = reads(f"SELECT AVG({case}), COUNT({case}) FROM people")
-    assert read.sql.endswith("AS t0) AS t1 WHERE t1.c0 IS NOT NULL")
-    for shared in (f"SUM({case}), COUNT(*)", f"SUM({case}), SUM(age * 2 + 1)"):
-        (read,) = reads(f"SELECT sex, {shared} FROM people GROUP BY sex")
-        assert "IS NOT NULL" not in read.sql
+def test_a_case_holds_each_of_its_values():
+    case = "CASE WHEN age > 40 THEN {} END"
+    (read,) = reads(f"SELECT AVG({case.format('income')}), COUNT(*) FROM people")
+    assert "THEN t0.c2 ELSE NULL END" in read.sql  # a column is its own clamp
+    assert read.sql.count("SELECT") == 1
+    (read,) = reads(f"SELECT AVG({case.format('age * income')}), COUNT(*) FROM people")
+    assert "THEN CASE WHEN t1.c1 > " in read.sql
+    assert read.sql.count("* (t0.c2)") == 1  # computed once
+    (read,) = reads("SELECT SUM(CASE WHEN sex = 'Male' THEN income ELSE 7 END) FROM people")
+    assert "THEN t0.c2 ELSE 700 END" in read.sql
+    (read,) = reads("SELECT SUM(CASE WHEN age > 40 THEN age ELSE 500 END) FROM people")
+    assert "THEN CASE WHEN t0.c0 > 500 THEN 500 WHEN t0.c0 < 41 THEN 41 ELSE t0.c0 END" in read.sql
+    for whole in (
+        "CASE WHEN age > 40 THEN income ELSE age END",  # counted in different steps
+        "CASE WHEN age > 40 THEN 3 ELSE 5 END",  # nothing but small numbers
+    ):
+        (read,) = reads(f"SELECT SUM({whole}) FROM people")
+        assert "CASE WHEN t1.c0 > " in read.sql
+
+
+def test_a_long_condition_of_a_case_is_written_once():
+    several = " OR ".join(f"age = {number}" for number in range(7, 90, 2))
+    (read,) = reads(f"SELECT VARIANCE(CASE WHEN {several} THEN income END) FROM people")
+    assert len(read.sql) < 4000
+
+
+def test_the_square_of_a_column_needs_no_clamp():
+    (read,) = reads("SELECT SUM(age * age) FROM people")
+    assert "CAST(t0.c0 AS BIGINT) * CAST(t0.c0 AS BIGINT)" in read.sql
+    assert "CASE" not in read.sql
+    (read,) = reads("SELECT AVG(age * age), COUNT(age * age) FROM people")
+    assert "COUNT(t0.c0) AS r1" in read.sql
+    assert "CASE" not in read.sql
+    for other in (
+        "SUM(age * income)",
+        "VARIANCE(age * age)",
+        "SUM(age * age), VARIANCE(age * age)",
+    ):
+        (read,) = reads(f"SELECT {other} FROM people")
+        assert "CASE WHEN" in read.sql
+        planned(f"SELECT {other} FROM people", catalog_of(Path()))
 
 
 def test_all_sums_are_read_together():
