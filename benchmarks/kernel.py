@@ -2,9 +2,8 @@
 
 python -m benchmarks.kernel [--rows N] [--persons N] [--pairs N]
 
-"Without" is what would be asked of the same canonical relation without the kernel: no clamps, no condition that
-leaves out a CASE without a value before it is clamped, and SUM in place of a sum in 64 bits, which nothing but a
-clamp makes safe.
+"Without" is what would be asked of the same canonical relation without the kernel: no clamps, and SUM in place of a
+sum in 64 bits, which nothing but a clamp makes safe.
 Ratios are medians over interleaved pairs; the judging itself (parse, derive, admit) is timed apart.
 """
 
@@ -29,7 +28,6 @@ from discreet.kernel.canonical.select import CanonicalRecipe
 _CLAMP = re.compile(
     r"CASE WHEN (?P<m>.+?) > -?\d+ THEN -?\d+ WHEN (?P=m) < -?\d+ THEN -?\d+ ELSE (?P=m) END"
 )
-_PRESENT = re.compile(r" WHERE t\d+\.c\d+ IS NOT NULL(?=$| GROUP BY)")
 ROW_TASKS = {
     "sum of a canonical column": ("SELECT SUM(income) AS s FROM t", 1.05),
     "mean by 50 groups": ("SELECT place, AVG(income) AS m FROM t GROUP BY place", 1.05),
@@ -73,6 +71,10 @@ ROW_TASKS = {
         "SELECT place, COUNT(*) AS n, AVG(CASE WHEN age > 40 THEN income END) AS m FROM t GROUP BY place",
         1.5,
     ),
+    "a CASE of a product, the same": (
+        "SELECT place, COUNT(*) AS n, AVG(CASE WHEN age > 40 THEN age * income END) AS m FROM t GROUP BY place",
+        1.5,
+    ),
     "two and COUNT(*) by 50 groups": (
         "SELECT place, COUNT(*) AS n, AVG(age * income) AS m, SUM(ABS(age - 40)) AS s FROM t GROUP BY place",
         1.5,
@@ -83,7 +85,7 @@ NULL_TASKS = {
     for task in ROW_TASKS
     if task not in {"mean by 50 groups", "sum in a region", "sum of a narrowed column"}
 }
-BOUNDED_TASKS = {task: ROW_TASKS[task] for task in list(ROW_TASKS)[-5:]}
+BOUNDED_TASKS = {task: ROW_TASKS[task] for task in list(ROW_TASKS)[-6:]}
 PERSON_TASKS = {
     "3 rows a person, by rank": ("SELECT place, SUM(income) AS s FROM t GROUP BY place", 1.10),
     "3 rows a person, after WHERE": ("SELECT SUM(income) AS s FROM t WHERE age >= 18", 1.10),
@@ -91,8 +93,8 @@ PERSON_TASKS = {
 
 
 def without_clamps(sql: str) -> str:
-    """Return the statement with each clamp replaced by its operand, over rows with and without one."""
-    found = _PRESENT.sub("", sql)
+    """Return the statement with each clamp replaced by its operand."""
+    found = sql
     while (shorter := _CLAMP.sub(lambda match: match["m"], found)) != found:
         found = shorter
     return found if found == sql else found.replace("sum_no_overflow(", "SUM(")

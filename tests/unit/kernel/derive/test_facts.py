@@ -32,6 +32,13 @@ def test_a_canonical_column_is_its_own_clamp() -> None:
     assert (output.form, output.low, output.high) == (Form.SUM, 0, 200)
 
 
+def test_a_column_that_was_computed_is_not() -> None:
+    for made in ("t.c2 + 1", "CASE WHEN t.c3 THEN t.c2 ELSE 0 END"):
+        below = f"(SELECT {made} AS x FROM {ROWS}) AS s"
+        with pytest.raises(Unfit, match="a summand without a clamp"):
+            facts(f"SELECT SUM(CAST(s.x AS BIGINT)) AS r0 FROM {below}")
+
+
 def test_a_clamp_bounds_a_sum() -> None:
     (output,) = facts(f"SELECT SUM(CAST({CLAMP} AS BIGINT)) AS r0 FROM {ROWS}").outputs
     assert (output.low, output.high) == (-3, 9)
