@@ -164,7 +164,8 @@ def _sum(operand: Term, below: Rows) -> Output:
         clamped = _uncast(one)
         low, high = _bounds(clamped, below)
         most = max(low**2, high**2)
-        if most >= _LARGEST_SQUARE.get(kind, 2**63):
+        # Once more cast, a square must fit into that too.
+        if most >= (_LARGEST_SQUARE.get(kind, 2**63) if inner is operand else 2**63):
             raise Unfit("a square that could leave its width")
         if not kind and not value_of(clamped, below.values).wide:
             raise Unfit("a square of unknown width")

@@ -13,8 +13,8 @@ from discreet.sql.write.cells import clamped
 from discreet.sql.write.expressions import Writer
 
 Clamp = tuple[int, int]
-LONG = 100
-"""Conditions of more letters than this are computed in a column of their own: a variance writes its operand four times."""
+LONGEST = 500
+"""A CASE of more letters is computed in a column of its own and clamped: a variance writes its operand four times."""
 
 
 def held(writer: Writer, operand: Expr, clamp: Clamp) -> str:
@@ -32,7 +32,6 @@ def computed_before(writer: Writer, measure: Measure) -> Iterator[Expr]:
         return
     values: tuple[Expr, ...] = (operand,)
     if isinstance(operand, e.Case) and _held_in_branches(writer, operand, clamp) is not None:
-        yield from (when for when, _ in operand.branches if len(writer.write(when)) > LONG)
         values = _values(operand)
     for value in values:
         bare = isinstance(value, e.ColumnRef | e.Literal)
@@ -64,7 +63,7 @@ def _values(operand: e.Case) -> tuple[Expr, ...]:
 def _held_in_branches(writer: Writer, operand: Expr, clamp: Clamp) -> str | None:
     """Return a CASE that holds each value by itself, so that nothing is asked of rows that choose NULL.
 
-    None where the values are counted in different steps, or would not fill the clamp.
+    None where the values are counted in different steps, would not fill the clamp, or are many.
     """
     if not isinstance(operand, e.Case):
         return None
@@ -93,4 +92,5 @@ def _held_in_branches(writer: Writer, operand: Expr, clamp: Clamp) -> str | None
         return None
     tests = [f"WHEN {writer.write(when)} THEN" for when, _ in operand.branches]
     chosen = " ".join(f"{test} {text}" for test, text in zip(tests, texts, strict=False))
-    return f"CASE {chosen} ELSE {texts[-1]} END"
+    written = f"CASE {chosen} ELSE {texts[-1]} END"
+    return written if len(written) <= LONGEST else None

@@ -56,6 +56,7 @@ def test_a_clamp_bounds_a_sum() -> None:
         (f"CASE WHEN t.c3 THEN {CLAMP} ELSE NULL END", -3, 9),
         (f"CASE WHEN t.c3 THEN {CLAMP} ELSE t.c2 END", -3, 200),
         ("CASE WHEN t.c3 THEN CASE WHEN t.c0 > 2 THEN 900 ELSE t.c2 END ELSE -1 END", -1, 900),
+        ("CASE WHEN t.c3 THEN CASE WHEN t.c0 > 2 THEN -900 ELSE t.c2 END ELSE 1 END", -900, 200),
     ],
 )
 def test_of_several_values_the_sum_is_held_by_all_of_them(chosen: str, low: int, high: int) -> None:
@@ -91,6 +92,23 @@ def held(low: int, high: int) -> str:
         f"CAST(CASE WHEN t.c0 > {high} THEN {high} WHEN t.c0 < {low} THEN {low} ELSE t.c0 END "
         "AS BIGINT)"
     )
+
+
+def test_a_choice_of_a_large_number_is_not_added_up_in_64_bits() -> None:
+    chosen = "CAST(CASE WHEN t.c3 THEN t.c2 ELSE {} END AS BIGINT)"
+    assert small_sum(chosen.format(2**21)).outputs[0].high == 2**21
+    for large in (2**21 + 1, -(2**21) - 1):
+        with pytest.raises(Unfit, match="leave 64 bits"):
+            small_sum(chosen.format(large))
+
+
+def test_a_square_fits_into_what_it_is_cast_to() -> None:
+    wide = f"CAST(CASE WHEN t.c0 > {2**43} THEN {2**43} WHEN t.c0 < 0 THEN 0 ELSE t.c0 END AS DECIMAL(19, 0))"
+    (output,) = facts(f"SELECT SUM({wide} * {wide}) AS r0 FROM {ROWS}").outputs
+    assert output.high == 2**86
+    for kind in ("BIGINT", "DECIMAL(19, 0)"):
+        with pytest.raises(Unfit, match="a square that could leave its width"):
+            facts(f"SELECT SUM(CAST({wide} * {wide} AS {kind})) AS r0 FROM {ROWS}")
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 2**21), (-(2**21), 0), (-(2**21), 2**21), (3, 9)])
