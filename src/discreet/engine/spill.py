@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import shutil
+import tempfile
 from pathlib import Path
 
 _NAME = "discreet-spill-"
@@ -19,12 +19,10 @@ def own_folder(place: Path) -> Path:
     """
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     remove_left(place)
-    name = secrets.token_hex(8)
-    made = place / f".{name}"
-    made.mkdir(mode=0o700)
+    made = Path(tempfile.mkdtemp(prefix=".", dir=place))
     lock = os.open(made, os.O_RDONLY)  # until the process ends
     fcntl.flock(lock, fcntl.LOCK_EX)
-    return made.rename(place / f"{_NAME}{name}")
+    return made.rename(place / f"{_NAME}{made.name[1:]}")
 
 
 def remove_left(place: Path) -> None:
