@@ -314,7 +314,9 @@ class Worker:
         self._database.execute(f"ATTACH {literal(order['path'])} AS fresh")
         try:
             self._database.execute(f"CREATE TABLE fresh.main.t AS {order['sorted']}")
-        except duckdb.Error:  # such as too little memory or room on the disk to sort in
+        except (duckdb.OutOfMemoryException, duckdb.IOException):  # no room to sort in
+            if order["as it comes"] == order["sorted"]:
+                raise
             self._database.execute(f"CREATE TABLE fresh.main.t AS {order['as it comes']}")
         counts = self._database.execute(order["dropped"])
         names = [column[0] for column in counts.description or ()]

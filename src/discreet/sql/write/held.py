@@ -13,8 +13,9 @@ from discreet.sql.write.cells import clamped
 from discreet.sql.write.expressions import Writer
 
 Clamp = tuple[int, int]
+MOST_BRANCHES = 16
 LONGEST = 500
-"""A CASE of more letters is computed in a column of its own and clamped: a variance writes its operand four times."""
+"""A CASE of more branches or letters is computed in a column of its own and clamped: a variance writes its operand four times."""
 
 
 def held(writer: Writer, operand: Expr, clamp: Clamp) -> str:
@@ -65,7 +66,7 @@ def _held_in_branches(writer: Writer, operand: Expr, clamp: Clamp) -> str | None
 
     None where the values are counted in different steps, would not fill the clamp, or are many.
     """
-    if not isinstance(operand, e.Case):
+    if not isinstance(operand, e.Case) or len(operand.branches) > MOST_BRANCHES:
         return None
     if not computes(operand) and tabulated(operand, writer.fields) is not None:
         return None
