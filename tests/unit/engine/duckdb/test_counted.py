@@ -1,4 +1,4 @@
-"""Plain counts that are kept with a snapshot: the same as counting, for as long as it is the same rows."""
+"""What a snapshot keeps: plain counts, the same as counting for as long as it is the same rows, and sorted rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from discreet.catalog.read.policy_file import loads
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
+from discreet.engine.duckdb import canonical
 from discreet.kernel.canonical.select import CanonicalRecipe
 
 LIMITS = EngineLimits(seconds=20.0, memory_mb=512, threads=1, workers=2)
@@ -119,3 +120,21 @@ def test_only_what_every_table_is_asked_is_parsed_once(opened, tmp_path, monkeyp
     assert engine.tree(asked) == first[0]
     with pytest.raises(TypeError):
         engine.tree(other)
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_rows_are_sorted_by_their_gaps_where_the_file_fits_into_memory(
+    opened, tmp_path, monkeypatch, fits
+):
+    """Sorted or not, all rows are there."""
+    ages = [i if i % 3 else "" for i in range(90)]
+    source = tmp_path / "people.csv"
+    source.write_text("\n".join(["person,age", *(f"a,{age}" for age in ages), ""]))
+    most = (LIMITS.memory_mb << 20) // source.stat().st_size
+    monkeypatch.setattr(canonical, "SORTED_TIMES", most if fits else most + 1)
+    engine, table = opened("rows")
+    with engine.hold({"town.people": table}) as held:
+        rows = open_exact(held.run('SELECT c1 FROM canon."town.people"')).column(0).to_pylist()
+    gaps = [row is None for row in rows]
+    assert (gaps == sorted(gaps)) is fits
+    assert sorted(row for row in rows if row is not None) == [i for i in range(90) if i % 3]
