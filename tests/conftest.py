@@ -34,17 +34,23 @@ def pytest_addoption(parser):
         action="store_true",
         help="rewrite tests/golden/*.sql; read the difference like code",
     )
+    parser.addoption(
+        "--workers",
+        type=int,
+        default=0,
+        help="how many processes share the tests; without it, this one runs them all",
+    )
 
 
 # Once JAX is loaded a process must not fork, and many tests here do: those that load it run apart.
 _LOADS_JAX = re.compile(r"test_rap(?!por)|\brap(\b|_)")
 
 
-def pytest_ignore_collect(collection_path, config):
-    """Leave out what would only load JAX, in every worker, to be deselected."""
-    if "not jax" in config.option.markexpr and _LOADS_JAX.search(collection_path.name):
-        return True
-    return None
+def pytest_configure(config):
+    if count := config.option.workers:
+        from workers import Workers
+
+        config.pluginmanager.register(Workers(count), "workers")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -70,22 +76,10 @@ def pytest_runtest_call(item):
     return result
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
         if _LOADS_JAX.search(item.nodeid):
             item.add_marker(pytest.mark.jax)
         if item.get_closest_marker("spark") and item.get_closest_marker("slow_on_spark"):
             item.add_marker(pytest.mark.slow)
-    yield
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        from turns import turn
-
-        items.sort(key=lambda item: turn(item.nodeid))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    from turns import Turns  # xdist need not be there
-
-    return Turns(config, log) if config.option.dist == "loadfile" else None

@@ -5,14 +5,21 @@ from below the range that the system gives away, and each worker has its own.
 """
 
 import itertools
-import os
 import random
 import socket
 
+from workers import worker
+
 FIRST, EACH = 20_000, 1_000
-_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 12
 _BEGIN = random.randrange(EACH)
-_PORTS = (FIRST + EACH * _WORKER + (_BEGIN + turn) % EACH for turn in itertools.count())
+
+
+def _ports():
+    first = FIRST + EACH * ((worker() or 0) % 12)
+    yield from (first + (_BEGIN + turn) % EACH for turn in itertools.count())
+
+
+_PORTS = _ports()
 
 
 def free_port() -> int:

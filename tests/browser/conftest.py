@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import secrets
 import shutil
 import subprocess
@@ -27,6 +26,7 @@ from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
 from patience import LONG, eventually
 from ports import free_port
+from workers import worker
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -110,7 +110,7 @@ class Server(threading.Thread):
 def home(tmp_path_factory):
     """A town and the library of charts, made once for all workers, and copied."""
     shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if worker() is not None:
         shared = shared.parent
     folder, made = shared / "home-of-browsers", shared / "home-of-browsers.made"
     with (shared / "home-of-browsers.lock").open("w") as lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,16 @@ from lying_world import SCANS, World, read_duckdb
 
 LAPLACE = LaplaceLaw(Fraction(5))
 SOME = Fraction(1, 100)
-WORLD = World()
 A = IntegerDomain(-2, 3)
 
 
+@cache
+def world() -> World:
+    return World()
+
+
 def read_of(draft: Draft, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Read:
-    return sealed(draft, read_duckdb(WORLD.tree(draft.sql)), SCANS[neighbours])
+    return sealed(draft, read_duckdb(world().tree(draft.sql)), SCANS[neighbours])
 
 
 def units(key: str, table: str = V, name: str = "m0", most: int = 3) -> Draft:
@@ -49,8 +54,8 @@ def units(key: str, table: str = V, name: str = "m0", most: int = 3) -> Draft:
     return Draft(sql, {name: Asked(Kind.UNITS, (0,))})
 
 
-COUNTED = read_of(counted(f"{R} AS t"))
-BY_A = read_of(counted(f"{R} AS t", key="t.c0"))
+COUNTED = counted(f"{R} AS t")
+BY_A = counted(f"{R} AS t", key="t.c0")
 BINS = Draft(f"SELECT t.c0 AS k0, COUNT(*) AS r0 FROM {R} AS t GROUP BY 1", {}, choice="q0")
 CHOSEN = Selection(Fraction(1, 2), Fraction(1), 4)
 TOP = Top(Fraction(1), flip=False)
@@ -60,7 +65,7 @@ AS_ROWS = counted(f"{V} AS t WHERE t.r <= 3", key="t.c1")
 
 
 def _law(law: Any) -> tuple[Mechanisms, tuple[Read, ...]]:
-    return Mechanisms({"m0": law}, {}), (COUNTED,)
+    return Mechanisms({"m0": law}, {}), (read_of(COUNTED),)
 
 
 def _choice(**changes: Any) -> tuple[Mechanisms, tuple[Read, ...]]:
@@ -68,55 +73,67 @@ def _choice(**changes: Any) -> tuple[Mechanisms, tuple[Read, ...]]:
 
 
 REFUSED = {
-    "noise of no size": _law(LaplaceLaw(Fraction(0))),
-    "noise of negative size": _law(LaplaceLaw(Fraction(-3))),
-    "a Gaussian of no size": _law(GaussianLaw(Fraction(0))),
-    "a measure without noise": (Mechanisms({}, {}), (COUNTED,)),
-    "noise without a measure": (Mechanisms({"m0": LAPLACE, "m1": LAPLACE}, {}), (COUNTED,)),
-    "a choice without a histogram": (Mechanisms({"m0": LAPLACE}, {"q0": CHOSEN}), (COUNTED,)),
-    "a choice that pays back": _choice(epsilon=Fraction(-1)),
-    "a choice for nothing": _choice(epsilon=Fraction(0)),
-    "a quantile above all": _choice(quantile=Fraction(2)),
-    "no bins": _choice(bins=0),
-    "one name for two measures": (
+    "noise of no size": lambda: _law(LaplaceLaw(Fraction(0))),
+    "noise of negative size": lambda: _law(LaplaceLaw(Fraction(-3))),
+    "a Gaussian of no size": lambda: _law(GaussianLaw(Fraction(0))),
+    "a measure without noise": lambda: (Mechanisms({}, {}), (read_of(COUNTED),)),
+    "noise without a measure": lambda: (
+        Mechanisms({"m0": LAPLACE, "m1": LAPLACE}, {}),
+        (read_of(COUNTED),),
+    ),
+    "a choice without a histogram": lambda: (
+        Mechanisms({"m0": LAPLACE}, {"q0": CHOSEN}),
+        (read_of(COUNTED),),
+    ),
+    "a choice that pays back": lambda: _choice(epsilon=Fraction(-1)),
+    "a choice for nothing": lambda: _choice(epsilon=Fraction(0)),
+    "a quantile above all": lambda: _choice(quantile=Fraction(2)),
+    "no bins": lambda: _choice(bins=0),
+    "one name for two measures": lambda: (
         Mechanisms({"m0": LAPLACE}, {}, units="m0", failing=SOME),
         (read_of(SAME_NAME), read_of(AS_ROWS)),
     ),
-    "a threshold on rows of people": (
+    "a threshold on rows of people": lambda: (
         Mechanisms({"m0": LAPLACE}, {}, units="m0", failing=SOME),
         (read_of(AS_ROWS),),
     ),
-    "a threshold on nothing": (
+    "a threshold on nothing": lambda: (
         Mechanisms({"m0": LAPLACE}, {}, units="m9", failing=SOME),
         (read_of(AS_ROWS),),
     ),
-    "a threshold that never fails": (
+    "a threshold that never fails": lambda: (
         Mechanisms({"m0": LAPLACE}, {}, units="m0"),
         (read_of(units("t.c1")),),
     ),
-    "a threshold that fails for certain": (
+    "a threshold that fails for certain": lambda: (
         Mechanisms({"m0": LAPLACE}, {}, units="m0", failing=Fraction(1)),
         (read_of(units("t.c1")),),
     ),
-    "two datasets under one price": (
+    "two datasets under one price": lambda: (
         Mechanisms({"m0": LAPLACE, "m1": LAPLACE}, {}),
-        (COUNTED, replace(read_of(OTHER), dataset="elsewhere")),
+        (read_of(COUNTED), replace(read_of(OTHER), dataset="elsewhere")),
     ),
-    "the largest group and its count": (Mechanisms({"m0": LAPLACE}, {}, top=TOP), (BY_A,)),
-    "the largest of two": (Mechanisms({}, {}, top=TOP), (BY_A, BY_A)),
-    "the largest for nothing": (Mechanisms({}, {}, top=replace(TOP, epsilon=Fraction(0))), (BY_A,)),
+    "the largest group and its count": lambda: (
+        Mechanisms({"m0": LAPLACE}, {}, top=TOP),
+        (read_of(BY_A),),
+    ),
+    "the largest of two": lambda: (Mechanisms({}, {}, top=TOP), (read_of(BY_A), read_of(BY_A))),
+    "the largest for nothing": lambda: (
+        Mechanisms({}, {}, top=replace(TOP, epsilon=Fraction(0))),
+        (read_of(BY_A),),
+    ),
 }
 
 
 @pytest.mark.parametrize("lie", REFUSED)
 def test_it_is_refused(lie: str) -> None:
     with pytest.raises(Unfit):
-        admit(*REFUSED[lie])
+        admit(*REFUSED[lie]())
 
 
 def test_reads_of_one_dataset_may_be_several() -> None:
     laws: dict[str, Any] = {"m0": LAPLACE, "m1": LAPLACE}
-    assert admit(Mechanisms(laws, {}), (COUNTED, read_of(OTHER))).laws == laws
+    assert admit(Mechanisms(laws, {}), (read_of(COUNTED), read_of(OTHER))).laws == laws
 
 
 def test_bins_of_text_are_refused() -> None:
@@ -145,8 +162,10 @@ def test_a_claimed_event_sensitivity_or_threshold_is_not_believed() -> None:
 
 
 def test_every_read_is_paid_for() -> None:
-    other = read_of(replace(BY_A.draft, measures={"m1": Asked(Kind.ROWS, (0,))}))
-    found = admit(Mechanisms({"m0": LAPLACE, "m1": GaussianLaw(Fraction(4))}, {}), (COUNTED, other))
+    other = read_of(replace(BY_A, measures={"m1": Asked(Kind.ROWS, (0,))}))
+    found = admit(
+        Mechanisms({"m0": LAPLACE, "m1": GaussianLaw(Fraction(4))}, {}), (read_of(COUNTED), other)
+    )
     assert found.event == Composed(
         (Laplace(Fraction(5), Fraction(1)), Gaussian(Fraction(4), Fraction(1), 1))
     )
@@ -215,7 +234,7 @@ def looked(read: Read, domains: tuple[Domain, ...], groups: Any) -> Any:
 )
 def test_keys_and_groups_that_are_not_those_of_the_sql(domains: Any, groups: Any) -> None:
     with pytest.raises(Unfit):
-        looked(BY_A, domains, groups)
+        looked(read_of(BY_A), domains, groups)
 
 
 @pytest.mark.parametrize("key", ["t.c0", "t.c2"])

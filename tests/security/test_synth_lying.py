@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import replace
+from functools import cache
 
 import duckdb
 import numpy as np
@@ -24,6 +25,7 @@ from discreet.synth.measure import codes_sql, sealing
 from discreet.synth.measure.private_marginals import Unit
 from discreet.synth.measure.sealing import seal_codes, seal_words
 from discreet.testing import FakeEngine
+from duckdb_kit import room
 
 WARD = Coded("ward", CategoryDomain(("A", "B", "C")), missing=True)
 COST = Coded("cost", IntegerDomain(0, 99))
@@ -197,7 +199,7 @@ def rows_of(dice):
 def counted(sql, shape):
     """Return the table of all codes; None where counting fails or an index leaves it."""
     try:
-        codes = np.array(STORE.execute(sql).fetchall(), dtype=np.float64).reshape(-1, 2)
+        codes = np.array(store().execute(sql).fetchall(), dtype=np.float64).reshape(-1, 2)
     except (duckdb.Error, ValueError):
         return None
     if np.isnan(codes).any() or (codes < 0).any() or (codes >= shape.sizes).any():
@@ -213,21 +215,26 @@ def distances(sql, shape, rows):
         f"({repr(w) if w else 'NULL'}, {'NULL' if c is None else c}, {u}, {r})"
         for w, c, u, r in rows
     )
-    STORE.execute(f"DELETE FROM {VISITS}; INSERT INTO {VISITS} VALUES {listed}")
+    store().execute(f"DELETE FROM {VISITS}; INSERT INTO {VISITS} VALUES {listed}")
     whole, found = counted(sql, shape), []
     for person in {row[2] for row in rows}:
-        STORE.execute(f"BEGIN; DELETE FROM {VISITS} WHERE u = {person}")
+        store().execute(f"BEGIN; DELETE FROM {VISITS} WHERE u = {person}")
         without = counted(sql, shape)
-        STORE.execute("ROLLBACK")
+        store().execute("ROLLBACK")
         failed = whole is None or without is None
         found.append(None if failed else int(np.abs(whole - without).sum()))
     return found
 
 
 VISITS = 'canon."clinic.visits"'
-STORE = duckdb.connect()
-STORE.execute("CREATE SCHEMA canon")
-STORE.execute(f"CREATE TABLE {VISITS} (c1 ENUM('A', 'B', 'C'), c2 BIGINT, u HUGEINT, r INTEGER)")
+
+
+@cache
+def store():
+    kept = room()
+    kept.execute("CREATE SCHEMA canon")
+    kept.execute(f"CREATE TABLE {VISITS} (c1 ENUM('A', 'B', 'C'), c2 BIGINT, u HUGEINT, r INTEGER)")
+    return kept
 
 
 def hunt(scan, monkeypatch, count, seed):

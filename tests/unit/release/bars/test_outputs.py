@@ -56,11 +56,12 @@ def test_other_outputs_get_joint_bounds():
     assert low < 100 < high
 
 
-MEAN = plan("SELECT AVG(age) FROM people")
-SPREAD = plan("SELECT VARIANCE(age), STDDEV(age) FROM people")
+MEAN = "SELECT AVG(age) FROM people"
+SPREAD = "SELECT VARIANCE(age), STDDEV(age) FROM people"
 
 
-def ends_of(found, centred, count, squares=0):
+def ends_of(sql, centred, count, squares=0):
+    found = plan(sql)
     values = {"centred": centred, "present": count, "squares": squares}
     measures = {n: [values[m.kind.value]] for n, m in found.question.measured.measures}
     return finish(Noisy(((),), measures, {}), found.question, found.mechanisms.laws)
@@ -82,7 +83,7 @@ def test_nothing_in_the_range_agrees_so_all_of_it_is_shown():
 
 def test_a_multiple_of_a_mean_has_a_multiple_of_its_interval():
     sql = "SELECT AVG(age) AS a, 3 - 2 * AVG(age) AS b FROM people"
-    table = ends_of(plan(sql), -20_000, 1000)
+    table = ends_of(sql, -20_000, 1000)
     ((low, high), other) = table.intervals[0]
     assert other == (3 - 2 * high, 3 - 2 * low)
 

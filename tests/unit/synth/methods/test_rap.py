@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from importlib.util import find_spec
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +15,7 @@ from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.methods import rap
 from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
 
-pytest.importorskip("jax")
+pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra rap")
 
 SHAPE = shape_of(4, 6, 3)
 SMALL = {"rounds": 3, "queries": 4, "relaxed_rows": 50, "steps": 60}
