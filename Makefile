@@ -18,7 +18,7 @@ STALE := $(shell test ! -e $(VENV)/.unfinished && { test ! -e $(VENV)/.place || 
 
 stale:
 
-.PHONY: course screenshots stale help setup system run test test-fast test-full test-clients bench bench-full bench-peers release bundle evidence fmt lint types reference docs lock clean
+.PHONY: course screenshots stale help setup system run test suite test-fast test-full test-clients bench bench-full bench-peers release bundle evidence fmt lint types reference docs lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -40,16 +40,18 @@ $(SYSTEM): scripts/system | $(READY)
 run: $(RUNS)  ## start with the example data
 	@$(BIN)/discreet demo
 
-test: setup lint types  ## lint, types, all tests (about twenty minutes on 2 cores)
-	$(BIN)/pytest -n 3 --dist loadfile -m "not slow and not jax and not clients" tests
-	$(BIN)/pytest -n 3 --dist loadfile -m "jax and not slow" tests/unit/synth tests/contract tests/security tests/docs
+# Lint and types take one core for a minute: beside the tests, not before them.
+test: setup  ## lint, types, all tests (ten minutes on 2 cores)
+	@$(MAKE) --no-print-directory -j3 lint types suite
+
+suite: $(READY)
+	$(BIN)/pytest --workers 3 -m "not slow and not clients" tests
 
 test-fast: $(READY)  ## what bare `pytest` runs: no servers, two minutes
-	$(BIN)/pytest -n 3 --dist loadfile
+	$(BIN)/pytest --workers 3
 
 test-full: setup lint types  ## the full counts (hours)
-	DISCREET_FULL=1 $(BIN)/pytest -n 3 --dist loadfile -m "not jax and not clients" tests
-	DISCREET_FULL=1 $(BIN)/pytest -n 3 --dist loadfile -m "jax" tests/unit tests/contract tests/security tests/end_to_end tests/docs
+	DISCREET_FULL=1 $(BIN)/pytest --workers 3 -m "not clients" tests
 
 test-clients: setup  ## PostgreSQL clients of other languages and Superset, installed into .venv/clients
 	scripts/clients

@@ -264,8 +264,6 @@ def run(mutants: list[Mutant], asked: argparse.Namespace) -> None:
                 MARKED,
                 "-p",
                 "no:cacheprovider",
-                "-p",
-                "no:xdist",
                 f"--basetemp={scratch}/t",
             ]
             pytest.main([*order, *TESTS[asked.room]], plugins=[Planting(missing, asked)])
