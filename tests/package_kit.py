@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.ledger.chain.links import ROOT, link
+from discreet.core.hash_chain import ROOT
+from discreet.ledger.chain.links import link
 from discreet.publish.contents import (
     Agreement,
     Contents,

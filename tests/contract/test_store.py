@@ -12,6 +12,7 @@ from functools import partial
 import pytest
 
 from discreet.core.cost import Cost
+from discreet.core.hash_chain import ROOT
 from discreet.errors import (
     BudgetExceeded,
     LedgerBusy,
@@ -20,7 +21,7 @@ from discreet.errors import (
     RequestConflict,
 )
 from discreet.ledger import Ledger
-from discreet.ledger.chain.links import ROOT, link
+from discreet.ledger.chain.links import link
 from discreet.ledger.loading import open_store
 from discreet.ledger.store import sqlite, tables
 from discreet.ledger.store.base import StoredAnswer, seal

@@ -170,7 +170,8 @@ def test_any_flip_in_the_file_is_found_or_changes_nothing(base):
 
 def test_a_rewritten_chain_with_right_hashes_is_found_by_the_head(base):
     """Whoever can compute SHA-256 can write a consistent history, but not the head outside."""
-    from discreet.ledger.chain.links import ROOT, link
+    from discreet.core.hash_chain import ROOT
+    from discreet.ledger.chain.links import link
     from discreet.ledger.store.sqlite import SqliteStore
 
     store = SqliteStore(base / "ledger.db")

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from weakref import WeakMethod
 
 from discreet.core.cost import Cost, larger
+from discreet.core.hash_chain import ROOT, canonical
 from discreet.errors import EngineFailed, InternalError, LedgerTampered
-from discreet.ledger.chain.links import ROOT, Link, canonical, run_after
+from discreet.ledger.chain.links import Link, run_after
 from discreet.ledger.checkpoint.past import Past, Since
 from discreet.ledger.entry import Entry
 from discreet.ledger.once.states import FREE_ANSWER, AccountState, ChargeOutcome, Incident

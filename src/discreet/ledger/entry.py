@@ -12,10 +12,11 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.cost import Cost
+from discreet.core.hash_chain import canonical
 from discreet.core.numbers import plain, read_fraction
 from discreet.core.region import Region
 from discreet.errors import InvalidInput, LedgerTampered
-from discreet.ledger.chain.links import Link, canonical
+from discreet.ledger.chain.links import Link
 
 MAX_NAME = 200
 """Longest request id, analyst, dataset or budget name, in characters."""

@@ -5,11 +5,12 @@ from fractions import Fraction
 import pytest
 
 from discreet.core.cost import FREE
+from discreet.core.hash_chain import ROOT, canonical
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts
-from discreet.ledger.chain.links import ROOT, Link, canonical, checked, link
+from discreet.ledger.chain.links import Link, checked, link
 from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account
 from ledger_kit import OWNER, quote

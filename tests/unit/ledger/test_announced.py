@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.core.hash_chain import ROOT
 from discreet.errors import LedgerTampered
 from discreet.ledger import BudgetPolicy, Cap, Policy
 from discreet.ledger.beyond import gives_back, require_announced
 from discreet.ledger.chain.head import Head
-from discreet.ledger.chain.links import ROOT, Link, link
+from discreet.ledger.chain.links import Link, link
 
 FREE = {"epsilon": "0", "delta": "0", "rho": "0", "rho_delta": "0"}
 TEN = {"epsilon": "10", "delta": "0", "neighbours": "add-remove"}

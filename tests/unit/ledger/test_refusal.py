@@ -9,12 +9,12 @@ import pytest
 
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
+from discreet.core.hash_chain import canonical
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.errors import BudgetExceeded
 from discreet.ledger import Bill, Cap
-from discreet.ledger.chain.links import canonical
 from discreet.ledger.policy import Limit
 from discreet.ledger.refusal import _two_digits, in_region, what_fits
 from discreet.ledger.worst.account import Account

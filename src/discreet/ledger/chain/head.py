@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from discreet.core.cost import Cost
+from discreet.core.hash_chain import canonical
 from discreet.core.machine import whole_file
 from discreet.errors import LedgerTampered, LedgerWriteFailed
-from discreet.ledger.chain.links import canonical
 
 SLOT = 4096
 """The least size of a slot; it doubles when there are many accounts."""

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.hash_chain import canonical, link_hash
 from discreet.errors import LedgerTampered
-
-ROOT = "0" * 64
-"""What the first link names as its predecessor."""
-
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +21,9 @@ class Link:
     hash: str
 
 
-def canonical(data: dict[str, Any]) -> str:
-    r"""Return the one text that stands for `data`: sorted keys, no spaces, plain ASCII.
-
-    >>> canonical({"b": 1, "a": "é"})
-    '{"a":"\\u00e9","b":1}'
-    """
-    return _ENCODER.encode(data)
-
-
 def digest(position: int, kind: str, previous: str, body: str) -> str:
     """Return the hash of a link; the separators cannot occur in `kind` or `previous`."""
-    text = f"{position}\n{kind}\n{previous}\n{body}"
-    return hashlib.sha256(text.encode()).hexdigest()
+    return link_hash(f"{position}\n{kind}\n{previous}", body.encode())
 
 
 def link(position: int, kind: str, data: dict[str, Any], *, previous: str) -> Link:

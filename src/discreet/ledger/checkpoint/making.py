@@ -16,11 +16,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from discreet.core.hash_chain import canonical
 from discreet.core.machine import whole_file
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.head import Head, HeadFile
-from discreet.ledger.chain.links import Link, canonical, digest
+from discreet.ledger.chain.links import Link, digest
 from discreet.ledger.checkpoint.parts import CheckpointPart, PartFacts, Records, encoded, merged
 from discreet.ledger.checkpoint.past import Past
 from discreet.ledger.checkpoint.state import (

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeVar
 
+from discreet.core.hash_chain import canonical
 from discreet.errors import LedgerTampered
-from discreet.ledger.chain.links import Link, canonical, checked
+from discreet.ledger.chain.links import Link, checked
 from discreet.ledger.checkpoint.parts import DIGEST, NUMBER, CheckpointPart, found_in, number
 from discreet.ledger.entry import Entry
 from discreet.ledger.once.states import AccountState, ChargeOutcome

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.cost import Cost, larger
+from discreet.core.hash_chain import ROOT
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, LedgerTampered, NotALedger
 from discreet.ledger.accounts import Accounts, Key
 from discreet.ledger.beyond import require_announced
 from discreet.ledger.chain.head import Head, HeadFile
-from discreet.ledger.chain.links import ROOT, Link, checked, link
+from discreet.ledger.chain.links import Link, checked, link
 from discreet.ledger.entry import checked_text, now
 from discreet.ledger.loading import sqlite_path
 from discreet.ledger.policy import Policy

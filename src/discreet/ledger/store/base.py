@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from discreet.core.hash_chain import canonical
 from discreet.errors import LedgerBusy, LedgerTampered, NotALedger
-from discreet.ledger.chain.links import Link, canonical
+from discreet.ledger.chain.links import Link
 
 VERSION = 2
 """The version of the tables, since 0.1.0."""

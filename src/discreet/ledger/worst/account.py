@@ -11,9 +11,9 @@ from typing import Any
 
 from discreet.account.filter import Limits
 from discreet.core.cost import FREE, Cost
+from discreet.core.hash_chain import canonical
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
-from discreet.ledger.chain.links import canonical
 from discreet.ledger.entry import Balance
 from discreet.ledger.integer_amounts import CEILING, COMPONENTS, Quanta
 from discreet.ledger.policy import Limit

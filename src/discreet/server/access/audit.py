@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import fcntl
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +12,9 @@ from dataclasses import asdict, dataclass, fields
 from enum import Enum
 from pathlib import Path
 
+from discreet.core.hash_chain import ROOT, canonical, link_hash
 from discreet.errors import AuditTampered, LedgerWriteFailed
-from discreet.server.access.audit_head import HEAD, ROOT, AuditHead, read_head, write_head
+from discreet.server.access.audit_head import HEAD, AuditHead, read_head, write_head
 from discreet.server.access.rate_limited_log import Seldom
 
 LOG = "audit.log"
@@ -25,8 +25,6 @@ LONGEST_LINE = 16 << 10
 """More than a line can have: a dozen facts of 200 characters, each escaped."""
 BLOCK = 64 << 10
 """Bytes that are read at a time from the end."""
-
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 class Deed(Enum):
@@ -201,8 +199,8 @@ def _written(
         said = {name: str(value)[:LONGEST_TEXT] for name, value in facts.items()}
         name = who.name[:LONGEST_TEXT]
         line = Line(head.position + 1, time, name, who.token, deed.value, said)
-        content = _ENCODER.encode(asdict(line)).encode()
-        mark = _hash(head.hash, content)
+        content = canonical(asdict(line)).encode()
+        mark = link_hash(head.hash, content)
         texts.append(mark.encode() + b" " + content + b"\n")
         head = AuditHead(head.position + 1, head.end + len(texts[-1]), mark)
     return b"".join(texts), head
@@ -211,7 +209,7 @@ def _written(
 def _checked(head: AuditHead, text: bytes) -> AuditHead:
     """Return the head after one more line, which must continue the chain to its last byte."""
     mark, _, content = text.removesuffix(b"\n").partition(b" ")
-    found = _hash(head.hash, content)
+    found = link_hash(head.hash, content)
     if not text.endswith(b"\n") or mark != found.encode() or len(text) != len(content) + 66:
         raise _damaged(f"line {head.position + 2} does not match its own hash")
     return AuditHead(head.position + 1, head.end + len(text), found)
@@ -223,10 +221,6 @@ def _read(text: bytes) -> Line:
         return Line(*(body[each.name] for each in fields(Line)))
     except (ValueError, KeyError, TypeError):
         raise _damaged("a line cannot be read") from None
-
-
-def _hash(previous: str, content: bytes) -> str:
-    return hashlib.sha256(previous.encode() + b"\n" + content).hexdigest()
 
 
 def _write_all(log: int, content: bytes) -> None:

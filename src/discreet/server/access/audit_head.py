@@ -10,8 +10,6 @@ from discreet.core.machine.whole_file import write_whole
 from discreet.errors import AuditTampered
 
 HEAD = "audit.head"
-ROOT = "0" * 64
-"""What the first line names as its predecessor."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from discreet.core.hash_chain import ROOT, canonical
 from discreet.errors import LedgerTampered
-from discreet.ledger.chain.links import ROOT, canonical, checked, digest, link
+from discreet.ledger.chain.links import checked, digest, link
 
 
 def chain(count: int):

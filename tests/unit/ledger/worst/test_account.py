@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 
 from discreet.core.cost import FREE, Cost
+from discreet.core.hash_chain import canonical
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.chain.links import canonical
 from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account, is_below_zero
 from ledger_kit import MEN, WOMEN, quote

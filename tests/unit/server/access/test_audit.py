@@ -9,8 +9,8 @@ from dataclasses import asdict
 
 import pytest
 
+from discreet.core.hash_chain import ROOT
 from discreet.errors import AuditTampered, LedgerWriteFailed
-from discreet.server.access import audit_head
 from discreet.server.access.audit import (
     COMMAND_LINE,
     LOG,
@@ -159,7 +159,7 @@ def test_a_line_torn_by_a_crash_was_never_told_and_goes(filled, tmp_path, kept):
 
 
 def test_a_birth_that_crashed_begins_again(log, tmp_path):
-    write_head(tmp_path / HEAD, AuditHead(-1, 0, audit_head.ROOT))
+    write_head(tmp_path / HEAD, AuditHead(-1, 0, ROOT))
     (tmp_path / LOG).touch()
     assert log.verify() == 0
     log.record(ALICE, Deed.SIGNED_IN)
