@@ -274,7 +274,7 @@ class Worker:
         statements = self._database.extract_statements(sql)
         if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
             return b"E"
-        return b"T" + table_bytes(self._database.sql(sql).to_arrow_table())
+        return b"T" + table_bytes(self._database.sql(statements[0]).to_arrow_table())
 
     def _tree(self, body: bytes) -> bytes:
         # All of the result: an open one would block the next request.
