@@ -5,6 +5,7 @@ For children that are forked for tests. What a process does that starts its own 
 
 import socket
 import threading
+from collections.abc import Callable
 
 from discreet.engine import child, template
 
@@ -24,6 +25,14 @@ def borrow(*numbers: int) -> None:
     """Ask these templates for children from now on; if one has ended, another is started as ever."""
     for ready, number in zip((ENGINE, PLANNER), numbers, strict=False):
         template._templates[ready] = _Borrowed(socket.socket(fileno=number))
+
+
+def for_a_fork() -> Callable[[], None]:
+    """Return what a fork of this process calls to ask the templates that are there now."""
+    found = dict(template._templates)
+    return lambda: template._templates.update(
+        {ready: _Borrowed(each._wire) for ready, each in found.items()}
+    )
 
 
 class _Borrowed(template._Template):
