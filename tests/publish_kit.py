@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +19,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.policy_file import loads
 from discreet.publish.bind_spec import bind_spec, draft
 from discreet.publish.families.find import Family, find_families
+from discreet.publish.price import quote
 from discreet.publish.spec import parse_spec
 
 REGIONS = tuple(f"r{i}" for i in range(8))
@@ -65,6 +70,13 @@ CUTS = """
 third = { column = "age", edges = [0, 4, 8, 12] }
 half = { column = "age", edges = [0, 6, 12] }
 """
+
+
+@contextmanager
+def priced_once() -> Iterator[None]:
+    """Prove the price of a batch once, where the same few releases are made again and again."""
+    with patch.object(quote, "batch_epsilon", cache(quote.batch_epsilon)):
+        yield
 
 
 def catalog_of(

@@ -13,6 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from types import SimpleNamespace
 
+from lent import borrow
+
 
 def draw():
     """Draw the charts that come over the socket of the first argument until it is shut down."""
@@ -65,11 +67,14 @@ def main():
 
     os.setpgid(0, 0)
     with socket.socket(fileno=os.dup(int(sys.argv[1]))) as wire:
-        hidden, given, _, _ = socket.recv_fds(wire, 1 << 16, 1)
+        hidden, given, _, _ = socket.recv_fds(wire, 1 << 16, 2)
     for name in json.loads(hidden):
         os.environ.pop(name, None)
     painter = drawn_by(socket.socket(fileno=given[0]))
+    borrow(given[1])
     svg._converter = lambda: painter
+    if "CHILD_HELD" in os.environ:
+        import_module("child_held")
     child.main()
 
 

@@ -20,6 +20,7 @@ from unittest.mock import patch
 from child_tasks import on_path, tests_on_path
 from discreet.engine.template import start
 from discreet.server.jobs import children
+from lent import lend
 
 DRAW = "from quick_child import draw; draw()"
 
@@ -50,7 +51,8 @@ class QuickProcess(children.JobProcess):
         with theirs, tests_on_path():
             self._process = start("quick_child", theirs, ready="quick_child", numpy=True)
             _ = self._process.pid  # it begins when it is held
-        socket.send_fds(ours, [json.dumps(sorted(hidden)).encode()], [painter().fileno()])
+        given = [painter().fileno(), *lend()]
+        socket.send_fds(ours, [json.dumps(sorted(hidden)).encode()], given)
         self._wire = Connection(ours.detach())
         self._lock = threading.Lock()
         self._over = False

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from child_tasks import tests_on_path
 from discreet.engine.template import start
+from lent import borrow, lend
 
 FREE = {"rate": 1e6, "burst": 10**6, "address_rate": 1e6, "address_burst": 10**6}
 
@@ -21,7 +22,7 @@ class _Process:
         with theirs, tests_on_path():
             self._process = start(__name__, theirs, ready=__name__, numpy=True)
             self.pid = self._process.pid
-        self._wire.sendall(json.dumps(told).encode() + b"\n")
+        socket.send_fds(self._wire, [json.dumps(told).encode()], lend(planner=True))
 
     def kill(self) -> None:
         """End it now, wherever it is."""
@@ -61,8 +62,9 @@ class CommandProcess(_Process):
 def main() -> None:
     """Do what comes over the socket of the first argument."""
     wire = socket.socket(fileno=int(sys.argv[1]))
-    with wire.makefile() as lines:
-        told = json.loads(lines.readline())
+    said, given, _, _ = socket.recv_fds(wire, 1 << 16, 2)
+    borrow(*given)
+    told = json.loads(said)
     if "words" in told:
         for output in (1, 2):
             os.dup2(wire.fileno(), output)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 import discreet
 from discreet.engine.files import ContentHashes
 from discreet.errors import CatalogError
+from ledger_kit import forked
 
 TOML = """
 [datasets.town]
@@ -74,15 +72,13 @@ def test_the_command_and_a_running_curator_agree_on_the_label(town):
     base, curator = town
     assert asked(curator) == (10, "people:1")
     write(base, 15)
-    script = (
-        "import sys, discreet\n"
-        "with discreet.open(sys.argv[1]) as curator:\n"
-        "    answer = curator.query(sys.argv[2], epsilon=500, fresh=True)\n"
-        "    print(answer.rows[0][-1], answer.provenance.snapshot)\n"
-    )
-    command = [sys.executable, "-c", script, str(base / "discreet.toml"), COUNT]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["15", "people:2"]
+
+    def command(say):
+        with discreet.open(base / "discreet.toml") as other:
+            answer = other.query(COUNT, epsilon=500, fresh=True)
+            say(f"{answer.rows[0][-1]} {answer.provenance.snapshot}")
+
+    assert forked(command).lines() == ["15 people:2"]
     assert asked(curator) == (15, "people:2")
 
 

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from discreet.server.access.tokens import Role
+from discreet.server.pgwire.catalog.locked import LockedDb
 from discreet.server.pgwire.protocol.messages import MAX_MESSAGE
 from patience import LONG, eventually
 from pgwire_kit import Endpoint, Wire, endpoint, write_town
@@ -43,7 +44,8 @@ def test_probes_are_refused_for_free(pg, alice, sql):
     assert alice.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_a_heavy_catalog_query_is_stopped(alice):
+def test_a_heavy_catalog_query_is_stopped(alice, monkeypatch):
+    monkeypatch.setitem(LockedDb.run.__kwdefaults__, "seconds", 1.0)
     crossed = ", ".join(f"pg_type t{i}" for i in range(8))
     joined = " || ".join(f"t{i}.typname" for i in range(8))
     with pytest.raises(psycopg.errors.QueryCanceled):

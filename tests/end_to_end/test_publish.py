@@ -33,6 +33,7 @@ from ledger_kit import forked
 from publish_kit import (
     COUNTY,
     catalog_of,
+    priced_once,
     random_rows,
     toml_text,
     write_public,
@@ -68,6 +69,12 @@ ROWS = [
     for row in random_rows(3000, random.Random(1))
     if not (row[0] in ("r6", "r7") and row[3] < 4)
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prices():
+    with priced_once():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -21,11 +21,17 @@ from discreet.publish.contents import Only
 from discreet.publish.recheck import verify_package
 from discreet.publish.reconcile import exact_cells
 from discreet.publish.spec import parse_spec
-from publish_kit import CUTS, catalog_of, random_rows, toml_text, write_tables
+from publish_kit import CUTS, catalog_of, priced_once, random_rows, toml_text, write_tables
 
 HEAD = '[release]\nname = "r"\ndataset = "d"\nepsilon = 1.0\ndelta = 1e-7\n'
 BY_SEX = '[tables.t]\nsql = "SELECT sex, job, COUNT(*) AS n FROM people GROUP BY sex, job"\n'
 TWO_CUTS = '[tables.t]\nsql = "SELECT third, half, sex, COUNT(*) AS n FROM people GROUP BY third, half, sex"\n'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prices():
+    with priced_once():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -37,13 +37,17 @@ def owner(server):
 
 @pytest.fixture
 def held(server, tmp_path, monkeypatch):
-    """Return a function that starts a copy whose child stops at a place, and gives job and process."""
+    """Return a function that starts a copy whose child stops at a place, and gives job and process.
 
-    def start(client, where, name, *, file="here"):
+    A quick one is forked for its job, and its engine is not its own.
+    """
+
+    def start(client, where, name, *, file="here", quick=False):
         place = tmp_path / file
         monkeypatch.setenv("PYTHONPATH", on_path())
         monkeypatch.setenv("CHILD_HELD", f"{where}|{place}")
-        monkeypatch.setattr(server.context.children, "module", "child_held")
+        if not quick:
+            monkeypatch.setattr(server.context.children, "module", "child_held")
         job = client.post(SYNTH, json=WISH | {"request_id": name}).json()["job"]
         eventually(place.exists, "the child did not get there")
         monkeypatch.undo()
@@ -128,7 +132,7 @@ def test_one_request_killed_at_every_other_place_is_paid_once_and_told_truly(own
     """Before the charge; with a charge that nobody was told of; with a model and without its files."""
     seen = []
     for where in ("before the charge", "charged", "stored"):
-        job, child = held(owner, where, "again", file=where)
+        job, child = held(owner, where, "again", file=where, quick=True)
         os.kill(child, signal.SIGKILL)
         found = follow(owner, job)
         assert found["state"] == "failed"

@@ -25,7 +25,7 @@ def server(tmp_path_factory):
         tmp_path_factory.mktemp("world"), epsilon="50", analysts="", limits="delta = 1e-6"
     )
     with running(world) as found:
-        found.context.planner._limits["seconds"] = 1.0  # what hangs a parser would hang it longer
+        found.context.planner._limits["seconds"] = 0.5  # what hangs a parser would hang it longer
         yield found
 
 

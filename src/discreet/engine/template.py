@@ -1,9 +1,9 @@
-"""Child processes that start at once: forked from a process that has done its imports and nothing else.
+"""Child processes that start at once: forked from a process that has done its imports and little else.
 
 A fresh interpreter takes a quarter of a second to import DuckDB and Arrow, and the planner a whole one;
-a fork of a process that has them takes some milliseconds. The template is started by exec, never forked
-from us, so no child has anything of ours in its memory; it has one thread, opens no file, draws no random
-number and knows no secret. Where the system has no pidfd (Linux has), a child is started by exec as ever.
+a fork of a process that has them takes some milliseconds. What a module can do ahead for all its children,
+it does in `prepare`. The template is started by exec, never forked from us, so no child has anything of ours
+in its memory; it has one thread, opens no file, gives its children no random number and knows no secret. Where the system has no pidfd (Linux has), a child is started by exec as ever.
 """
 
 from __future__ import annotations
@@ -254,9 +254,9 @@ def _here() -> str:
 
 
 def main() -> NoReturn:
-    """Be the template: import what the second argument names, then fork for every order until the socket closes."""
+    """Be the template: import and prepare what the second argument names, then fork for every order until the socket closes."""
     orders = socket.socket(fileno=int(sys.argv[1]))
-    importlib.import_module(sys.argv[2])
+    getattr(importlib.import_module(sys.argv[2]), "prepare", lambda: None)()
     gc.collect()
     gc.freeze()  # what is there already stays shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)

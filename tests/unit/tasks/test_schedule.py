@@ -4,8 +4,6 @@ import datetime as dt
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from contextlib import nullcontext
 from functools import partial
@@ -18,6 +16,7 @@ from discreet.cli.app import run
 from discreet.errors import InvalidInput
 from discreet.tasks import schedule as scheduling
 from discreet.tasks.schedule import read_schedule, run_schedule
+from ledger_kit import forked
 from patience import LONG
 
 TOML = """
@@ -151,18 +150,18 @@ def test_a_line_that_was_changed_in_its_period_is_not_paid_for_again(place):
     assert spent(place) == (0.75, 2)
 
 
-KILLED = """
-import datetime as dt, os, pathlib, signal, sys
-from discreet.tasks import schedule
-kept = schedule.{where}
-def die(*given, **named):
-    if {after}:
-        kept(*given, **named)
-    os.kill(os.getpid(), signal.SIGKILL)
-schedule.{where} = die
-place = pathlib.Path(sys.argv[1])
-list(schedule.run_schedule(place / "SCHEDULE.toml", place / "discreet.toml", today=dt.date(2026, 11, 15)))
-"""
+def killed(place, where, after, _say):
+    """Run the schedule as a process does that is killed where it would call a function, or after that."""
+    kept = getattr(scheduling, where)
+
+    def die(*given, **named):
+        if after:
+            kept(*given, **named)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    setattr(scheduling, where, die)
+    today = dt.date(2026, 11, 15)
+    list(run_schedule(place / "SCHEDULE.toml", place / "discreet.toml", today=today))
 
 
 def test_a_crash_in_the_middle_never_pays_twice(place):
@@ -170,11 +169,9 @@ def test_a_crash_in_the_middle_never_pays_twice(place):
         ("_write", False),
         ("_asked", True),
     ):  # paid, not written; written, not told
-        script = KILLED.format(where=where, after=after)
-        done = subprocess.run(
-            [sys.executable, "-c", script, str(place)], check=False, env=os.environ.copy()
-        )
-        assert done.returncode == -signal.SIGKILL
+        child = forked(partial(killed, place, where, after))
+        assert child.lines() == []
+        assert child.status == signal.SIGKILL
     assert [found[2:] for found in ran(place)] == [("before", 0.0), ("done", 0.25)]
     assert spent(place) == (0.75, 2)
 

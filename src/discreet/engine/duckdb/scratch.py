@@ -9,14 +9,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow as pa
 
 from discreet.core.output import OutputType
 from discreet.engine.duckdb.settings import CLOSED
 from discreet.errors import QueryRefused
+
+if TYPE_CHECKING:
+    import duckdb
 
 SECONDS = 20.0
 MEMORY_MB = 512
@@ -62,6 +64,8 @@ def outcome_types(sql: str, tables: Mapping[str, Small]) -> tuple[tuple[str, Out
 
 def outcome(sql: str, tables: Mapping[str, Small]) -> list[tuple[Any, ...]]:
     """Return the rows of `sql` over these tables and nothing else."""
+    import duckdb
+
     with _opened(tables) as database:
         clock = threading.Timer(SECONDS, database.interrupt)
         clock.start()
@@ -79,6 +83,8 @@ def outcome(sql: str, tables: Mapping[str, Small]) -> list[tuple[Any, ...]]:
 
 
 def _opened(tables: Mapping[str, Small]) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
     config = {**CLOSED, "memory_limit": f"{MEMORY_MB}MiB", "threads": "1"}
     database = duckdb.connect(":memory:", config=config)
     database.execute("SET TimeZone = 'UTC'; SET temp_directory = ''")
@@ -107,6 +113,8 @@ def _arrow(table: Small) -> pa.Table:
 
 
 def _run(database: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
     try:
         return database.execute(sql)
     except duckdb.Error as error:

@@ -201,13 +201,15 @@ def test_what_memory_does_not_hold_is_spilled(tmp_path, opened):
 def test_what_was_spilled_goes_with_the_child(tmp_path, opened):
     state = tmp_path / "state"
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
-    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path, state=state)
+    engine = opened(
+        "duckdb:", {"t": "t.parquet"}, tmp_path, replace(LIMITS, memory_mb=64), state=state
+    )
     sql = "SELECT i, md5(CAST(i AS VARCHAR)) AS h FROM range({n}) AS r(i) ORDER BY h"
     sql = (
         f"SELECT COUNT(*) AS n FROM (SELECT ROW_NUMBER() OVER (ORDER BY h) AS r FROM ({sql})) AS t"
     )
     with pytest.raises(EngineFailed):
-        engine.run(sql.format(n=100_000_000), seconds=3.0)
+        engine.run(sql.format(n=100_000_000), seconds=1.0)
     engine.close()
     left = [path for path in (state / "duckdb" / "spill").rglob("*") if path.is_file()]
     assert left == []

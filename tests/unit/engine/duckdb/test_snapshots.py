@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -24,6 +22,8 @@ from discreet.engine.duckdb.snapshots import NEWEST, SnapshotStore
 from discreet.engine.files import ContentHashes
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.select import CanonicalRecipe
+from ledger_kit import forked
+from patience import eventually
 
 LIMITS = EngineLimits(seconds=20.0, memory_mb=512, threads=1, workers=2)
 TOML = """
@@ -232,49 +232,38 @@ def test_a_settled_file_is_not_read_again(town, monkeypatch):
 
 def test_two_processes_may_make_the_same_one(tmp_path):
     write(tmp_path / "people.csv", 10)
-    script = (
-        "import sys; from pathlib import Path\n"
-        "from discreet.catalog.read.policy_file import loads\n"
-        "from discreet.engine.base import open_exact\n"
-        "from discreet.engine.connect import connect\n"
-        "from discreet.kernel.canonical.select import CanonicalRecipe\n"
-        "base = Path(sys.argv[1]); known = loads(sys.argv[2], base=base)\n"
-        "engine = connect('duckdb:', known.sources, base=base, state=base)\n"
-        "recipe = CanonicalRecipe(known.dataset('town'), known.table('people'))\n"
-        "print('ready', flush=True); sys.stdin.readline()\n"
-        "with engine.hold({'town.people': recipe}) as held:\n"
-        "    sql = 'SELECT COUNT(*) AS n FROM canon.\"town.people\" AS t'\n"
-        "    print(held.fingerprints['town.people'], open_exact(held.run(sql)).to_pylist())\n"
-        "engine.close()\n"
-    )
-    text = TOML.format(source="people.csv", person="identifier")
-    command = [sys.executable, "-c", script, str(tmp_path), text]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    both = [subprocess.Popen(command, **pipes) for _ in range(2)]
+    known = catalog(tmp_path)
+    go = tmp_path / "go"
+
+    def make(say):
+        engine = connect("duckdb:", known.sources, base=tmp_path, state=tmp_path)
+        say("ready")
+        eventually(go.exists, "it may begin")
+        with engine.hold(recipe(known)) as held:
+            say(f"{held.fingerprints['town.people']} {count(held)}")
+        engine.close()
+
+    both = [forked(make) for _ in range(2)]
     for process in both:
-        assert process.stdout.readline() == "ready\n"
-    for process in both:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    found = [process.communicate(timeout=120)[0] for process in both]
-    assert found[0] == found[1]
-    assert "{'n': 10}" in found[0]
+        assert process.pipe.readline() == "ready\n"
+    go.touch()
+    (one,), (two,) = (process.lines() for process in both)
+    assert one == two
+    assert one.endswith(" 10")
     assert len(snapshots(tmp_path)) == 1
 
 
 def test_a_process_killed_while_making_leaves_nothing_that_looks_finished(town):
     base, known, engine = town
-    script = (
-        "import os, sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
-        "from discreet.engine.copies import state_key\n"
-        "from discreet.engine.duckdb.snapshots import SnapshotStore\n"
-        "base = Path(sys.argv[1]) / 'duckdb'\n"
-        "room = SnapshotStore(base / 'canon', state_key(base)).room()\n"
-        "room.rows.write_bytes(b'half')\n"
-        "os.kill(os.getpid(), 9)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(base), ""], check=False)
-    assert done.returncode == -signal.SIGKILL
+
+    def begin(_say):
+        place = base / "duckdb"
+        SnapshotStore(place / "canon", state_key(place)).room().rows.write_bytes(b"half")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    child = forked(begin)
+    assert child.lines() == []
+    assert child.status == signal.SIGKILL
     assert list((base / "duckdb/canon").glob(".new-*"))
     with engine.hold(recipe(known)) as held:
         assert count(held) == 10

@@ -15,6 +15,7 @@ from discreet.release.planning import worker as planner_child
 from discreet.release.planning.child import DOUBLINGS, SHORT, PlanningLimits
 from discreet.release.planning.worker import judged
 from discreet.sql.parse import parse_everywhere
+from sittings import FULL
 
 TOML = """
 [datasets.census]
@@ -59,7 +60,7 @@ def catalog(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def planner():
-    found = PlanningLimits(seconds=1.0, memory_mb=200)
+    found = PlanningLimits(seconds=0.5, memory_mb=200)
     yield found
     found.close()
 
@@ -124,10 +125,13 @@ HANGING = {
     "indexed": "SELECT a" + "[1]" * 5000,
     "arrays": "SELECT " + "ARRAY[" * 40 + "]" * 40,
 }
-"""Texts on which the parser, compiled code that hears no timer, works for minutes or for ever."""
+"""Texts on which the parser, compiled code that hears no timer, works for minutes or for ever.
+
+The first two are ended by the system, the others by what reading a text of their length may take.
+"""
 
 
-@pytest.mark.parametrize("name", HANGING)
+@pytest.mark.parametrize("name", HANGING if FULL else ("types", "indexed"))
 def test_texts_that_hang_the_parser_cost_the_child(planner, catalog, name):
     used = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     for check in (
