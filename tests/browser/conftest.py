@@ -24,6 +24,7 @@ from discreet.server.app import create_app
 from discreet.server.charts import chart_bundle
 from discreet.server.features.lab.outcomes import Lab, shown_of, usual_id
 from discreet.server.features.lab.pages import FIRST
+from discreet.server.jobs.children import MODULE
 from discreet.server.settings import STATE, Settings
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
@@ -182,7 +183,7 @@ def small(home, tmp_path):
 @pytest.fixture(scope="module", autouse=True)
 def jobs():
     """Processes of jobs start at once: pages show how they go, and other tests how they start."""
-    with quick_jobs():
+    with quick_jobs((MODULE, "child_held")):
         yield
 
 
