@@ -61,21 +61,21 @@ def get_ready():
 
 
 def main():
-    """Lead a group of its own, forget what is hidden, and do the order that comes then."""
+    """Lead a group of its own, forget what is hidden, and be the module of a child whose order comes then."""
     from discreet.report import svg
-    from discreet.server.jobs import child
 
     os.setpgid(0, 0)
     with socket.socket(fileno=os.dup(int(sys.argv[1]))) as wire:
-        hidden, given, _, _ = socket.recv_fds(wire, 1 << 16, 2)
-    for name in json.loads(hidden):
+        told, given, _, _ = socket.recv_fds(wire, 1 << 16, 2)
+    module, hidden = json.loads(told)
+    for name in hidden:
         os.environ.pop(name, None)
     painter = drawn_by(socket.socket(fileno=given[0]))
     borrow(given[1])
     svg._converter = lambda: painter
     if "CHILD_HELD" in os.environ:
         import_module("child_held")
-    child.main()
+    import_module(module).main()
 
 
 if __name__ in sys.argv[2:]:  # this is the template

@@ -46,13 +46,13 @@ def painter():
 class QuickProcess(children.JobProcess):
     """A process of a job that has its imports done when it begins."""
 
-    def __init__(self, hidden):
+    def __init__(self, module, hidden):
         ours, theirs = socket.socketpair()
         with theirs, tests_on_path():
             self._process = start("quick_child", theirs, ready="quick_child", numpy=True)
             _ = self._process.pid  # it begins when it is held
-        given = [painter().fileno(), *lend()]
-        socket.send_fds(ours, [json.dumps(sorted(hidden)).encode()], given)
+        told = json.dumps([module, sorted(hidden)]).encode()
+        socket.send_fds(ours, [told], [painter().fileno(), *lend()])
         self._wire = Connection(ours.detach())
         self._lock = threading.Lock()
         self._over = False
@@ -84,14 +84,14 @@ class QuickProcess(children.JobProcess):
 
 
 @contextmanager
-def quick_jobs():
-    """Let servers of this process start the processes of their jobs so."""
+def quick_jobs(modules=(children.MODULE,)):
+    """Let servers of this process start the processes of their jobs so, where these are their modules."""
     real = children.JobProcess
 
     def process(module, hidden, *, spare=False):
-        if spare or module != children.MODULE:
+        if spare or module not in modules:
             return real(module, hidden, spare=spare)
-        return QuickProcess(hidden)
+        return QuickProcess(module, hidden)
 
     with patch.object(children, "JobProcess", process):
         yield

@@ -16,16 +16,21 @@ import pytest
 import uvicorn
 
 from child_tasks import on_path
+from discreet.attack.attacks import AttackSettings, attack_named
 from discreet.errors import EngineFailed
 from discreet.examples import town
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
 from discreet.server.charts import chart_bundle
+from discreet.server.features.lab.outcomes import Lab, shown_of, usual_id
+from discreet.server.features.lab.pages import FIRST
+from discreet.server.jobs.children import MODULE
 from discreet.server.settings import STATE, Settings
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
 from patience import LONG, eventually
 from ports import free_port
+from quick_jobs import quick_jobs
 from workers import worker
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -108,7 +113,7 @@ class Server(threading.Thread):
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
-    """A town and the library of charts, made once for all workers, and copied."""
+    """A town, the library of charts and what the lab opens with: made once for all workers, and copied."""
     shared = tmp_path_factory.getbasetemp()
     if worker() is not None:
         shared = shared.parent
@@ -119,8 +124,16 @@ def home(tmp_path_factory):
             (folder / STATE).mkdir(mode=0o700, parents=True)
             town(people=PEOPLE, folder=folder)
             chart_bundle(folder / STATE)
+            attack_once(folder / STATE)
             made.touch()
     return folder
+
+
+def attack_once(state):
+    """Keep an outcome for the lab to open with, of a small town; test_lab.py lets the page make its own."""
+    attack = attack_named(FIRST)
+    outcome = attack.run(AttackSettings.of(attack.knobs, {"people": 1000}).values)
+    Lab(state).keep(shown_of(usual_id(attack), outcome), durable=True)
 
 
 def serve(home, folder, *, epsilon, analysts=""):
@@ -165,6 +178,13 @@ def small(home, tmp_path):
     server.start()
     yield found
     server.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def jobs():
+    """Processes of jobs start at once: pages show how they go, and other tests how they start."""
+    with quick_jobs((MODULE, "child_held")):
+        yield
 
 
 RUNNING = []

@@ -9,6 +9,7 @@ ARGUMENTS = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
+    "--in-process-gpu",  # what draws without a GPU needs no process of its own
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

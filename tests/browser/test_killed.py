@@ -1,9 +1,12 @@
 """The server is killed in the middle of things: the page says so, and brings back what can be brought."""
 
 import contextlib
+import json
 import os
+import queue
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -26,7 +29,7 @@ COUNT = "SELECT COUNT(*) AS n FROM people WHERE age > {}"
 
 
 class Killable:
-    """One data set, served by one process after the other on the same port."""
+    """One data set, served by one process after the other on the same port, each a fork of one with its imports."""
 
     def __init__(self, folder, charts):
         self.config = write_world(folder, rows=50, epsilon="100", analysts="")
@@ -36,21 +39,31 @@ class Killable:
         self.port = free_port()
         self.child = folder / "child"
         self.address = f"http://127.0.0.1:{self.port}"
-        self.process = None
+        self.number = 0
         self.owner = ""
-
-    def start(self, where="", words=""):
-        words = [self.config, self.port, "known" if self.owner else "new", where, words]
+        self.reached = threading.Event()
+        self._said = queue.SimpleQueue()
         held = {"CHILD_HELD": f"stored|{self.child}", "PYTHONPATH": on_path()}
-        self.process = subprocess.Popen(
-            [sys.executable, PROGRAM, *map(str, words)],
+        one_thread = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # or it must not fork
+        self._process = subprocess.Popen(
+            [sys.executable, PROGRAM, self.config, str(self.port)],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | held,
+            env=os.environ | held | one_thread,
         )
-        self.owner = self.owner or self.process.stdout.readline().strip()
-        self.reached = threading.Event()
-        threading.Thread(target=self._listen, args=[self.process], daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def start(self, where="", words=""):
+        self.reached.clear()
+        print(
+            json.dumps(["known" if self.owner else "new", where, words]),
+            file=self._process.stdin,
+            flush=True,
+        )
+        self.number = int(self._said.get(timeout=LONG))
+        self.owner = self.owner or self._said.get(timeout=LONG)
         eventually(self._listens, "the server did not start")
 
     def _listens(self):
@@ -58,15 +71,25 @@ class Killable:
             return True
         return False
 
-    def _listen(self, process):
-        for line in process.stdout:
+    def _listen(self):
+        for line in self._process.stdout:
             if line.strip() == "reached":
                 self.reached.set()
+            else:
+                self._said.put(line.strip())
 
     def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
+        os.kill(self.number, signal.SIGKILL)
+        assert self._said.get(timeout=LONG) == "ended"
+        self.number = 0
+
+    def close(self):
+        if self.number:
+            self.kill()
+        self._process.stdin.close()
+        self._process.wait()
+        self._listener.join()
+        self._process.stdout.close()
 
     def got(self, path):
         headers = {"Authorization": f"Bearer {self.owner}"}
@@ -81,8 +104,7 @@ class Killable:
 def killable(tmp_path_factory, home):
     found = Killable(tmp_path_factory.mktemp("killable"), home / STATE / CHARTS)
     yield found
-    if found.process is not None and found.process.poll() is None:
-        found.kill()
+    found.close()
 
 
 def killed(killable, page, number):

@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import expect
 
+from discreet.server.features.lab import pages
+
 SMALL = {"people": "2000", "places": "5", "pairs": "5"}
 
 
@@ -44,6 +46,17 @@ def test_by_keyboard_alone_to_an_outcome_beside_guessing(served, visit):
     # The same settings again are answered from memory.
     page.click("#go")
     attacked(page)
+
+
+def test_it_opens_with_a_result_which_it_makes_itself_the_first_time(served, visit, monkeypatch):
+    monkeypatch.setattr(pages, "FIRST", "differencing")
+    started = ("POST", f"{served.address}/api/v1/lab/differencing")
+    page = visit(served, "/lab")
+    expect(page.locator(".verdict")).to_contain_text("guessing would give 50")
+    assert page.watched.sent.count(started) == 1
+    page.reload()
+    expect(page.locator(".verdict")).to_be_visible()
+    assert page.watched.sent.count(started) == 1
 
 
 def test_a_slider_moves_its_number_and_back_and_a_wrong_one_is_said_where_it_is(served, visit):

@@ -334,7 +334,7 @@ def the_class(survey, device, pupils):
 
 
 @pytest.mark.parametrize(
-    "pupils", [6, pytest.param(90, marks=[pytest.mark.slow, pytest.mark.timeout(3000)])]
+    "pupils", [4, pytest.param(90, marks=[pytest.mark.slow, pytest.mark.timeout(3000)])]
 )
 def test_a_class_of_isolated_devices(survey, device, visit, served, pupils):
     store, expected = the_class(survey, device, pupils)

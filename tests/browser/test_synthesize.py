@@ -5,6 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from discreet.server.features.synth import pages
+from sittings import FULL
+
 PRICED = re.compile(r"Make a copy · (uses|free)")
 
 
@@ -31,10 +34,16 @@ def made(page):
 
 @pytest.fixture(scope="module")
 def copy(served, chromium):
-    """The page of a copy that was made once, by the method that was chosen for us: its address."""
+    """The page of a copy that was made once, by the method that was chosen for us: its address.
+
+    Among two methods: each candidate is fitted, and one more says nothing new about the pages.
+    """
     page = chromium.new_page()
     page.goto(f"{served.address}/?token={served.owner}")
-    page.goto(served.address + "/synthesize")
+    with pytest.MonkeyPatch.context() as patch:
+        if not FULL:
+            patch.setattr(pages, "choice_view", lambda: ["independent", "tree"])
+        page.goto(served.address + "/synthesize")
     page.select_option("#table", "town.people")
     expect(page.locator("#go")).to_have_text(PRICED)
     page.get_by_label("choose for me").check()
@@ -53,6 +62,9 @@ def test_everything_is_said_before_anything_is_spent_also_what_is_wrong(served, 
     expect(page.locator("#columns li", has_text="person_id")).to_contain_text("made up")
     expect(page.locator("#odds")).to_contain_text("compared with you not taking part")
     expect(page.locator("#go")).to_contain_text(re.compile(r"uses 1\.00, leaves \S+"))
+    among = page.locator("input[name=method][data-among]").get_attribute("data-among")
+    assert among.split(",") == pages.choice_view()
+    assert len(among.split(",")) > 2
     page.focus("#slider")
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#epsilon")).to_have_value("0.75")
