@@ -195,7 +195,7 @@ def check(kind: str, count: int, folder, capfd) -> None:
 
 
 def test_errors_in_this_process(tmp_path, capfd, record_property):
-    count = 110 if FULL else 50
+    count = 110 if FULL else 30
     check("memory", count, tmp_path, capfd)
     record_property("error-inducing questions, 0 canaries", count)
 
