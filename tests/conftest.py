@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A slower machine is no failure: an example may take as long as it takes.
-settings.register_profile("discreet", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("discreet")
-
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from sittings import examples
+
+# A slower machine is no failure: an example may take as long as it takes.
+settings.register_profile(
+    "discreet",
+    deadline=None,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("discreet")
 
 # Tests start hundreds of processes: each would compile every module anew.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) is not None:
@@ -23,6 +30,9 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) is not None:
 
 # Several workers share few cores: threads that wait for each other's part of a product only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# What XLA compiles for a test runs a few times: its optimizations take longer than they save.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 # Java compiles what tests run a few times at length for speed that comes too late: half of Spark's time.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

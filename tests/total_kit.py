@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
 
@@ -204,12 +204,34 @@ def world() -> duckdb.DuckDBPyConnection:
     return found
 
 
+def failures(scalars: Sequence[str], together: int = 40) -> list[str]:
+    """Return how scalars fail; many are tried in one statement, and by themselves only where that fails."""
+    found = []
+    for start in range(0, len(scalars), together):
+        part = scalars[start : start + together]
+        counted = ", ".join(f"COUNT({each})" for each in part)
+        guarded = ", ".join(f"COUNT({_guarded(each)})" for each in part)
+        longest = ", ".join(f"MAX(LENGTH(CAST({each} AS VARCHAR)))" for each in part)
+        try:
+            for listed in (guarded, counted):
+                world().execute(statement("").replace("COUNT() AS r0", listed)).fetchall()
+            most = world().execute(statement("").replace("COUNT() AS r0", longest)).fetchone()
+            fine = most is not None and all((each or 0) <= LONGEST_TEXT for each in most)
+        except duckdb.Error:
+            fine = False
+        found += [] if fine else [said for each in part if (said := failure(each)) is not None]
+    return found
+
+
+def _guarded(scalar: str) -> str:
+    return f"CASE WHEN LENGTH(t.c0) > 9000 THEN {scalar} END"
+
+
 def failure(scalar: str) -> str | None:
     """Return how a scalar fails on some row, alone or behind a condition; None where it never does."""
-    guarded = f"CASE WHEN LENGTH(t.c0) > 9000 THEN {scalar} END"
     longest = f"MAX(LENGTH(CAST({scalar} AS VARCHAR)))"
     try:
-        world().execute(statement(guarded)).fetchall()
+        world().execute(statement(_guarded(scalar))).fetchall()
         counted = statement(scalar).replace(" AS r0", f", {longest}", 1)
         most = world().execute(counted).fetchone()
     except duckdb.Error as error:

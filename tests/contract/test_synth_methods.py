@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -52,6 +53,12 @@ def fitted(name, codes, shape, **door):
     return METHODS[name].fit(opened, **OPTIONS.get(name, {})), opened
 
 
+@cache
+def usual(name):
+    """Return a model that is only looked at."""
+    return fitted(name, table(), SHAPE)[0]
+
+
 def spent(door) -> Fraction:
     """Return what the events that passed add up to, in the door's currency."""
     found = tally(Composed(tuple(door.events)))
@@ -96,7 +103,7 @@ def test_the_same_words_and_dice_give_the_same_rows(name, purse):
 
 
 def test_rows_lie_inside_the_shape_and_are_as_many_as_asked(name):
-    model, _ = fitted(name, table(), SHAPE)
+    model = usual(name)
     for rows in (0, 1, 7, 1000):
         codes = model.sample(rows, dice=np.random.default_rng(2))
         assert codes.shape == (rows, SHAPE.width)
@@ -106,7 +113,7 @@ def test_rows_lie_inside_the_shape_and_are_as_many_as_asked(name):
 
 
 def test_marginals_add_up_and_agree_with_each_other(name):
-    model, _ = fitted(name, table(), SHAPE)
+    model = usual(name)
     assert model.shape == SHAPE
     for ways in (1, 2, 3):
         for columns in combinations(range(SHAPE.width), ways):
@@ -125,7 +132,7 @@ def _one(model, columns):
 
 def test_marginals_agree_with_a_large_sample(name):
     """Hoeffding's bound for each cell: all of them fail together with a chance below ALPHA."""
-    model, _ = fitted(name, table(), SHAPE)
+    model = usual(name)
     rows = 200_000
     counter = MemoryCounter(model.sample(rows, dice=np.random.default_rng(4)), SHAPE)
     wanted = [(0, 1), (1, 3), (0, 2, 3), (1, 2, 3)]
@@ -141,7 +148,7 @@ def test_marginals_agree_with_a_large_sample(name):
 
 
 def test_conditional_rows_satisfy_the_condition_and_follow_the_model(name):
-    model, _ = fitted(name, table(), SHAPE)
+    model = usual(name)
     given = {0: np.array([True, False, True]), 3: np.array([False, True, True, False, True])}
     rows = 100_000
     codes = model.sample(rows, dice=np.random.default_rng(5), given=given)
@@ -155,7 +162,7 @@ def test_conditional_rows_satisfy_the_condition_and_follow_the_model(name):
 
 
 def test_a_model_survives_its_json(name):
-    model, _ = fitted(name, table(), SHAPE)
+    model = usual(name)
     again = read_model(json.loads(json.dumps(model.to_json(), allow_nan=False)))
     assert again.shape == model.shape
     assert again.to_json() == model.to_json()

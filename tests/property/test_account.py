@@ -22,6 +22,7 @@ from discreet.core.event import (
     Select,
 )
 from discreet.core.numbers import Delta, Epsilon
+from sittings import examples
 
 amounts = st.fractions(min_value=Fraction(1, 100), max_value=5, max_denominator=100)
 scales = st.fractions(min_value=Fraction(1, 10), max_value=1000, max_denominator=50)
@@ -113,7 +114,7 @@ def test_more_noise_never_costs_more(first, second, move):
 
 
 @given(amounts, deltas, small, st.sampled_from([1, None, 3]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_calibrate_then_price_meets_the_target(epsilon, delta, move, coordinates):
     target, failure = Epsilon(epsilon), Delta(delta)
     squared = Fraction(move * move)

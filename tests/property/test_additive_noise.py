@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from discreet import noise
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing.rng import SeededRng
+from sittings import examples
 
 scales = st.one_of(
     st.fractions(Fraction(1, 1000), 100),
@@ -16,7 +17,7 @@ scales = st.one_of(
 seeds = st.integers(0, 2**32)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(scales, seeds)
 def test_any_scale_can_be_drawn_and_stays_in_proportion(scale, seed):
     for draw in (noise.discrete_laplace, noise.discrete_gaussian):
@@ -25,14 +26,14 @@ def test_any_scale_can_be_drawn_and_stays_in_proportion(scale, seed):
         assert np.abs(drawn).max() <= 45 * scale + 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(scales, st.integers(0, 2**20), seeds)
 def test_a_truncated_geometric_stays_inside(scale, upper, seed):
     drawn = noise.truncated_geometric(scale, 50, upper=upper, rng=SeededRng(seed))
     assert 0 <= drawn.min() <= drawn.max() <= upper
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(scales, st.fractions(Fraction(1, 2), Fraction(9999, 10000)).filter(lambda c: c < 1))
 def test_half_widths_are_least_and_grow(scale, confidence):
     for law in (LaplaceLaw(scale), GaussianLaw(min(scale, Fraction(200)) ** 2)):

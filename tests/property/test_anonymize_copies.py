@@ -12,6 +12,7 @@ from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import risk_of
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
+from sittings import examples
 
 ROW = st.tuples(
     st.sampled_from(["a", "b", "c", "", None]),
@@ -20,7 +21,7 @@ ROW = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     rows=st.lists(ROW, min_size=1, max_size=60),
     k=st.integers(1, 6),

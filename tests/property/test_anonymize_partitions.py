@@ -14,6 +14,7 @@ from discreet.anonymize.groups import group_table
 from discreet.anonymize.search.costs import GeneralisationCost
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
+from sittings import examples
 
 METHODS = st.sampled_from(
     [AnonymizeMethod.MONDRIAN, AnonymizeMethod.RELAXED, AnonymizeMethod.LOCAL]
@@ -43,7 +44,7 @@ def _classes(groups, recoding):
 
 
 @given(problems(most_rows=40), MODELS, st.integers(1, 4), METHODS, st.sampled_from([0.0, 0.3]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_classes_satisfy_the_models(problem, models, k, method, suppress):
     # By a hierarchy of the sensitive column: tests/property/test_anonymize_search.py
     assume(all(getattr(model, "distance", None) is not Distance.HIERARCHICAL for model in models))
@@ -84,7 +85,7 @@ def _check_labels_cover(groups, names, trees, members, seen):
 
 
 @given(problems(most_rows=40), st.integers(1, 4), st.sampled_from([0.0, 0.3]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_local_recoding_is_never_coarser_than_where_it_starts(problem, k, suppress):
     names, trees, rows = problem
     groups = groups_of(names, rows)
@@ -114,7 +115,7 @@ NUMBERS = st.lists(
 
 
 @given(NUMBERS, st.integers(2, 4), st.booleans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_numbers_read_as_ranges_that_hold_them(rows, k, relaxed):
     table = pa.table(
         {

@@ -37,6 +37,7 @@ from discreet.anonymize.search.evaluate import ClassEvaluator
 from discreet.anonymize.search.optimal import Missing, anonymize
 from discreet.anonymize.sensitive_levels import tied
 from discreet.errors import InvalidInput
+from sittings import examples
 
 SHARES = st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])
 
@@ -45,7 +46,7 @@ CASES = (problems(), MODELS, st.integers(1, 4), SHARES, st.sampled_from(Generali
 
 
 @given(*CASES)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_the_search_finds_what_brute_force_finds(problem, models, k, suppress, cost):
     _search_and_compare(problem, models, k, suppress, cost)
 
@@ -106,7 +107,7 @@ def _measures_agree(found, names, trees, rows, models):
     SHARES,
     st.sampled_from(GeneralisationCost),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_missing_values_that_match_everything(problem, k, suppress, cost):
     names, trees, rows = problem
     if k > len(rows):
@@ -236,7 +237,7 @@ def test_the_bound_on_classes_counts_those_that_small_ones_could_form():
 
 
 @given(problems(), st.integers(1, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_an_interrupted_search_keeps_its_bound(problem, k):
     names, trees, rows = problem
     groups = groups_of(names, rows, sensitive=False)

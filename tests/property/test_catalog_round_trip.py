@@ -87,7 +87,7 @@ def meant(settings):
     return None
 
 
-@settings(max_examples=100 if FULL else 35)
+@settings(max_examples=100 if FULL else 20)
 @given(proposals())
 def test_what_is_written_reads_back(proposal):
     catalog = loads(render_toml(proposal), base=Path())

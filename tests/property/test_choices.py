@@ -13,6 +13,7 @@ from discreet.noise.respond import randomized_response, randomized_response_kary
 from discreet.noise.select import exponential, permute_and_flip, report_noisy_max
 from discreet.noise.threshold import appearance_bounds, threshold_for
 from discreet.testing.rng import FakeBits, SeededRng
+from sittings import examples
 
 SELECTORS = (exponential, permute_and_flip, report_noisy_max)
 utilities_lists = st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=12)
@@ -21,7 +22,7 @@ epsilons = st.fractions(Fraction(1, 100), 10, max_denominator=1000)
 
 
 @given(utilities_lists, epsilons, seeds, st.integers(-(10**9), 10**9), st.integers(1, 50))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_choices_do_not_see_the_origin_or_the_unit(utilities, epsilon, seed, shift, unit):
     array = np.array(utilities)
     for choose in SELECTORS:
@@ -32,7 +33,7 @@ def test_choices_do_not_see_the_origin_or_the_unit(utilities, epsilon, seed, shi
 
 
 @given(utilities_lists, epsilons, seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_work_does_not_depend_on_the_utilities(utilities, epsilon, seed):
     flat = np.zeros(len(utilities), dtype=np.int64)
     for choose in (exponential, permute_and_flip):
@@ -45,7 +46,7 @@ def test_the_work_does_not_depend_on_the_utilities(utilities, epsilon, seed):
 
 
 @given(st.data(), utilities_lists, epsilons, seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_candidate_without_weight_is_never_chosen(data, utilities, epsilon, seed):
     size = len(utilities)
     weights = data.draw(
@@ -59,7 +60,7 @@ def test_a_candidate_without_weight_is_never_chosen(data, utilities, epsilon, se
     st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=20),
     st.fractions(Fraction(1, 10**12), 1000, max_denominator=10**12).filter(bool),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_words_of_the_exponential_are_certified(gaps, rate):
     tables = decay(rate)
     words = tables.words(np.array(gaps, dtype=np.uint64))
@@ -70,7 +71,7 @@ def test_words_of_the_exponential_are_certified(gaps, rate):
 
 
 @given(st.lists(st.booleans(), max_size=50), epsilons, seeds)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_responses_to_opposite_answers_are_opposite(answers, epsilon, seed):
     truth = np.array(answers, dtype=bool)
     one = randomized_response(truth, epsilon, rng=SeededRng(seed))
@@ -79,7 +80,7 @@ def test_responses_to_opposite_answers_are_opposite(answers, epsilon, seed):
 
 
 @given(st.integers(2, 1000), epsilons, seeds)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_kary_responses_stay_in_range(k, epsilon, seed):
     codes = np.arange(k)
     reports = randomized_response_kary(codes, k, epsilon, rng=SeededRng(seed))
@@ -94,7 +95,7 @@ deltas = st.integers(1, 40).map(lambda power: Fraction(1, 2**power))
 
 
 @given(noises, deltas, st.integers(1, 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_thresholds_are_sound_least_and_monotone(noise, delta, groups):
     threshold = threshold_for(noise, delta, max_groups=groups)
     assert appearance_bounds(noise, threshold, max_groups=groups)[1] <= delta

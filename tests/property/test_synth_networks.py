@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidInput
 from discreet.synth.measure.dependence import dependence
 from discreet.synth.models.conditional_chain import Network, Node
+from sittings import examples
 from synth_kit import shape_of
 
 
@@ -46,7 +47,7 @@ def joint(network: Network) -> np.ndarray:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(networks())
 def test_marginals_equal_brute_force(network):
     every = joint(network)
@@ -57,7 +58,7 @@ def test_marginals_equal_brute_force(network):
             assert np.allclose(network.marginal(columns), 10 * every.sum(axis=others))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(networks(), st.data())
 def test_conditional_chances_equal_brute_force(network, data):
     """The counts of systematic rows are near their expectation: no test of chance is needed."""
@@ -85,7 +86,7 @@ def test_conditional_chances_equal_brute_force(network, data):
     assert np.abs(found / rows - expected).max() < np.sqrt(np.log(1e14) / (2 * rows))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.integers(1, 5),
     st.integers(1, 5),

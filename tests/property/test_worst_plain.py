@@ -1,6 +1,7 @@
 """The fast way to cut axes and to choose tables bills what the plain way does, to the last integer."""
 
 import random
+from functools import cache
 from unittest.mock import patch
 
 import numpy as np
@@ -65,18 +66,24 @@ def test_both_ways_bill_the_same(neighbours, seed, cell_cap):
         assert billed(charges, neighbours, cell_cap) == found
 
 
-def test_both_ways_squeeze_the_same_charges_into_the_same_tables():
+@cache
+def squeezed():
+    """Return charges that need many tables, their bill, and how often the nearest one was chosen."""
     charges = list(wide(1, 200))
     with patch.object(Nearest, "excesses", autospec=True, side_effect=Nearest.excesses) as chosen:
-        found = billed(charges, Neighbours.ADD_REMOVE, 2**16)
-    assert chosen.call_count > 10
+        return charges, billed(charges, Neighbours.ADD_REMOVE, 2**16), chosen.call_count
+
+
+def test_both_ways_squeeze_the_same_charges_into_the_same_tables():
+    charges, found, chosen = squeezed()
+    assert chosen > 10
     with plain():
         assert billed(charges, Neighbours.ADD_REMOVE, 2**16) == found
 
 
 def test_an_axis_is_cut_and_looked_at_in_the_same_way():
     rng = random.Random(5)
-    for _ in range(60):
+    for _ in range(60 if FULL else 20):
         axis = UNCUT
         for _ in range(25):
             asked = positions(rng, 40)
@@ -108,7 +115,6 @@ def test_a_twin_that_forgets_segments_is_noticed():
 
 
 def test_a_twin_that_chooses_another_table_is_noticed():
-    charges = list(wide(1, 200))
-    found = billed(charges, Neighbours.ADD_REMOVE, 2**16)
+    charges, found, _ = squeezed()
     with patch.object(Nearest, "excesses", lambda near, _: [1.0] * len(near.grids)):
         assert billed(charges, Neighbours.ADD_REMOVE, 2**16) != found

@@ -195,14 +195,15 @@ def check(kind: str, count: int, folder, capfd) -> None:
 
 
 def test_errors_in_this_process(tmp_path, capfd, record_property):
-    count = 110 if FULL else 50
+    count = 110 if FULL else 30
     check("memory", count, tmp_path, capfd)
     record_property("error-inducing questions, 0 canaries", count)
 
 
 def test_errors_on_duckdb(tmp_path, capfd, record_property):
-    check("duckdb", 30, tmp_path, capfd)
-    record_property("of them in an engine process", 30)
+    count = 30 if FULL else 15
+    check("duckdb", count, tmp_path, capfd)
+    record_property("of them in an engine process", count)
 
 
 @pytest.mark.slow
@@ -215,8 +216,7 @@ def test_errors_on_duckdb_in_full(tmp_path, capfd):
 @pytest.mark.parametrize("kind", ENGINES[1:])
 @pytest.mark.slow_on_spark
 def test_errors_on_other_engines(kind, tmp_path, capfd):
-    # Spark takes half a second for each statement.
-    check(kind, 330 if FULL else 12 if kind == "spark" else 30, tmp_path, capfd)
+    check(kind, 330 if FULL else 12, tmp_path, capfd)
 
 
 def test_an_engine_that_lets_an_error_through_is_caught(tmp_path, capfd, monkeypatch):

@@ -221,8 +221,13 @@ ENGINES = [
     pytest.param("postgres", marks=pytest.mark.postgres),
     pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow]),
 ]
-SHORTER = {("duckdb", "integer"), ("postgres", "identifier")}
-"""Where one statement of three is asked, unless counts are full: each engine and each kind has all of them once."""
+FIRST = {
+    ("duckdb", "identifier"): 0,
+    ("duckdb", "integer"): 1,
+    ("postgres", "identifier"): 1,
+    ("postgres", "integer"): 0,
+}
+"""Where every second statement begins, unless counts are full: each engine and each kind has all of them once."""
 
 
 @pytest.mark.timeout(1800)
@@ -234,12 +239,14 @@ def test_nobody_shows(
     spy = Spy(monkeypatch)
     everybody = list(PEOPLE)
     named = FOUND
-    if not FULL and (kind, person) in SHORTER:
-        named = dict(list(FOUND.items())[::3])
+    if not FULL:
+        named = dict(list(FOUND.items())[FIRST[kind, person] :: 2])
     base = asked(kind, everybody, tmp_path / "all", spy, person=person, named=named)
     answered = [name for name, seen in base.items() if not isinstance(seen, str)]
     assert len(answered) >= len(named) / 3, base
     removed = [["7", "07", "007"]] if person == "integer" else [["7"], ["07"]]
+    if not FULL and kind == "postgres":
+        removed = removed[-1:]
     for gone in removed:
         left = [name for name in everybody if name not in gone]
         other = asked(kind, left, tmp_path / gone[0], spy, person=person, named=named)

@@ -14,7 +14,7 @@ import pytest
 from discreet.synth.methods import rap
 from synth_kit import OPTIONS, PURSES, neighbours, violations
 
-PAIRS = 120
+PAIRS = 50
 FULL = 10_000
 
 

@@ -249,7 +249,7 @@ def test_the_price_with_the_data_absent_is_the_charge(tmp_path, record_property)
     engine = MemoryEngine({n: arrow(n, r) for n, r in world_rows(rng).items()}, hide=True)
     absent = absent_engine()
     catalog = catalog_of(tmp_path)
-    asked, charged = 60 if FULL else 24, 0
+    asked, charged = 60 if FULL else 16, 0
     with Curator(catalog, engine=engine, rng=SeededRng(9)) as curator:
         for i in range(asked):
             sql = AGGREGATES[i] if i < len(AGGREGATES) else questions.question()

@@ -101,7 +101,7 @@ def neighbours(seed):
     return table, table.take(kept)
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [2, pytest.param(1000, marks=pytest.mark.slow)])
 def test_neighbours_are_treated_alike(count, monkeypatch, tmp_path):
     for seed in range(count):
         table, other = neighbours(seed)
@@ -114,7 +114,7 @@ def codes(table):
     return table.set_column(table.column_names.index("job"), "job", pa.array(job))
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [1, pytest.param(300, marks=pytest.mark.slow)])
 def test_neighbours_are_treated_alike_where_codes_have_stems(count, monkeypatch, tmp_path):
     for seed in range(count):
         table = codes(people(300 + seed))

@@ -17,7 +17,7 @@ from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
 from synth_kit import CONCENTRATED, TracingDoor, neighbours
 
-PAIRS = 15
+PAIRS = 8
 
 
 def report(name, codes, shape, unit, frozen=None):

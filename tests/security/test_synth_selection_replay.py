@@ -12,7 +12,7 @@ from discreet.synth.methods.registry import METHODS
 from discreet.synth.selection import choose_method
 from synth_kit import PURSES, neighbours, violations
 
-PAIRS = 16
+PAIRS = 8
 FULL = 2_000
 NAMES = ("tree", "independent", "correlated")
 

@@ -108,7 +108,7 @@ def sealed(sql: str):
     return seal(plan, CATALOG, engine).reads
 
 
-def hunted(sql: str, *, databases: int = 6 if FULL else 3, unclamped: bool = False) -> list[str]:
+def hunted(sql: str, *, databases: int = 6 if FULL else 2, unclamped: bool = False) -> list[str]:
     """Return what is untrue of a statement on some database and its neighbours."""
     world, dice, found = Snapshots(), random.Random(5), []
     for read in sealed(sql):

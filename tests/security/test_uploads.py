@@ -537,11 +537,15 @@ def test_every_answer_carries_the_security_headers(server, owner):
     seen = set()
     with server.client() as nobody:
         for client in (owner, nobody):
-            for route in all_routes(server.app.routes):
+            for number, route in enumerate(all_routes(server.app.routes)):
                 path = concrete(getattr(route, "path", "/"))
                 if path.endswith("/events"):
                     continue
-                for method in METHODS if FULL or client is owner else METHODS[:2]:
+                # Every route is read by the owner, and every method meets every kind of route.
+                turns = (
+                    {METHODS[0], METHODS[number % 4]} if client is owner else {METHODS[number % 2]}
+                )
+                for method in METHODS if FULL else turns:
                     reply = client.request(method, path)
                     seen.add(reply.status_code)
                     check_headers(reply)

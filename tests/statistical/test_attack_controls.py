@@ -19,7 +19,7 @@ from discreet.noise.bars.binomial import lower_limit
 from sittings import FULL
 
 ALPHA = 1e-9
-SCENES = 120 if FULL else 60
+SCENES = 120 if FULL else 40
 
 
 def _scenes(size=150, seed=11):

@@ -73,7 +73,7 @@ def widths(truth: float, table) -> tuple[float, float]:
 
 @pytest.mark.parametrize("aggregate", ["AVG(age)", "STDDEV(age)", "SUM(age) / COUNT(*)"])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
-@pytest.mark.parametrize("rows", [1, 5, 20, 100, 10_000])
+@pytest.mark.parametrize("rows", [1, 5, 20, 100, 10_000] if FULL else [1, 20, 10_000])
 def test_bars_cover_at_least_what_they_say(aggregate, rows, epsilon):
     size = 20_000 if FULL else 150
     truth, table = released(aggregate, rows, epsilon, size=size)

@@ -98,7 +98,7 @@ def test_the_error_of_a_linear_answer_covers_exactly_what_the_law_says(sql):
 
 
 @pytest.mark.parametrize(
-    ("count", "mean"), [(8, 110), (30, 60), (200, 100), (2000, 7), (2000, 119)]
+    ("count", "mean"), [(8, 110), (200, 100), (2000, 119), *([(30, 60), (2000, 7)] if FULL else [])]
 )
 @pytest.mark.parametrize("aggregate", ["AVG(age)", "VAR_POP(age)", "STDDEV(age)"])
 def test_intervals_of_means_and_variances_cover_at_least_what_they_say(aggregate, count, mean):

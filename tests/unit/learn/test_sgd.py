@@ -166,7 +166,7 @@ def test_replacing_pays_twice():
         network_budget(Epsilon.of(2), Delta.of("1e-6"), NetworkShape(4, 11), replaced=True, **ask)
 
 
-@pytest.mark.parametrize("target", ["rich", "kind"])
+@pytest.mark.parametrize("target", [pytest.param("rich", marks=pytest.mark.slow), "kind"])
 def test_a_network_learns_is_kept_and_is_charged(tmp_path, target):
     asked = curator(tmp_path)
     found = asked.learn(

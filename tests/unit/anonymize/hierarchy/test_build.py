@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from discreet.anonymize.hierarchy.build import dates, guess, intervals, prefixes, star
 from discreet.errors import InvalidInput
+from sittings import examples
 
 
 def test_intervals_of_whole_numbers_and_of_others():
@@ -25,7 +26,7 @@ def test_intervals_build_themselves():
 
 
 @given(st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=1, max_size=30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_intervals_nest_and_hold_their_numbers(numbers):
     found = intervals("x", numbers)  # the constructor checks that levels nest
     for number in numbers:

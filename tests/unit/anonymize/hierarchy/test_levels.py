@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies, read_hierarchy, written
 from discreet.errors import InvalidInput
+from sittings import examples
 
 
 def test_a_file_is_read_and_written_back(tmp_path):
@@ -25,7 +26,7 @@ CELLS = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters=
 
 
 @given(st.dictionaries(CELLS, CELLS, min_size=1), st.integers(0, 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_hierarchy_survives_its_file(parents, star):
     odd = Hierarchy("x", {v: (v, p, *("*",) * star) for v, p in parents.items()})
     with tempfile.TemporaryDirectory() as folder:
@@ -35,7 +36,7 @@ def test_any_hierarchy_survives_its_file(parents, star):
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_bytes_are_a_hierarchy_or_refused(content):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.csv"

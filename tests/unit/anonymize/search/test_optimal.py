@@ -1,3 +1,5 @@
+from functools import partial
+
 import pyarrow as pa
 import pyarrow.csv
 import pytest
@@ -33,14 +35,18 @@ def adult_trees(adult):
     return read_hierarchies(adult.parent / "adult_hierarchies", PEERS_ORDER)
 
 
+with_full_counts = partial(pytest.param, marks=pytest.mark.slow)
+"""Each cost has one of its two optima in every run, and some of them leave rows out, some do not."""
+
+
 @pytest.mark.parametrize(
     ("cost", "suppress", "levels", "suppressed", "classes"),
     [
-        (GeneralisationCost.DISCERNIBILITY, 0.0, (1, 1, 1, 2, 3, 2, 2, 1), 0, 45),
+        with_full_counts(GeneralisationCost.DISCERNIBILITY, 0.0, (1, 1, 1, 2, 3, 2, 2, 1), 0, 45),
         (GeneralisationCost.DISCERNIBILITY, 0.02, (0, 0, 1, 2, 3, 2, 2, 1), 105, 356),
         (GeneralisationCost.HEIGHT, 0.0, None, 0, None),
-        (GeneralisationCost.HEIGHT, 0.02, None, None, None),
-        (GeneralisationCost.CLASSES, 0.0, None, 0, 48),
+        with_full_counts(GeneralisationCost.HEIGHT, 0.02, None, None, None),
+        with_full_counts(GeneralisationCost.CLASSES, 0.0, None, 0, 48),
         (GeneralisationCost.CLASSES, 0.02, None, 419, 636),
     ],
 )

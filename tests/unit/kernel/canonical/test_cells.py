@@ -100,10 +100,10 @@ def test_odd_texts_are_declared_values_or_null():
 
 
 def test_thousands_of_codes_are_looked_up_by_hash():
-    codes = tuple(f"code {i}" for i in range(5_000))
-    values = [f"code {i}" for i in range(0, 200_000, 20)]
+    codes = tuple(f"code {i}" for i in range(2_000))
+    values = [f"code {i}" for i in range(0, 40_000, 20)]
     found = read(CategoryDomain(codes), values, "VARCHAR")
-    assert [value for value in found if value is not None] == values[:250]
+    assert [value for value in found if value is not None] == values[:100]
 
 
 @pytest.mark.parametrize("step", [1, 2, 10, 100, 1000, 4096, 10**6])

@@ -13,7 +13,7 @@ import pytest
 from discreet.kernel.derive import scalars
 from discreet.kernel.derive.row import Applied
 from discreet.kernel.derive.values import BOOLEAN, Value, ValueKind, integer
-from total_kit import accepted, drafts, failure
+from total_kit import accepted, drafts, failure, failures
 
 
 @cache
@@ -23,7 +23,12 @@ def _accepted() -> dict[str, frozenset[str]]:
 
 
 def test_no_accepted_scalar_fails_on_any_cell() -> None:
-    assert [found for scalar in _accepted() if (found := failure(scalar)) is not None] == []
+    assert failures(list(_accepted())) == []
+
+
+def test_one_that_fails_is_found_among_many() -> None:
+    failing = "CAST(t.c0 AS BIGINT)"
+    assert failures([*list(_accepted())[:50], failing]) == [failure(failing)] != [None]
 
 
 def test_every_function_of_the_list_was_tried() -> None:

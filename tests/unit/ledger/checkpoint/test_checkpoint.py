@@ -487,7 +487,7 @@ def test_closing_lets_go_of_its_files_and_a_later_call_opens_them_again(tmp_path
     before = opened_parts()
     ledger = kept(tmp_path)
     ledger.close()
-    for _ in range(3):
+    for _ in range(2):
         ledger = open_ledger(tmp_path, "100")
         assert rests_on(ledger) is not None
         assert opened_parts() > before
@@ -506,7 +506,7 @@ def test_closing_lets_go_of_its_files_and_a_later_call_opens_them_again(tmp_path
 def test_what_was_merged_or_compared_is_let_go_of_at_once(tmp_path, small, uncollected):
     before = opened_parts()
     ledger = kept(tmp_path)
-    for turn in range(12):
+    for turn in range(6):
         pay(ledger, "0.001", f"more {turn}")
         checkpointed(ledger)
         ledger.verify()

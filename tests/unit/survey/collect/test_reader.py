@@ -47,7 +47,7 @@ def test_right_donations_are_read():
 
 
 @given(st.data())
-@settings(max_examples=400 if FULL else 150, deadline=None)
+@settings(max_examples=400 if FULL else 60, deadline=None)
 def test_spoiled_donations_are_judged_alike(data):
     donation = bytearray(right())
     for _ in range(data.draw(st.integers(1, 3))):

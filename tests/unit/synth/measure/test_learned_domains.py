@@ -65,7 +65,7 @@ def test_a_canary_held_by_one_person_never_appears(tmp_path):
     # The chance for each run is at most RISK: a false alarm in twenty runs comes once in 50,000.
     engine = MemoryEngine({"town.people": people(300, rare="CANARY-7351")})
     catalog = catalog_of(tmp_path)
-    for seed in range(20 if FULL else 10):
+    for seed in range(20 if FULL else 5):
         found = learned_of(engine, catalog, rng=SeededRng(seed))
         words = [c.domain.values for c in found.encoding.coded if c.name == "job"]
         assert "CANARY-7351" not in str(words)
