@@ -15,9 +15,10 @@ from discreet.synth.methods.registry import METHODS
 from discreet.synth.report import publishable
 from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
+from sittings import FULL
 from synth_kit import CONCENTRATED, TracingDoor, neighbours
 
-PAIRS = 8
+PAIRS = 15 if FULL else 8
 
 
 def report(name, codes, shape, unit, frozen=None):

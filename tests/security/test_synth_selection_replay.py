@@ -10,9 +10,10 @@ import pytest
 from discreet.synth import selection
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.selection import choose_method
+from sittings import FULL
 from synth_kit import PURSES, neighbours, violations
 
-PAIRS = 8
+PAIRS = 16 if FULL else 8
 FULL = 2_000
 NAMES = ("tree", "independent", "correlated")
 

@@ -4,37 +4,31 @@ from math import exp
 
 from discreet.attack.attacks import attack_named
 from discreet.noise.bars.binomial import lower_limit
-from sittings import FULL
 
-ALPHA = 1e-9 if FULL else 1e-6
-"""How often each limit below accuses a device that is right; a smaller one needs more people."""
-FORGETFUL, REPORTING = (70, 170) if FULL else (46, 112)
+ALPHA = 1e-9
+"""How often each limit below accuses a device that is right."""
 
 
 def test_a_device_that_forgets_is_caught_and_one_that_remembers_is_not():
     """The private side fails a correct device with probability ALPHA (Clopper-Pearson)."""
-    found = attack_named("averaging").run({"people": FORGETFUL, "answers": 220})
+    found = attack_named("averaging").run({"people": 70, "answers": 220})
     assert found.score.success == 1.0  # 220 coins at 0.73: the majority is wrong once in 1e12
     ceiling = 1 / (1 + exp(-1))
-    assert lower_limit(round(found.private.success * FORGETFUL), FORGETFUL, ALPHA) <= ceiling
-    assert lower_limit(FORGETFUL, FORGETFUL, ALPHA) > ceiling, (
-        "the device that forgets would be caught"
-    )
+    assert lower_limit(round(found.private.success * 70), 70, ALPHA) <= ceiling
+    assert lower_limit(70, 70, ALPHA) > ceiling, "the device that forgets would be caught"
     assert found.details["ceiling"] == ceiling
 
 
 def test_rappor_without_its_permanent_step_is_caught_and_with_it_is_not():
     """At epsilon 4 a report's bits differ by 0.38 on average: 300 of them are misread once in 1e12."""
-    found = attack_named("averaging").run({"people": REPORTING, "answers": 300, "epsilon": 4.0})
+    found = attack_named("averaging").run({"people": 170, "answers": 300, "epsilon": 4.0})
     scores = found.details["by_device"]
     assert scores["RAPPOR, permanent coins tossed anew"]["success"] == 1.0
     kept = scores["RAPPOR, permanent coins kept"]["success"]
     # What endless reports show are two bits, each turned over with probability 1 / (1 + e^2).
     ceiling = 1 / (1 + exp(-2))
-    assert lower_limit(round(kept * REPORTING), REPORTING, ALPHA) <= ceiling
-    assert lower_limit(REPORTING, REPORTING, ALPHA) > ceiling, (
-        "coins that are tossed anew would be caught"
-    )
+    assert lower_limit(round(kept * 170), 170, ALPHA) <= ceiling
+    assert lower_limit(170, 170, ALPHA) > ceiling, "coins that are tossed anew would be caught"
 
 
 def test_one_answer_is_all_there_is_to_average():
