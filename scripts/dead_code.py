@@ -34,6 +34,7 @@ NAMES = {
         "predict_proba", "set_params", "fit_transform", "inverse_transform", "score",
     },
     "commands, found by the name of their module": {"demo", "synth", "completion", "course"},
+    "a template of children calls it, in the module that it is told": {"prepare"},
     "accountants and mechanisms for Python users": {
         "PldAccountant", "total_delta", "zcdp", "renyi", "SparseVector", "above_threshold",
         "permute_and_flip_rows", "report_noisy_max_rows", "coin_epsilon", "appearance_bounds",

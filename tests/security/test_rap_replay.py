@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from discreet.synth.methods import rap
-from sittings import FULL
 from synth_kit import OPTIONS, PURSES, neighbours, violations
 
-PAIRS = 120 if FULL else 50
+PAIRS = 50
 FULL = 10_000
 
 

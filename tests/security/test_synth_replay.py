@@ -12,7 +12,6 @@ from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.methods import tree
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.models.conditional_chain import Network, Node
-from sittings import FULL
 from synth_kit import OPTIONS, PURSES, neighbours, violations
 
 PAIRS = 40
@@ -35,7 +34,7 @@ def hunt(fit, pairs: int, seed: int) -> list[str]:
 @pytest.mark.parametrize("name", METHODS)
 def test_a_neighbour_changes_nothing_but_the_noisy_values(name):
     fit = partial(METHODS[name].fit, **OPTIONS.get(name, {}))
-    assert hunt(fit, FEWER.get(name, PAIRS if FULL else PAIRS // 3), seed=11) == []
+    assert hunt(fit, FEWER.get(name, PAIRS // 3), seed=11) == []
 
 
 @pytest.mark.slow

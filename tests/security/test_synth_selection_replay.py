@@ -10,10 +10,9 @@ import pytest
 from discreet.synth import selection
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.selection import choose_method
-from sittings import FULL
 from synth_kit import PURSES, neighbours, violations
 
-PAIRS = 16 if FULL else 8
+PAIRS = 8
 FULL = 2_000
 NAMES = ("tree", "independent", "correlated")
 
