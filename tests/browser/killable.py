@@ -1,13 +1,9 @@
-"""Servers as processes of their own, each of which stops at one place until it is killed.
+"""A server as a process of its own, which stops at one place until it is killed.
 
-Run as: python killable.py CONFIG PORT. For each line of JSON with TOKEN, GATE and WORDS it starts a server: a fork of
-a process that has done its imports and nothing else. The server prints its number, the owner's token where that is
-"new", and "reached" as lines; "ended" comes when it is gone. With the gate "child" it is the child of a long job that
-stops, where CHILD_HELD says (child_held.py).
+Run as: python killable.py CONFIG PORT TOKEN GATE WORDS. It prints the owner's token and "reached" as lines. With
+the gate "child" it is the child of a long job that stops, where CHILD_HELD says (child_held.py).
 """
 
-import json
-import os
 import sys
 import threading
 from pathlib import Path
@@ -57,7 +53,8 @@ def gate(where, words):
     Ledger.charge, outcome._computed, outcome._kept = charged, looked, stored
 
 
-def serve(config, port, token, where, words):
+def main():
+    config, port, token, where, words = sys.argv[1:]
     if where and where != "child":
         gate(where, words)
     settings = {"port": int(port), "rate": 10_000, "burst": 10_000, "spare_child": False}
@@ -67,18 +64,6 @@ def serve(config, port, token, where, words):
     if token == "new":
         print(app.state.context.tokens.new(Role.OWNER).text, flush=True)
     uvicorn.run(app, host="127.0.0.1", port=int(port), log_level="error")
-
-
-def main():
-    assert len(list(Path("/proc/self/task").iterdir())) == 1, "what has threads must not fork"
-    for line in iter(sys.stdin.readline, ""):
-        number = os.fork()
-        if number == 0:
-            print(os.getpid(), flush=True)
-            serve(*sys.argv[1:], *json.loads(line))
-            os._exit(0)
-        os.waitpid(number, 0)
-        print("ended", flush=True)
 
 
 if __name__ == "__main__":

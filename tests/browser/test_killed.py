@@ -1,12 +1,9 @@
 """The server is killed in the middle of things: the page says so, and brings back what can be brought."""
 
 import contextlib
-import json
 import os
-import queue
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -29,7 +26,7 @@ COUNT = "SELECT COUNT(*) AS n FROM people WHERE age > {}"
 
 
 class Killable:
-    """One data set, served by one process after the other on the same port, each a fork of one with its imports."""
+    """One data set, served by one process after the other on the same port."""
 
     def __init__(self, folder, charts):
         self.config = write_world(folder, rows=50, epsilon="100", analysts="")
@@ -39,31 +36,21 @@ class Killable:
         self.port = free_port()
         self.child = folder / "child"
         self.address = f"http://127.0.0.1:{self.port}"
-        self.number = 0
+        self.process = None
         self.owner = ""
-        self.reached = threading.Event()
-        self._said = queue.SimpleQueue()
-        held = {"CHILD_HELD": f"stored|{self.child}", "PYTHONPATH": on_path()}
-        one_thread = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # or it must not fork
-        self._process = subprocess.Popen(
-            [sys.executable, PROGRAM, self.config, str(self.port)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | held | one_thread,
-        )
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
 
     def start(self, where="", words=""):
-        self.reached.clear()
-        print(
-            json.dumps(["known" if self.owner else "new", where, words]),
-            file=self._process.stdin,
-            flush=True,
+        words = [self.config, self.port, "known" if self.owner else "new", where, words]
+        held = {"CHILD_HELD": f"stored|{self.child}", "PYTHONPATH": on_path()}
+        self.process = subprocess.Popen(
+            [sys.executable, PROGRAM, *map(str, words)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | held,
         )
-        self.number = int(self._said.get(timeout=LONG))
-        self.owner = self.owner or self._said.get(timeout=LONG)
+        self.owner = self.owner or self.process.stdout.readline().strip()
+        self.reached = threading.Event()
+        threading.Thread(target=self._listen, args=[self.process], daemon=True).start()
         eventually(self._listens, "the server did not start")
 
     def _listens(self):
@@ -71,25 +58,15 @@ class Killable:
             return True
         return False
 
-    def _listen(self):
-        for line in self._process.stdout:
+    def _listen(self, process):
+        for line in process.stdout:
             if line.strip() == "reached":
                 self.reached.set()
-            else:
-                self._said.put(line.strip())
 
     def kill(self):
-        os.kill(self.number, signal.SIGKILL)
-        assert self._said.get(timeout=LONG) == "ended"
-        self.number = 0
-
-    def close(self):
-        if self.number:
-            self.kill()
-        self._process.stdin.close()
-        self._process.wait()
-        self._listener.join()
-        self._process.stdout.close()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
 
     def got(self, path):
         headers = {"Authorization": f"Bearer {self.owner}"}
@@ -104,7 +81,8 @@ class Killable:
 def killable(tmp_path_factory, home):
     found = Killable(tmp_path_factory.mktemp("killable"), home / STATE / CHARTS)
     yield found
-    found.close()
+    if found.process is not None and found.process.poll() is None:
+        found.kill()
 
 
 def killed(killable, page, number):
