@@ -41,7 +41,7 @@ run: $(RUNS)  ## start with the example data
 	@$(BIN)/discreet demo
 
 # Lint and types take one core for a minute: beside the tests, not before them.
-test: setup  ## lint, types, all tests (ten minutes on 2 cores)
+test: setup  ## lint, types, all tests (about a quarter of an hour on 2 cores)
 	@$(MAKE) --no-print-directory -j3 lint types suite
 
 suite: $(READY)
