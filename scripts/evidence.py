@@ -18,6 +18,7 @@ import argparse
 import ast
 import datetime as dt
 import json
+import os
 import platform
 import re
 import shlex
@@ -111,7 +112,9 @@ def stored() -> dict[str, Any]:
 
 def run(command: str) -> dict[str, Any]:
     """Return what a command brought: its tests, what they recorded, how long it took, where and when."""
-    words = shlex.split(command)
+    words, settings = shlex.split(command), {}
+    while "=" in words[0]:  # as a shell reads it: DISCREET_FULL=1 pytest ...
+        name, _, settings[name] = words.pop(0).partition("=")
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         junit = Path(folder) / "junit.xml"
@@ -128,7 +131,9 @@ def run(command: str) -> dict[str, Any]:
             words = [sys.executable, "-m", "pytest", *places, *words[1:]]
         elif words[0] == "python":
             words = [sys.executable, *words[1:]]
-        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            words, cwd=ROOT, env=os.environ | settings, capture_output=True, text=True, check=False
+        )
         found = _junit(junit) if junit.exists() else {}
     if done.returncode:
         sys.exit(f"{command}\nfailed:\n{done.stdout[-3000:]}{done.stderr[-2000:]}")

@@ -3,7 +3,8 @@
 A fresh interpreter takes a quarter of a second to import DuckDB and Arrow, and the planner a whole one;
 a fork of a process that has them takes some milliseconds. What a module can do ahead for all its children,
 it does in `prepare`. The template is started by exec, never forked from us, so no child has anything of ours
-in its memory; it has one thread, opens no file, gives its children no random number and knows no secret. Where the system has no pidfd (Linux has), a child is started by exec as ever.
+in its memory; it has one thread, opens no file, gives its children no random number and knows no secret. Where
+the system has no pidfd (Linux has), a child is started by exec as ever.
 """
 
 from __future__ import annotations
@@ -254,7 +255,7 @@ def _here() -> str:
 
 
 def main() -> NoReturn:
-    """Be the template: import and prepare what the second argument names, then fork for every order until the socket closes."""
+    """Be the template: import and prepare the module of the second argument, then fork for every order."""
     orders = socket.socket(fileno=int(sys.argv[1]))
     getattr(importlib.import_module(sys.argv[2]), "prepare", lambda: None)()
     gc.collect()

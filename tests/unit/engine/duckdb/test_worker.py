@@ -23,6 +23,7 @@ def main():
         template = f"/proc/{os.getppid()}"
         facts = {
             "prepared": len(worker._prepared),
+            "shared chance": worker._prepared[0].sql("SELECT random()").fetchall(),
             "threads": len(os.listdir(f"{template}/task")),
             "files": sorted(os.readlink(f"{template}/fd/{n}") for n in os.listdir(f"{template}/fd")),
         }
@@ -65,3 +66,5 @@ def test_a_child_has_the_settings_and_the_chance_of_a_database_of_its_own(tmp_pa
             assert ours == alone
     chances = [facts[f"chance {threads}"] for facts in found for threads in (None, 3)]
     assert len({json.dumps(each) for each in chances}) == len(chances)
+    # A child that used the template's own connection would draw what its brothers draw.
+    assert found[0]["shared chance"] == found[1]["shared chance"]
