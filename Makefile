@@ -47,7 +47,7 @@ test: setup  ## lint, types, all tests (about a quarter of an hour on 2 cores)
 suite: $(READY)
 	$(BIN)/pytest --workers 3 -m "not slow and not clients" tests
 
-test-fast: $(READY)  ## what bare `pytest` runs: no servers, two minutes
+test-fast: $(READY)  ## what bare `pytest` runs: no servers
 	$(BIN)/pytest --workers 3
 
 test-full: setup lint types  ## the full counts (hours)
