@@ -6,6 +6,7 @@ What only tests use is no product. Names that are called from outside are listed
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import sys
 from collections.abc import Iterator
@@ -100,6 +101,7 @@ def _module(path: Path) -> str:
 
 def main() -> int:
     """Print what is dead; return 1 if anything is."""
+    gc.disable()  # a million nodes, none of them garbage: a quarter of the time
     found = [*unused(), *alone()]
     for line in found:
         print(f"{line}: nothing uses it")
