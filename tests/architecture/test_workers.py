@@ -79,7 +79,9 @@ def all_kinds(tmp_path_factory):
     """Run every kind of file once, for all tests that read what came of it: the folder and what was said."""
     folder = tmp_path_factory.mktemp("kinds")
     plain = {name: PLAIN.replace('"noted"', f'"{name}"') for name in ("noted", "others", "jax")}
-    plain["jax"] = plain["jax"].replace("@pytest.mark.param", "@pytest.mark.jax\n@pytest.mark.param")
+    plain["jax"] = plain["jax"].replace(
+        "@pytest.mark.param", "@pytest.mark.jax\n@pytest.mark.param"
+    )
     return folder, run(folder, **plain, mixed=MIXED, deadly=DEADLY)
 
 

@@ -152,7 +152,7 @@ def test_a_table_goes_on_beyond_its_end(sign):
 
 
 def test_the_tail_has_its_conditional_law():
-    variance, start, draws = Fraction(9), 4, 10_000
+    variance, start, draws = Fraction(9), 4, 10_000 if FULL else 3000
     rng = SeededRng(11)
     values = np.array([draw_tail(variance, start, rng) for _ in range(draws)])
     weights = [math.exp(-k * k / 18) for k in range(start, 60)]
