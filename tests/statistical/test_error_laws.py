@@ -104,7 +104,7 @@ def test_the_error_of_a_linear_answer_covers_exactly_what_the_law_says(sql):
         for aggregate in ("AVG(age)", "VAR_POP(age)", "STDDEV(age)")
         for count, mean in ((8, 110), (200, 100), (2000, 119), (30, 60), (2000, 7))
         # A standard deviation is the root of the variance, and so are its ends.
-        if FULL or mean > 60 and (aggregate != "VAR_POP(age)" or count == 200)
+        if FULL or (mean > 60 and (aggregate != "VAR_POP(age)" or count == 200))
     ],
 )
 def test_intervals_of_means_and_variances_cover_at_least_what_they_say(aggregate, count, mean):
