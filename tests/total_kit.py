@@ -25,6 +25,7 @@ from discreet.kernel.derive.facts import facts_of
 from discreet.kernel.derive.scans import CatalogScans, Declared
 from discreet.kernel.derive.values import LONGEST_TEXT
 from discreet.kernel.trees.nodes import Apply, Unfit, walk
+from discreet.kernel.trees.read_duckdb import read_duckdb
 from kernel_kit import duckdb_tree
 
 HUGE = 2**62
@@ -180,10 +181,20 @@ def statement(scalar: str) -> str:
     return f'SELECT COUNT({scalar}) AS r0 FROM canon."town.world" AS t'
 
 
+@cache
+def _parsed() -> dict[str, str]:
+    """Return DuckDB's parse of every draft: of all in one question, which takes a tenth of the time."""
+    found = list(dict.fromkeys(drafts()))
+    parse = "SELECT json_serialize_sql(x) FROM (SELECT UNNEST(?) AS x)"
+    rows = world().execute(parse, [[statement(each) for each in found]]).fetchall()
+    return dict(zip(found, (text for (text,) in rows), strict=True))
+
+
 def accepted(scalar: str) -> frozenset[str] | None:
     """Return the functions of a scalar that the kernel accepts, None where it or DuckDB refuses."""
+    parsed = _parsed()
     try:
-        tree = duckdb_tree(statement(scalar))
+        tree = read_duckdb(parsed[scalar]) if scalar in parsed else duckdb_tree(statement(scalar))
         facts_of(tree, SCANS)
     except Unfit:
         return None
@@ -213,10 +224,10 @@ def failures(scalars: Sequence[str], together: int = 40) -> list[str]:
         guarded = ", ".join(f"COUNT({_guarded(each)})" for each in part)
         longest = ", ".join(f"MAX(LENGTH(CAST({each} AS VARCHAR)))" for each in part)
         try:
-            for listed in (guarded, counted):
-                world().execute(statement("").replace("COUNT() AS r0", listed)).fetchall()
-            most = world().execute(statement("").replace("COUNT() AS r0", longest)).fetchone()
-            fine = most is not None and all((each or 0) <= LONGEST_TEXT for each in most)
+            world().execute(statement("").replace("COUNT() AS r0", guarded)).fetchall()
+            listed = f"{longest}, {counted}"  # in one statement: what both read is computed once
+            most = world().execute(statement("").replace("COUNT() AS r0", listed)).fetchone()
+            fine = most is not None and all((n or 0) <= LONGEST_TEXT for n in most[: len(part)])
         except duckdb.Error:
             fine = False
         found += [] if fine else [said for each in part if (said := failure(each)) is not None]

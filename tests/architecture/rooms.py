@@ -139,8 +139,20 @@ def parsed(path: Path) -> ast.Module:
 
 @lru_cache(maxsize=4096)
 def _told(text: str) -> tuple[ast.AST, ...]:
-    # One walk for all checks.
-    return tuple(node for node in ast.walk(_parsed(text)) if _tells(node))
+    # One walk for all checks. A seed and a die stand in an expression; all else that tells is a statement.
+    walked = ast.walk if "seed" in text or "random" in text else _statements
+    return tuple(node for node in walked(_parsed(text)) if _tells(node))
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            found = getattr(node, name, None)
+            if isinstance(found, list):
+                waiting += found
 
 
 def _tells(node: ast.AST) -> bool:

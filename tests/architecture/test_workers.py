@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).resolve().parents[1]
 CONFTEST = f"""
 import sys
@@ -60,7 +62,11 @@ def run(folder, *options, **files):
         (folder / f"test_{name}.py").write_text(text)
     order = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull, *options]
     order += ["--rootdir", str(folder), "--basetemp", str(folder / "base"), str(folder)]
-    found = subprocess.run(order, capture_output=True, text=True, check=False, timeout=300)
+    # Other plugins take three times as long to import as these tests take.
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    found = subprocess.run(
+        order, capture_output=True, text=True, check=False, timeout=300, env=alone
+    )
     return found.stdout + found.stderr
 
 
@@ -68,12 +74,22 @@ def outcomes(said):
     return {word: int(n) for n, word in re.findall(r"(\d+) (\w+)[,\s]", said.splitlines()[-1])}
 
 
-def test_each_runs_once_in_the_worker_that_has_its_file(tmp_path):
-    said = run(tmp_path, plain=PLAIN, other=PLAIN.replace('"noted"', '"others"'))
-    assert outcomes(said)["passed"] == 80
+@pytest.fixture(scope="module")
+def all_kinds(tmp_path_factory):
+    """Run every kind of file once, for all tests that read what came of it: the folder and what was said."""
+    folder = tmp_path_factory.mktemp("kinds")
+    plain = {name: PLAIN.replace('"noted"', f'"{name}"') for name in ("noted", "others", "jax")}
+    plain["jax"] = plain["jax"].replace(
+        "@pytest.mark.param", "@pytest.mark.jax\n@pytest.mark.param"
+    )
+    return folder, run(folder, **plain, mixed=MIXED, deadly=DEADLY)
+
+
+def test_each_runs_once_in_the_worker_that_has_its_file(all_kinds):
+    folder, _ = all_kinds
     found = []
     for name in ("noted", "others"):
-        first, *lines, last = (tmp_path / name).read_text().splitlines()
+        first, *lines, last = (folder / name).read_text().splitlines()
         assert (first, last) == ("made", "ended")
         numbers, processes, folders = zip(*map(str.split, lines), strict=True)
         assert sorted(map(int, numbers)) == list(range(40))
@@ -83,19 +99,25 @@ def test_each_runs_once_in_the_worker_that_has_its_file(tmp_path):
     assert len(set(found)) == 80
 
 
-def test_what_came_out_is_told(tmp_path):
-    said = run(tmp_path, mixed=MIXED, plain=PLAIN)
-    assert outcomes(said) == {"failed": 1, "passed": 40, "skipped": 1, "xfailed": 1, "error": 1}
+def test_what_came_out_is_told(all_kinds):
+    _, said = all_kinds
+    # Of the mixed ones one each, of the deadly ones two that fail, all the others pass.
+    told = {"failed": 1 + 2, "passed": 3 * 40 + 3, "skipped": 1, "xfailed": 1, "error": 1}
+    assert outcomes(said) == told
     assert "assert [1] == [2]" in said
     assert "what it said" in said
     assert "a broken fixture" in said
 
 
-def test_a_test_that_ends_its_worker_fails_and_the_others_run(tmp_path):
-    said = run(tmp_path, deadly=DEADLY, plain=PLAIN)
-    assert outcomes(said) == {"failed": 2, "passed": 43}
+def test_a_test_that_ends_its_worker_fails_and_the_others_run(all_kinds):
+    _, said = all_kinds
     for name, code in (("test_dies", 3), ("test_killed", -9)):
         assert re.search(rf"_ \S*{name} _.*\n(.*\n)?worker \d ended with {code} at this test", said)
+    # Those between and after the deadly ones were run: their file has no failure more.
+    assert set(re.findall(r"^FAILED \S*test_deadly.py::(\w+)", said, re.MULTILINE)) == {
+        "test_dies",
+        "test_killed",
+    }
 
 
 def test_it_may_stop_at_the_first_failure(tmp_path):
@@ -109,12 +131,11 @@ def test_nothing_is_forked_beside_threads(tmp_path):
     assert "a collection starts no threads" in said
 
 
-def test_one_that_loads_jax_is_alone_in_its_process(tmp_path):
-    jax = PLAIN.replace("@pytest.mark.param", "@pytest.mark.jax\n@pytest.mark.param")
-    run(tmp_path, plain=PLAIN.replace('"noted"', '"others"'), jax=jax)
+def test_one_that_loads_jax_is_alone_in_its_process(all_kinds):
+    folder, _ = all_kinds
     processes = [
-        {line.split()[1] for line in (tmp_path / name).read_text().splitlines() if " " in line}
-        for name in ("noted", "others")
+        {line.split()[1] for line in (folder / name).read_text().splitlines() if " " in line}
+        for name in ("jax", "noted", "others")
     ]
-    assert len(processes[0]) == len(processes[1]) == 1
-    assert processes[0] != processes[1]
+    assert [len(each) for each in processes] == [1, 1, 1]
+    assert not processes[0] & (processes[1] | processes[2])

@@ -73,7 +73,8 @@ def widths(truth: float, table) -> tuple[float, float]:
 
 @pytest.mark.parametrize("aggregate", ["AVG(age)", "STDDEV(age)", "SUM(age) / COUNT(*)"])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
-@pytest.mark.parametrize("rows", [1, 5, 20, 100, 10_000] if FULL else [1, 20, 10_000])
+# 10,000 rows: with more answers and a closer limit in the test of widths below.
+@pytest.mark.parametrize("rows", [1, 5, 20, 100, 10_000] if FULL else [1, 20])
 def test_bars_cover_at_least_what_they_say(aggregate, rows, epsilon):
     size = 20_000 if FULL else 150
     truth, table = released(aggregate, rows, epsilon, size=size)
@@ -100,7 +101,10 @@ def test_bars_are_hardly_wider_than_the_error(aggregate, epsilon):
 @pytest.mark.parametrize("aggregate", ["STDDEV(age)", "VARIANCE(age)"])
 @pytest.mark.parametrize(
     ("rows", "epsilon"),
-    [(1000, "1"), (3000, "1"), (300, "5"), (1000, "5"), (10_000, "0.1"), (100_000, "0.1")],
+    [
+        *((1000, "1"), (300, "5"), (10_000, "0.1")),
+        *([(3000, "1"), (1000, "5"), (100_000, "0.1")] if FULL else []),
+    ],
 )
 def test_bars_of_spreads_are_hardly_wider_than_the_error(aggregate, rows, epsilon):
     """From rows * epsilon = 1,000 on; below, the noise is of the size of the spread itself."""

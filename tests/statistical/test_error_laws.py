@@ -98,9 +98,15 @@ def test_the_error_of_a_linear_answer_covers_exactly_what_the_law_says(sql):
 
 
 @pytest.mark.parametrize(
-    ("count", "mean"), [(8, 110), (200, 100), (2000, 119), *([(30, 60), (2000, 7)] if FULL else [])]
+    ("aggregate", "count", "mean"),
+    [
+        (aggregate, count, mean)
+        for aggregate in ("AVG(age)", "VAR_POP(age)", "STDDEV(age)")
+        for count, mean in ((8, 110), (200, 100), (2000, 119), (30, 60), (2000, 7))
+        # A standard deviation is the root of the variance, and so are its ends.
+        if FULL or (mean > 60 and (aggregate != "VAR_POP(age)" or count == 200))
+    ],
 )
-@pytest.mark.parametrize("aggregate", ["AVG(age)", "VAR_POP(age)", "STDDEV(age)"])
 def test_intervals_of_means_and_variances_cover_at_least_what_they_say(aggregate, count, mean):
     size = 800 if FULL else 300
     plan = planned(f"SELECT sex, {aggregate} FROM people GROUP BY sex", CATALOG, epsilon="1")

@@ -119,17 +119,21 @@ _MEMORY = """
 import sys
 from pathlib import Path
 from discreet.examples.build import town
+from discreet.examples.draw import chunks
 from discreet.examples.people import make_people
+
+SIZE = 125_000  # half of the usual, in half of the time
+chunks.__defaults__ = (SIZE,)
 
 def peak_mb():
     status = Path("/proc/self/status").read_text().split()
     return int(status[status.index("VmHWM:") + 1]) // 1024
 
-town(500_000, folder=sys.argv[1] + "/two", tables=("people",))
+town(2 * SIZE, folder=sys.argv[1] + "/two", tables=("people",))
 two_chunks = peak_mb()
-town(1_250_000, folder=sys.argv[1] + "/five", tables=("people",))
+town(5 * SIZE, folder=sys.argv[1] + "/five", tables=("people",))
 five_chunks = peak_mb()
-leak = [make_people(0, chunk, 0, 250_000, town_size=1) for chunk in range(12)]
+leak = [make_people(0, chunk, 0, SIZE, town_size=1) for chunk in range(12)]
 print(two_chunks, five_chunks, peak_mb())
 """
 

@@ -1,6 +1,7 @@
 """A recommender: one bounded vector a person, charged first, better than means and levels."""
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +49,7 @@ stars = { type = "integer", lower = 1, upper = 5 }
 LEVELS = np.linspace(-1, 1, 5)
 
 
+@cache
 def club(people=1500, seed=0):
     """Return ratings of 20 films by people who like either the odd or the even ones."""
     rng = np.random.default_rng(seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from discreet.errors import LedgerTampered
@@ -12,13 +14,23 @@ from ledger_kit import ALICE, OWNER, open_ledger, pay
 CAPS = {name: {"census": Cap.of(1000)} for name in ("alice", "bob")}
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    ledger = open_ledger(tmp_path, epsilon="1000", analysts=CAPS)
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """Make the history once, for every test to copy."""
+    base = tmp_path_factory.mktemp("filled")
+    ledger = open_ledger(base, epsilon="1000", analysts=CAPS)
     for place in range(30):
         payer = (OWNER, ALICE, ALICE)[place % 3]
         receipt = pay(ledger, "1", f"r{place}", payer=payer)
         ledger.store_answer(receipt, f"answer {place}".encode())
+    ledger.close()
+    return base
+
+
+@pytest.fixture
+def ledger(filled, tmp_path):
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
+    ledger = open_ledger(tmp_path, epsilon="1000", analysts=CAPS)
     yield ledger
     ledger.close()
 

@@ -61,7 +61,7 @@ def first_above(asks):
 
 
 def test_one_at_a_time_follows_the_same_law():
-    answers, trials, rng = [0, 1, 2, 1], 4000 if FULL else 1200, SeededRng(1)
+    answers, trials, rng = [0, 1, 2, 1], 4000 if FULL else 700, SeededRng(1)
 
     def one_by_one(shift):
         vector = SparseVector(2 + shift, 1, 1, rng=rng)

@@ -20,6 +20,7 @@ from discreet.plan.box import place_of, to_box
 from discreet.plan.evaluate import evaluate
 from discreet.sql.coerce import coerce
 from discreet.sql.scalars import Scope, to_expr
+from sittings import FULL
 
 FIELDS = {
     "age": IntegerDomain(0, 120),
@@ -118,7 +119,10 @@ def test_place_of_a_value_between_two_steps():
 def test_quotients_of_a_large_column_are_a_box(comparison, by):
     domain = IntegerDomain(-20_000, 90_000)
     quotient = e.Arithmetic(e.Operator.FLOOR_DIVIDE, e.ColumnRef("x"), e.Literal(by))
-    points = {0, 90_000, -20_000, -1, 1, *range(2 * by, 4 * by), *range(-by, by)}
+    # Of many in a row, those where a quotient begins and ends, and some between.
+    every = 1 if FULL else max(1, by // 90)
+    points = {0, 90_000, -20_000, -1, 1, *range(2 * by, 4 * by, every), *range(-by, by, every)}
+    points |= {times * by + beside for times in range(-2, 5) for beside in (-2, -1, 0, 1, 2)}
     for value in (-30_000, -1, 0, 3, 12_857):
         condition = e.Compare(comparison, quotient, e.Literal(value))
         box = to_box(condition, {"x": domain})

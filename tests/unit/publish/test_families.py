@@ -13,7 +13,7 @@ from discreet.publish.families.find import Family, Member
 from publish_kit import Made, catalog_of, families_of, points, random_tables
 from sittings import FULL
 
-SPECS = 200 if FULL else 30
+SPECS = 200 if FULL else 15
 POINTS = points()
 BASES = ("region", "sex", "job", "age")
 

@@ -21,7 +21,7 @@ from publish_kit import Made, random_rows, random_tables, spec_text
 from publish_memory_kit import plan_in_memory
 from sittings import FULL
 
-SPECS = 12 if FULL else 5
+SPECS = 12 if FULL else 3
 NATION = Made("nation", ("sex", "third"), "", "COUNT(*)")
 COUNTY = Made("county", ("county", "sex", "third"), "", "COUNT(*)")
 

@@ -234,7 +234,7 @@ def test_too_few_rows_for_the_epsilon_are_told(tmp_path):
 
 def test_the_price_does_not_depend_on_the_rows(tmp_path):
     costs, events = [], []
-    for i, rows in enumerate((1, 50, 800)):
+    for i, rows in enumerate((1, 50, 300)):
         folder = tmp_path / str(i)
         folder.mkdir()
         asked = curator(folder, table=people(rows), rng=SeededRng(i))

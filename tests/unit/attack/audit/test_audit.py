@@ -16,6 +16,7 @@ from discreet.errors import InvalidInput
 from discreet.noise import discrete_gaussian, discrete_laplace
 from discreet.testing import SeededRng
 from patience import slowness
+from sittings import FULL
 
 PLANTED = Path(__file__).with_name("planted.py")
 SURE = 1 - 1e-9
@@ -77,7 +78,7 @@ def test_a_correct_mechanism_is_not_accused(name):
     assert not found.refuted, found
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "5"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "5", *(["0.5", "2"] if FULL else [])])
 def test_the_bound_is_close_below_the_truth(epsilon):
     target = seeded(discrete_laplace, 1 / float(epsilon), (0, 1))
     # A million samples. The bound at 1e-9 lies six standard deviations below the truth and is

@@ -34,14 +34,26 @@ def files(base, kind: str = "") -> list:
     return sorted(path for path in base.iterdir() if f".head.{kind or 'checkpoint'}-" in path.name)
 
 
-def kept(base) -> Ledger:
-    """Return a ledger of 40 charges, of which a checkpoint knows 30."""
+FIRST: list[Path] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def first(tmp_path_factory):
+    """Keep a ledger of 40 charges, of which a checkpoint knows 30, for all tests to copy."""
+    base = tmp_path_factory.mktemp("first")
     ledger = open_ledger(base, "100")
     for turn in range(40):
         pay(ledger, "1/10", f"r{turn}", WOMEN if turn % 3 else MEN)
         if turn == 29:
             assert checkpointed(ledger)
-    return ledger
+    ledger.close()
+    FIRST[:] = [base]
+
+
+def kept(base) -> Ledger:
+    """Return a ledger of 40 charges, of which a checkpoint knows 30."""
+    shutil.copytree(FIRST[0], base, dirs_exist_ok=True)
+    return open_ledger(base, "100")
 
 
 def rests_on(ledger: Ledger) -> int | None:

@@ -30,16 +30,22 @@ def restore(base, path, reason="disk failure") -> Ledger:
     return Ledger.restore(URL, policy("1", analysts=CAPS), path, base=base, reason=reason)
 
 
-@pytest.fixture
-def saved(tmp_path):
-    """A ledger in use, and a backup that is two charges behind it."""
-    ledger = open_ledger(tmp_path, analysts=CAPS)
+@pytest.fixture(scope="module")
+def saved_once(tmp_path_factory):
+    base = tmp_path_factory.mktemp("saved")
+    ledger = open_ledger(base, analysts=CAPS)
     pay(ledger, "0.3", "men", MEN)
-    assert ledger.backup(tmp_path / "copy.db") == 4
+    assert ledger.backup(base / "copy.db") == 4
     pay(ledger, "0.3", "women", WOMEN, payer=ALICE)
     pay(ledger, "0.2", "women again", WOMEN, payer=ALICE)
     ledger.close()
-    return tmp_path
+    return base
+
+
+@pytest.fixture
+def saved(saved_once, tmp_path):
+    """A ledger in use, and a backup that is two charges behind it; made once, and copied."""
+    return shutil.copytree(saved_once, tmp_path, dirs_exist_ok=True)
 
 
 def test_a_backup_is_one_whole_file(saved, tmp_path):

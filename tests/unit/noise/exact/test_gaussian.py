@@ -21,10 +21,13 @@ from discreet.noise.exact.weights import GaussianSides
 from discreet.testing.forced import words_for
 from discreet.testing.laws import ALPHA, assert_frequency
 from discreet.testing.rng import FakeBits, SeededRng
+from sittings import FULL
 
 BLOCK_VARIANCES = [Fraction(56**2), Fraction(10**6), Fraction(10**12) / 3, Fraction(10**24)]
 ONES = 2**64 - 1
-LANES = 1000
+LANES = 1000 if FULL else 400
+COINS = 200 if FULL else 80
+"""How many decisions are tried, and how many in each block: enough for every broken twin below."""
 
 
 def test_small_sigma_takes_a_table_and_large_sigma_blocks():
@@ -33,7 +36,7 @@ def test_small_sigma_takes_a_table_and_large_sigma_blocks():
 
 
 def test_fixed_point_exp_is_within_its_error():
-    gamma = np.linspace(0, 0.4 * 2**32, 4001).astype(np.int64)
+    gamma = np.linspace(0, 0.4 * 2**32, 4001 if FULL else 1001).astype(np.int64)
     computed = _exp_minus(gamma)
     for g, value in zip(gamma.tolist(), computed.tolist(), strict=True):
         low, high = exp_bounds(Fraction(-g, 2**32), 32)
@@ -82,7 +85,7 @@ def test_acceptance_equals_an_exact_oracle(variance):
 def assert_near_decisions(sampler, blocks, monkeypatch):
     """Coins just below and just above the exact chance, block by block, against the oracle."""
     known = 63 - sampler.shift
-    for block, i in itertools.product(blocks, range(1, 200)):
+    for block, i in itertools.product(blocks, range(1, COINS)):
         monkeypatch.setattr(
             BlockSampler, "_blocks", lambda self, words, rng, b=block: np.full(1, b, np.int64)
         )
@@ -149,7 +152,7 @@ def test_a_table_goes_on_beyond_its_end(sign):
 
 
 def test_the_tail_has_its_conditional_law():
-    variance, start, draws = Fraction(9), 4, 10_000
+    variance, start, draws = Fraction(9), 4, 10_000 if FULL else 3000
     rng = SeededRng(11)
     values = np.array([draw_tail(variance, start, rng) for _ in range(draws)])
     weights = [math.exp(-k * k / 18) for k in range(start, 60)]

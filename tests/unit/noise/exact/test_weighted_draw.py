@@ -12,9 +12,10 @@ from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.exp_table import Decay, decay
 from discreet.noise.exact.weighted_draw import Urn, _Rest
 from discreet.testing.rng import FakeBits, SeededRng
+from sittings import FULL
 
 ALPHA = 1e-9
-N = 40_000
+N = 40_000 if FULL else 15_000
 CRUDE = 59  # bits of a word that the crude tables forget
 
 

@@ -71,12 +71,12 @@ def test_what_no_row_can_keep_is_refused():
 
 
 def test_events_stay_inside_their_days_whatever_the_gaps():
-    """Gaps are up to 90 days, forty events in 91 days: days only ascend, and end in time."""
+    """Gaps are up to 90 days, twelve events in 91 days: days only ascend, and end in time."""
     gap = Coded("days between day", IntegerDomain(0, 90))
     before = tuple(Coded(f"previous {c.name}", c.domain) for c in OWN)
     first = saved((*OWN, ABOVE), ("price >= 3", "total = price * many"))
     events = EventModel(4, len(OWN), saved((*OWN[:4], gap, *before, ABOVE)))
-    parents = np.repeat(np.arange(30), 40)
+    parents = np.repeat(np.arange(40), 12)
     known = np.zeros((len(parents), 1), dtype=np.int32)
     dice = np.random.default_rng(2)
     codes, places = draw_events(first, 1, events, known, parents, dice=dice)

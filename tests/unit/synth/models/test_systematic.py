@@ -5,7 +5,9 @@ import pytest
 
 from discreet.synth.models.systematic import draw_codes
 from discreet.testing import assert_frequency
+from sittings import FULL
 
+TRIES = 4000 if FULL else 1500
 CHANCES = np.array([[0.1, 0.2, 0.7], [0.0, 0.5, 0.5]])
 
 
@@ -23,12 +25,12 @@ def test_every_count_is_the_floor_or_the_ceiling_of_its_expectation():
 
 def test_each_row_has_its_chance_whatever_its_position():
     dice = np.random.default_rng(2)
-    hits = [draw_codes(CHANCES, np.zeros(5, dtype=np.int64), dice)[3] for _ in range(4000)]
+    hits = [draw_codes(CHANCES, np.zeros(5, dtype=np.int64), dice)[3] for _ in range(TRIES)]
     for code, chance in enumerate(CHANCES[0]):
         found = sum(hit == code for hit in hits)
-        assert_frequency(found, 4000, chance, chance)
+        assert_frequency(found, TRIES, chance, chance)
         with pytest.raises(AssertionError):
-            assert_frequency(found, 4000, chance + 0.1, chance + 0.1)
+            assert_frequency(found, TRIES, chance + 0.1, chance + 0.1)
 
 
 def test_a_chance_of_zero_is_never_drawn_and_rounding_does_not_matter():
