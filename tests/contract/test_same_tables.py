@@ -24,9 +24,11 @@ from curator_kit import (
 from discreet.engine.connect import connect
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.plan.ir import scans_of
-from engines import LIMITS, SPARK, fill_postgres, postgres_url
+from engines import LIMITS, SPARK, compiled, fill_postgres, postgres_url
 from queries import Questions
 from sittings import FULL
+
+__all__ = ["compiled"]
 
 MANY, SOME, PEOPLE = (25, 20, 3) if FULL else (16, 12, 2)
 SPARKS = slice(9) if FULL else slice(5, 8, 2)
@@ -103,6 +105,7 @@ def _cuts_rows(plan: Planned) -> bool:
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(
     ("kind", "count"),
     [
