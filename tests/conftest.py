@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from sittings import examples
+from sittings import FULL, examples
 
 # A slower machine is no failure: an example may take as long as it takes.
 settings.register_profile(
@@ -35,7 +35,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 # Java compiles what tests run a few times at length for speed that comes too late: half of Spark's time.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# So does Spark, which writes Java for every question: the full counts run with the settings of users, and so do
+# the tests that compare whole tables, cells and expressions (`compiled` in tests/engines.py).
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn300m -XX:MetaspaceSize=256m"
+_INTERPRETED = "-Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", _JAVA if FULL else f"{_JAVA} {_INTERPRETED}")
 
 
 def pytest_addoption(parser):

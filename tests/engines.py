@@ -32,6 +32,8 @@ ENGINES = [
 ]
 SPARK = os.environ.get("DISCREET_SPARK", "spark://local[2]")
 """The Spark that tests run on: in this machine's Java, or a cluster (tests/end_to_end/test_spark_cluster.py)."""
+COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+"""What Spark does unless it is told otherwise."""
 CANARY = "CANARY-7351"
 NUMBER_CANARY = 7351735173517351
 BIG = 2**62
@@ -158,6 +160,24 @@ def engine_place(kind: str, tables: dict[str, pa.Table], folder: Path) -> Place:
         pq.write_table(content, folder / f"{table}.parquet")
     url = {"duckdb": "duckdb:", "spark": SPARK}[kind]
     return Place(url, {table: f"{table}.parquet" for table in tables}, folder)
+
+
+@pytest.fixture
+def compiled(request, monkeypatch):
+    """Let Spark compile what a test asks, as it does for users; see SPARK_SUBMIT_OPTS in conftest.py."""
+    if request.node.get_closest_marker("spark") is None:
+        return
+    from discreet.engine.spark.jvm import Driver
+
+    made = Driver.new_session
+
+    def new_session(driver):
+        session = made(driver)
+        for setting, value in COMPILED.items():
+            session.conf.set(setting, value)
+        return session
+
+    monkeypatch.setattr(Driver, "new_session", new_session)
 
 
 def rows(engine, sql):

@@ -42,7 +42,7 @@ def group(item):
     """Return what a test must share a process with: its file, or a thing that is dear to start."""
     if item.get_closest_marker("jax"):
         return JAX
-    return "spark" if "spark" in item.nodeid.lower() else item.nodeid.partition("::")[0]
+    return "spark" if item.get_closest_marker("spark") else item.nodeid.partition("::")[0]
 
 
 def turn(name):

@@ -281,11 +281,11 @@ def test_a_folder_of_half_a_letter_is_no_value(tmp_path):
 @pytest.mark.parametrize("url", ENGINES)
 def test_no_file_is_no_row(url, tmp_path):
     (tmp_path / "t").mkdir()
-    for source in ("t", "t/*.parquet"):
-        dataset = declared(source)
+    for source, domains in (("t", DOMAINS), ("t/*.parquet", {"n": DOMAINS["n"]})):
+        dataset = declared(source, **domains)
         engine = opened(url, dataset, tmp_path)
         assert canonical(engine, dataset) == []
-        assert engine.names("d.t") == ["person", *DOMAINS]
+        assert engine.names("d.t") == ["person", *domains]
         engine.close()
         with pytest.raises(
             CatalogError, match="does not exist"

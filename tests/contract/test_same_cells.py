@@ -24,7 +24,10 @@ from discreet.core.schema import (
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
 from discreet.kernel.canonical.select import CanonicalRecipe
-from engines import ENGINES, LIMITS, engine_place
+from engines import ENGINES, LIMITS, compiled, engine_place
+
+__all__ = ["compiled"]
+pytestmark = pytest.mark.usefixtures("compiled")
 
 CENTS = NumberDomain(Fraction(0), Fraction(100), Fraction(1, 100))
 DAYS = DateDomain(dt.date(2024, 1, 1), dt.date(2024, 12, 31))

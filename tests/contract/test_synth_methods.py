@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, Unit
 from discreet.synth.methods.registry import ALIASES, METHODS, find_method, read_model
 from discreet.testing import ALPHA
-from synth_kit import OPTIONS, PURSES, door_to, random_codes, shape_of
+from synth_kit import CONCENTRATED, OPTIONS, PURSES, door_to, random_codes, shape_of
 
 GRID = Fraction(1, 10**24)  # computed costs are rounded up to this
 SHAPE = shape_of(3, 4, 2, 5)
@@ -53,10 +55,36 @@ def fitted(name, codes, shape, **door):
     return METHODS[name].fit(opened, **OPTIONS.get(name, {})), opened
 
 
+@dataclass(frozen=True)
+class Run:
+    """One fit, everything that it asked for and all that it told meanwhile."""
+
+    model: Any
+    door: Any
+    seen: list[Measured]
+    steps: list[tuple]
+
+
 @cache
+def run(name, purse):
+    """Return a fit that is only looked at."""
+    opened, seen, steps = door_to(table(), SHAPE, purse=purse), [], []
+    real = opened.measure
+
+    def watched(wanted, **rest):
+        found = real(wanted, **rest)
+        seen.extend(found)
+        return found
+
+    opened.measure = watched
+    told = OPTIONS.get(name, {})
+    model = METHODS[name].fit(opened, progress=lambda *said: steps.append(said), **told)
+    return Run(model, opened, seen, steps)
+
+
 def usual(name):
     """Return a model that is only looked at."""
-    return fitted(name, table(), SHAPE)[0]
+    return run(name, CONCENTRATED).model
 
 
 def spent(door) -> Fraction:
@@ -66,8 +94,9 @@ def spent(door) -> Fraction:
 
 
 def test_it_never_spends_more_than_was_charged(light, purse):
-    for unit in (Unit(), Unit(3), Unit(2, replaced=True)):
-        _, door = fitted(light, table(), SHAPE, purse=purse, unit=unit)
+    units = (Unit(3), Unit(2, replaced=True))
+    others = [fitted(light, table(), SHAPE, purse=purse, unit=unit)[1] for unit in units]
+    for door in (run(light, purse).door, *others):
         if METHODS[light].uses_data:
             assert 0 < spent(door) <= purse.amount + len(door.events) * GRID
             assert 0 <= door.left < 1
@@ -78,7 +107,7 @@ def test_it_never_spends_more_than_was_charged(light, purse):
 
 def test_its_events_are_priced_no_higher_than_the_purse(name, purse):
     """The charge before the run covers what happened, in the ledger's own words."""
-    _, door = fitted(name, table(), SHAPE, purse=purse)
+    door = run(name, purse).door
     if not METHODS[name].uses_data:
         return
     words = {"epsilon": Epsilon.of("1e-9"), "delta": Delta.of("1e-9")}
@@ -93,7 +122,7 @@ def test_its_events_are_priced_no_higher_than_the_purse(name, purse):
 
 
 def test_the_same_words_and_dice_give_the_same_rows(name, purse):
-    models = [fitted(name, table(), SHAPE, purse=purse, seed=5)[0] for _ in range(2)]
+    models = [run(name, purse).model, fitted(name, table(), SHAPE, purse=purse)[0]]
     rows = [model.sample(100, dice=np.random.default_rng(1)) for model in models]
     assert models[0].to_json() == models[1].to_json()
     assert (rows[0] == rows[1]).all()
@@ -208,17 +237,7 @@ def test_a_drowned_table_still_gives_rows(light, purse):
 
 def test_it_only_asks_for_columns_that_are_there(name):
     """Every noisy table that passed has the shape of its columns, merged or not."""
-    seen: list[Measured] = []
-    opened = door_to(table(), SHAPE)
-    real = opened.measure
-
-    def watched(wanted, **rest):
-        found = real(wanted, **rest)
-        seen.extend(found)
-        return found
-
-    opened.measure = watched
-    METHODS[name].fit(opened, **OPTIONS.get(name, {}))
+    seen = run(name, CONCENTRATED).seen
     for each in seen:
         assert list(each.columns) == sorted(set(each.columns))
         sides = zip(each.values.shape, SHAPE.of(each.columns), strict=True)
@@ -227,12 +246,7 @@ def test_it_only_asks_for_columns_that_are_there(name):
 
 
 def test_progress_is_public_and_ends(name):
-    steps = []
-    METHODS[name].fit(
-        door_to(table(), SHAPE),
-        progress=lambda *told: steps.append(told),
-        **OPTIONS.get(name, {}),
-    )
+    steps = run(name, CONCENTRATED).steps
     assert steps
     assert all(0 <= done <= of and what for done, of, what in steps)
     assert steps[-1][0] == steps[-1][1]

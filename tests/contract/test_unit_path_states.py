@@ -75,6 +75,7 @@ def test_another_path_to_people_is_another_copy(kind, tmp_path):
 
 
 @pytest.mark.spark
+@pytest.mark.slow  # as its original on Spark: that label and reading know the path, test_origins.py says, too
 def test_a_copy_that_forgets_how_its_rows_are_read_is_caught(tmp_path, monkeypatch):
     """The twin: content and SELECT are the same over both paths, and the fingerprint is of files alone."""
 

@@ -26,9 +26,11 @@ from discreet.plan.values import infer
 from discreet.sql.bind import bind
 from discreet.sql.write import expressions
 from discreet.sql.write.blocks import BlockWriter
-from engines import ENGINES, engine_place
+from engines import ENGINES, compiled, engine_place
 from queries import Questions
 from sittings import FULL
+
+__all__ = ["compiled"]
 
 CATALOG = catalog_of(Path())
 CHUNK = 12
@@ -157,6 +159,7 @@ def test_a_writer_that_truncates_instead_of_flooring_is_caught(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ENGINES[1:])
+@pytest.mark.usefixtures("compiled")
 def test_other_engines_agree_with_python(kind, tmp_path):
     rng = random.Random(22)
     rows = world_rows(rng, 60)["people"]

@@ -58,7 +58,7 @@ def written(folder, text, *, by_arrow, columns=COLUMNS, kinds=ingest.EVERY):
     return [row[:2] for row in described], rows
 
 
-@settings(max_examples=60 if FULL else 30, deadline=None)
+@settings(max_examples=60 if FULL else 15, deadline=None)
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=6))
 @example([["1", "true", "2024-02-29"], ["2", "false", ""]])
 @example([["1", "2", "3"]] * 3 + [["007", "0x1F", "-0"]])

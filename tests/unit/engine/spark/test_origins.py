@@ -82,6 +82,16 @@ def test_a_reading_is_a_path_and_an_encoding_and_cells(place):
         assert other.reading("shop.items") != plain
 
 
+def test_the_same_files_over_another_path_are_another_content(place):
+    """One label for both would let the rows of one path be answered from a copy of the other."""
+    text = toml(place, whole=True)
+    contents = set()
+    for said in (text, text.replace('"order_no -> orders', '"id -> orders')):
+        paths = every_path(loads(said, base=place.base).datasets.values(), SPARK)
+        contents.add(told(origins(place, paths=paths), "shop.items")[1])
+    assert len(contents) == 2
+
+
 def test_a_path_over_a_table_that_is_not_there_is_refused(place):
     with pytest.raises(UnknownName):
         origins(place, leave_out="shop.orders")
