@@ -38,7 +38,9 @@ LARGEST = MAX_MB << 20
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     with running(write_world(folder), max_upload_mb=MAX_MB) as found:
-        with patch.object(vl_convert, "javascript_bundle", lambda _: "// made up: it takes seconds"):
+        with patch.object(
+            vl_convert, "javascript_bundle", lambda _: "// made up: it takes seconds"
+        ):
             chart_bundle(found.context.settings.state_folder)
         store = found.app.state.uploads
         assert store.bounds.size == LARGEST
