@@ -18,7 +18,7 @@ from sittings import FULL
 
 HERE = Path(__file__).parent
 TARGETS = ("fuzz_sql", "fuzz_pgwire")
-RUNS = 400 if FULL else 40
+RUNS = 400 if FULL else 80
 
 ENGINES = [
     pytest.param(
