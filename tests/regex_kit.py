@@ -164,7 +164,7 @@ def _rebuilt(items):
 
 def superlinear(act, text_of, *, longest=8_000):
     """Return whether twice the length takes at least three times the work, again and again."""
-    length = 250
+    length = 60
     while length <= longest:
         once = _least_time(act, text_of(length))
         if once > ENOUGH / 2:

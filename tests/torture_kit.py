@@ -47,7 +47,7 @@ def serve(base: Path, url: str, name: str, careless: bool, say: Say) -> None:
     ledger = open_ledger(base, LIMITS[0], url=url)
     say("open")
     for turn in itertools.count():
-        request = f"{name}-{turn}"
+        begun, request = time.monotonic(), f"{name}-{turn}"
         receipt = pay(ledger, "1", request)
         say(f"paid {request}")
         if turn % 2:
@@ -61,6 +61,8 @@ def serve(base: Path, url: str, name: str, careless: bool, say: Say) -> None:
         if careless:  # the twin: one look at the file by hand, as the store once did
             with (base / "ledger.db").open("rb"):
                 pass
+        if url.startswith("postgres"):  # half at work: each opening reads all that was written
+            time.sleep(time.monotonic() - begun)
 
 
 def command(base: Path, url: str, name: str, say: Say) -> None:

@@ -19,6 +19,7 @@ from discreet.server.access.audit import AuditLog
 from patience import LONG
 from ports import free_port
 from server_kit import COUNT, write_world
+from server_process import CommandProcess
 
 API = "/api/v1"
 
@@ -56,7 +57,7 @@ def lines_until(process, word):
         lines.append(line)
         if word in line:
             return "".join(lines)
-    raise AssertionError("".join(lines) + process.stderr.read())
+    raise AssertionError("".join(lines))
 
 
 @pytest.fixture
@@ -108,11 +109,14 @@ def test_serve_refuses_what_is_unsafe_or_taken(tmp_path, capsys, monkeypatch):
     assert "not free" in capsys.readouterr().err
 
 
-def test_demo_prints_an_address_that_signs_in(tmp_path, said_when_ready):
+def test_demo_prints_an_address_that_signs_in(tmp_path, monkeypatch, said_when_ready):
     """The address works, the session asks, and the second start makes no new town."""
     port = str(free_port())
     arguments = ("demo", "--no-browser", "--port", port, "--people", "1000")
-    with command(*arguments, home=tmp_path) as process:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    process = CommandProcess([*arguments])
+    try:
         said = lines_until(process, "Stop with")
         address = re.search(r"http://\S+", said)[0]
         with httpx.Client(follow_redirects=True, timeout=LONG) as browser:
@@ -125,6 +129,8 @@ def test_demo_prints_an_address_that_signs_in(tmp_path, said_when_ready):
             body = {"sql": "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "epsilon": 0.1}
             found = browser.post(f"{base}/query", json=body, headers={"X-CSRF-Token": csrf})
             assert found.status_code == 200
+    finally:
+        assert process.end(LONG)
     home = tmp_path / ".local" / "share" / "discreet" / "town-1000"
     assert (home / "discreet.toml").is_file()
     built = {file: file.stat().st_mtime_ns for file in home.glob("*.parquet")}

@@ -35,9 +35,8 @@ extra = {{ type = "date", lower = "2020-01-01", upper = "2020-12-31" }}
 "höhe" = {{ type = "integer", lower = 0, upper = 9 }}
 """
 QUESTIONS = (
-    "SELECT COUNT(*) AS n, SUM(income) AS s, AVG(age) AS a FROM people",
+    "SELECT COUNT(DISTINCT person) AS d, SUM(income) AS s, AVG(age) AS a FROM people WHERE town = 'C'",
     "SELECT year, COUNT(*) AS n FROM people WHERE extra >= '2020-06-01' GROUP BY year",
-    "SELECT COUNT(DISTINCT person) AS n FROM people WHERE town = 'C'",
 )
 
 

@@ -63,10 +63,13 @@ def optimal_shares(
     links = _links(wanted)
     least = float(LEAST) * float(rest) / len(free)
     for _ in range(400):
+        before = weights[free]
         gradient = _gradient(weights, links, power=2 if pure else 1)
-        moved = weights[free] * np.sqrt(gradient[free])
+        moved = before * np.sqrt(gradient[free])
         weights[free] = np.maximum(moved / moved.sum() * float(rest), least)
         weights[free] *= float(rest) / weights[free].sum()
+        if np.array_equal(weights[free], before):
+            break  # to the last digit, and so would every further step be
     parts = [Fraction(max(1, math.floor(weights[i] / float(rest) * GRID)), GRID) for i in free]
     total = sum(parts, Fraction(0))
     shares = dict(fixed) | {i: rest * part / total for i, part in zip(free, parts, strict=True)}
