@@ -11,12 +11,14 @@ import threading
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import uvicorn
 
 from child_tasks import on_path
 from discreet.attack.attacks import AttackSettings, attack_named
+from discreet.attack.linkage import linkage
 from discreet.errors import EngineFailed
 from discreet.examples import town
 from discreet.server.access.tokens import Role
@@ -132,7 +134,8 @@ def home(tmp_path_factory):
 def attack_once(state):
     """Keep an outcome for the lab to open with, of a small town; test_lab.py lets the page make its own."""
     attack = attack_named(FIRST)
-    outcome = attack.run(AttackSettings.of(attack.knobs, {"people": 1000}).values)
+    with patch.object(linkage, "ASKED", 10):  # the page shows a share, of however many
+        outcome = attack.run(AttackSettings.of(attack.knobs, {"people": 1000}).values)
     Lab(state).keep(shown_of(usual_id(attack), outcome), durable=True)
 
 
