@@ -24,6 +24,7 @@ from discreet.examples import town
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
 from discreet.server.charts import chart_bundle
+from discreet.server.features.frame.pages import _Assets
 from discreet.server.features.lab.outcomes import Lab, shown_of, usual_id
 from discreet.server.features.lab.pages import FIRST
 from discreet.server.jobs.children import MODULE
@@ -187,6 +188,25 @@ def small(home, tmp_path):
 def jobs():
     """Processes of jobs start at once: pages show how they go, and other tests how they start."""
     with quick_jobs((MODULE, "child_held")):
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kept_files():
+    """Let the browser keep the files of pages: they do not change while tests run, and asking is a third of a visit.
+
+    That browsers ask each time is tested in tests/end_to_end/test_server_pages.py. What respondents need without a
+    connection is asked for here too.
+    """
+    asked = _Assets.file_response
+
+    def kept(self, full_path, *arguments, **named):
+        response = asked(self, full_path, *arguments, **named)
+        if "survey" not in Path(full_path).parts:
+            response.headers["Cache-Control"] = "max-age=86400"
+        return response
+
+    with patch.object(_Assets, "file_response", kept):
         yield
 
 
