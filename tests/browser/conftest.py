@@ -125,7 +125,7 @@ def home(tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             (folder / STATE).mkdir(mode=0o700, parents=True)
-            town(people=PEOPLE, folder=folder)
+            town(people=PEOPLE, folder=folder, ratings=20_000, genotypes=50)
             chart_bundle(folder / STATE)
             attack_once(folder / STATE)
             made.touch()
