@@ -4,9 +4,8 @@ import json
 
 from playwright.sync_api import expect
 
-from patience import LONG
-
 SECRET = "discreet survey secret"
+SIZE = {"width": 390, "height": 844}
 YES_NO = 'title = "Smoking"\nepsilon = "1.0986"\n[questions.smokes]\nkind = "yes-no"\ntext = "Do you smoke?"\n'
 ALL_KINDS = """
 title = "All kinds"
@@ -36,16 +35,21 @@ SENT, WAITING, NOTHING, TODAY = (
 
 
 class Respondent:
-    """One isolated device: a browser context of its own, with a log of its requests."""
+    """One isolated device: a browser context of its own or like new, with a log of its requests."""
 
     def __init__(self, chromium, served, store, *, secret=None, script=None, now=None):
+        self._left = False
         self.store = store
         self.path = f"/s/{store.plan.survey.name}"
-        self.context = chromium.new_context(viewport={"width": 390, "height": 844})
-        self.context.set_default_timeout(1000 * LONG)
-        if now is not None:
-            self.context.clock.set_fixed_time(now)
-        self.page = self.context.new_page()
+        self._lent = None
+        if (secret, script, now) == (None, None, None):
+            self._lent = chromium.lend(served.address, viewport=SIZE)
+            self.context, self.page = self._lent.context, self._lent.page()
+        else:  # what is put into a context stays there
+            self.context = chromium.new_context(viewport=SIZE)
+            if now is not None:
+                self.context.clock.set_fixed_time(now)
+            self.page = self.context.new_page()
         self.complaints = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self._console)
@@ -103,4 +107,9 @@ class Respondent:
         return [request for request in self.requests if request.method != "GET"]
 
     def leave(self):
-        self.context.close()
+        if self._lent is None:
+            self.context.close()
+        elif not self._left:
+            self.context.set_offline(False)
+            self._lent.clean()
+        self._left = True

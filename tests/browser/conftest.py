@@ -11,17 +11,20 @@ import threading
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import uvicorn
 
 from child_tasks import on_path
 from discreet.attack.attacks import AttackSettings, attack_named
+from discreet.attack.linkage import linkage
 from discreet.errors import EngineFailed
 from discreet.examples import town
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
 from discreet.server.charts import chart_bundle
+from discreet.server.features.frame.pages import _Assets
 from discreet.server.features.lab.outcomes import Lab, shown_of, usual_id
 from discreet.server.features.lab.pages import FIRST
 from discreet.server.jobs.children import MODULE
@@ -122,7 +125,7 @@ def home(tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             (folder / STATE).mkdir(mode=0o700, parents=True)
-            town(people=PEOPLE, folder=folder)
+            town(people=PEOPLE, folder=folder, ratings=20_000, genotypes=50)
             chart_bundle(folder / STATE)
             attack_once(folder / STATE)
             made.touch()
@@ -132,7 +135,8 @@ def home(tmp_path_factory):
 def attack_once(state):
     """Keep an outcome for the lab to open with, of a small town; test_lab.py lets the page make its own."""
     attack = attack_named(FIRST)
-    outcome = attack.run(AttackSettings.of(attack.knobs, {"people": 1000}).values)
+    with patch.object(linkage, "ASKED", 10):  # the page shows a share, of however many
+        outcome = attack.run(AttackSettings.of(attack.knobs, {"people": 1000}).values)
     Lab(state).keep(shown_of(usual_id(attack), outcome), durable=True)
 
 
@@ -184,6 +188,25 @@ def small(home, tmp_path):
 def jobs():
     """Processes of jobs start at once: pages show how they go, and other tests how they start."""
     with quick_jobs((MODULE, "child_held")):
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kept_files():
+    """Let the browser keep the files of pages: they do not change while tests run, and asking is a third of a visit.
+
+    That browsers ask each time is tested in tests/end_to_end/test_server_pages.py. What respondents need without a
+    connection is asked for here too.
+    """
+    asked = _Assets.file_response
+
+    def kept(self, full_path, *arguments, **named):
+        response = asked(self, full_path, *arguments, **named)
+        if "survey" not in Path(full_path).parts:
+            response.headers["Cache-Control"] = "max-age=86400"
+        return response
+
+    with patch.object(_Assets, "file_response", kept):
         yield
 
 

@@ -1,20 +1,26 @@
-"""A server as a process of its own, which stops at one place until it is killed.
+"""Servers as processes of their own, each of which stops at one place until it is killed.
 
-Run as: python killable.py CONFIG PORT TOKEN GATE WORDS. It prints the owner's token and "reached" as lines. With
+What is run has its imports done and forks a server for every line [CONFIG, PORT, TOKEN, GATE, WORDS]; it prints the
+server's number, and "ended" when that was killed. The server prints the owner's token and "reached" as lines. With
 the gate "child" it is the child of a long job that stops, where CHILD_HELD says (child_held.py).
 """
 
+import json
+import os
 import sys
 import threading
 from pathlib import Path
 
 import uvicorn
 
+from discreet.engine.template import _threads
 from discreet.ledger.ledger import Ledger
 from discreet.release import outcome
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
+from discreet.server.feature import features
 from discreet.server.settings import Settings
+from lent import for_a_fork, lend
 
 FOREVER = threading.Event()
 
@@ -53,8 +59,7 @@ def gate(where, words):
     Ledger.charge, outcome._computed, outcome._kept = charged, looked, stored
 
 
-def main():
-    config, port, token, where, words = sys.argv[1:]
+def serve(config, port, token, where, words):
     if where and where != "child":
         gate(where, words)
     settings = {"port": int(port), "rate": 10_000, "burst": 10_000, "spare_child": False}
@@ -64,6 +69,22 @@ def main():
     if token == "new":
         print(app.state.context.tokens.new(Role.OWNER).text, flush=True)
     uvicorn.run(app, host="127.0.0.1", port=int(port), log_level="error")
+
+
+def main():
+    features()
+    lend(planner=True)  # the templates, started once for all servers
+    assert _threads() == 1, "what has threads must not fork"
+    for line in sys.stdin:
+        ask_it = for_a_fork()
+        pid = os.fork()
+        if pid == 0:
+            ask_it()
+            serve(*json.loads(line))
+            os._exit(0)
+        print(pid, flush=True)
+        os.waitpid(pid, 0)
+        print("ended", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,35 @@
 """The course in a real browser: every lesson on desktop and phone, things that move, answers that are graded."""
 
+import itertools
 import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 from test_axe import DESKTOP, PHONE, WAYS, walked
+from test_frame import NAMELESS
 
 from discreet.course import all_lessons
 from sittings import FULL
 
 LESSONS = all_lessons()
 
+KINDS = """() => {
+    const name = (node) => [node.tagName, ...[...node.classList].sort()].join(".");
+    const said = ({ name, value }) => (["role", "type"].includes(name) ? `${name}=${value}` : name);
+    const found = new Set();
+    let heading = "";
+    for (const node of document.querySelectorAll("*")) {
+        const attributes = [...node.attributes].map(said).sort().join(" ");
+        found.add(`${node.parentElement ? name(node.parentElement) : ""} > ${name(node)} ${attributes}`);
+        if (/^H[1-6]$/.test(node.tagName)) {
+            found.add(`${heading}, ${node.tagName}`);
+            heading = node.tagName;
+        }
+    }
+    return [...found];
+}"""
+"""What a page is made of: elements with their classes and attributes, in what they stand, and how headings follow."""
 RIGHT = re.compile(r"right (\d+) times in 100; guessing")
 
 
@@ -91,8 +109,24 @@ def over(page):
     )
 
 
-def walk_lessons(page, address, ways_of):
-    """Open every lesson; return what axe finds in the ways that `ways_of` names for its place."""
+class News:
+    """What pages are made of: whether one has anything that those before it had not."""
+
+    def __init__(self):
+        self._known = set()
+
+    def on(self, page):
+        kinds = set(page.evaluate(KINDS))
+        new = kinds - self._known
+        self._known |= kinds
+        return new
+
+
+def walk_lessons(page, address, ways_of, news=None):
+    """Open every lesson; return what axe finds in the ways that `ways_of` names for its place.
+
+    With `news`, axe looks at lessons with something new on them.
+    """
     wrong = []
     for place, lesson in enumerate(LESSONS):
         page.set_viewport_size(DESKTOP)
@@ -102,12 +136,14 @@ def walk_lessons(page, address, ways_of):
         for size in (DESKTOP, PHONE):
             page.set_viewport_size(size)
             assert over(page) == 0, f"{lesson.name} scrolls sideways at {size['width']}"
-        wrong += walked(page, ways_of(place))
+        assert page.evaluate(NAMELESS) == [], lesson.name
+        if news is None or news.on(page):
+            wrong += walked(page, ways_of(place))
     return wrong
 
 
 def test_every_lesson_fits_and_is_open_to_everybody(served, visit):
-    """Each is walked one way, and each way by a quarter of the lessons."""
+    """Each that has something new is walked one way, and each way by a quarter of the lessons."""
     page = visit(served, "/course", token="")
     links = page.locator(".contents a").evaluate_all("nodes => nodes.map(node => node.pathname)")
     assert links == [f"/course/{lesson.name}" for lesson in LESSONS]
@@ -116,7 +152,8 @@ def test_every_lesson_fits_and_is_open_to_everybody(served, visit):
     )
     assert len(linked) == 25
     assert min(linked) >= 1, "every subject is two clicks away"
-    assert walk_lessons(page, served.address, lambda place: [WAYS[place % len(WAYS)]]) == []
+    ways = itertools.cycle(WAYS)
+    assert walk_lessons(page, served.address, lambda _: [next(ways)], News()) == []
 
 
 @pytest.mark.slow
@@ -126,10 +163,16 @@ def test_every_lesson_in_all_four_ways(served, visit):
 
 
 def test_the_walk_would_see_a_fault(served, visit):
-    page = visit(served, "/course/promise", token="")
+    page, news = visit(served, "/course/promise", token=""), News()
+    expect(page.locator(".live:empty")).to_have_count(0)
+    assert news.on(page)
+    assert not news.on(page)
     page.evaluate("document.querySelector('#laws-epsilon').removeAttribute('aria-label')")
     page.evaluate("document.querySelector('label[for=laws-epsilon]').remove()")
     assert [each[1] for each in walked(page, [WAYS[1]])] == ["label"]
+    assert len(page.evaluate(NAMELESS)) == 1
+    page.evaluate("document.querySelector('h1').className = 'faint'")
+    assert news.on(page), "a page of known parts is looked at when one of them has changed"
 
 
 def test_a_slider_over_steps_shows_one_at_a_time(served, visit):

@@ -1,9 +1,11 @@
 """The server is killed in the middle of things: the page says so, and brings back what can be brought."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import pytest
 from playwright.sync_api import expect
 
 from child_tasks import on_path
+from discreet.engine.template import _ONE_THREAD
 from discreet.server.charts import FOLDER as CHARTS
 from discreet.server.settings import STATE
 from patience import LONG, eventually
@@ -36,21 +39,28 @@ class Killable:
         self.port = free_port()
         self.child = folder / "child"
         self.address = f"http://127.0.0.1:{self.port}"
+        self.forks = None
         self.process = None
         self.owner = ""
 
     def start(self, where="", words=""):
-        words = [self.config, self.port, "known" if self.owner else "new", where, words]
-        held = {"CHILD_HELD": f"stored|{self.child}", "PYTHONPATH": on_path()}
-        self.process = subprocess.Popen(
-            [sys.executable, PROGRAM, *map(str, words)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | held,
-        )
-        self.owner = self.owner or self.process.stdout.readline().strip()
-        self.reached = threading.Event()
-        threading.Thread(target=self._listen, args=[self.process], daemon=True).start()
+        if self.forks is None:
+            held = {"CHILD_HELD": f"stored|{self.child}", "PYTHONPATH": on_path()}
+            self.forks = subprocess.Popen(
+                [sys.executable, PROGRAM],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env=os.environ | _ONE_THREAD | held,
+            )
+        known = "known" if self.owner else "new"
+        order = [str(self.config), self.port, known, where, words]
+        self.forks.stdin.write(json.dumps(order) + "\n")
+        self.forks.stdin.flush()
+        self.process = int(self.forks.stdout.readline())
+        self.owner = self.owner or self.forks.stdout.readline().strip()
+        self.reached, self.ended = threading.Event(), threading.Event()
+        threading.Thread(target=self._listen, daemon=True).start()
         eventually(self._listens, "the server did not start")
 
     def _listens(self):
@@ -58,15 +68,22 @@ class Killable:
             return True
         return False
 
-    def _listen(self, process):
-        for line in process.stdout:
-            if line.strip() == "reached":
+    def _listen(self):
+        while (line := self.forks.stdout.readline().strip()) not in ("ended", ""):
+            if line == "reached":
                 self.reached.set()
+        self.ended.set()
 
     def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
+        os.kill(self.process, signal.SIGKILL)
+        assert self.ended.wait(LONG), "the server was not killed"
+        self.process = None
+
+    def close(self):
+        if self.process is not None:
+            self.kill()
+        if self.forks is not None:
+            self.forks.communicate()
 
     def got(self, path):
         headers = {"Authorization": f"Bearer {self.owner}"}
@@ -81,8 +98,7 @@ class Killable:
 def killable(tmp_path_factory, home):
     found = Killable(tmp_path_factory.mktemp("killable"), home / STATE / CHARTS)
     yield found
-    if found.process is not None and found.process.poll() is None:
-        found.kill()
+    found.close()
 
 
 def killed(killable, page, number):
