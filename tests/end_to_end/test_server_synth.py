@@ -12,13 +12,12 @@ import discreet
 from discreet import errors
 from discreet.server.jobs.queue import Job
 from server_kit import CANARY, ROWS, logged, running, write_world
-from sittings import FULL
 
 API = "/api/v1/synth"
 NOISY = {"estimated_rows", "seconds", "agreement", "notices"}
 WISH = {"table": "census.people", "epsilon": "1"}
 QUICK = WISH | {"method": "independent"}
-DEEP = 40 if FULL else 17
+DEEP = 40
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +143,7 @@ def test_a_copy_is_no_answer_to_a_question(owner, made):
         ({"rows": -1}, 400),
         ({"rows": 10**9}, 400),
         ({"where": "nothing = 5"}, 404),
-        # Each level takes the parser twice as long: far too long here, and with forty of them for ever.
+        # Each level takes the parser twice as long: with forty of them for ever.
         ({"where": "DATE(" * DEEP + "1" + ")" * DEEP + " = 1"}, 400),
         ({"rules": ["age = " + "INT(" * DEEP + "1" + ")" * DEEP]}, 400),
         ({"choose": ["tree", "tree"]}, 400),
