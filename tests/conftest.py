@@ -2,7 +2,6 @@
 
 import gc
 import os
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -56,10 +55,6 @@ def pytest_addoption(parser):
     )
 
 
-# Once JAX is loaded a process must not fork, and many tests here do: those that load it run apart.
-_LOADS_JAX = re.compile(r"test_rap(?!por)|\brap(\b|_)")
-
-
 def pytest_configure(config):
     if count := config.option.workers:
         from workers import Workers
@@ -85,6 +80,7 @@ def pytest_unconfigure():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
+    """Once JAX is loaded a process must not fork, and many tests here do: those that load it run apart."""
     had = sys.modules.get("jax") is not None
     result = yield
     loaded = sys.modules.get("jax") is not None and not had
@@ -95,7 +91,5 @@ def pytest_runtest_call(item):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        if _LOADS_JAX.search(item.nodeid):
-            item.add_marker(pytest.mark.jax)
         if item.get_closest_marker("spark") and item.get_closest_marker("slow_on_spark"):
             item.add_marker(pytest.mark.slow)

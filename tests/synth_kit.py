@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 
 from discreet.synth.encoding.shape import Shape, merge_counts
 from discreet.synth.measure.memory import MemoryCounter
@@ -16,6 +17,7 @@ from discreet.synth.measure.private_marginals import (
     PrivateMarginals,
     Unit,
 )
+from discreet.synth.methods.registry import METHODS
 from discreet.testing import SeededRng
 
 CONCENTRATED = MarginalBudget(Fraction(1, 2), concentrated=True)
@@ -26,6 +28,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "rap": {"rounds": 3, "queries": 4, "relaxed_rows": 20, "steps": 60},
 }
 """Options that make a method fit for tiny tables: for those that would take seconds otherwise."""
+
+
+EVERY_METHOD = [
+    pytest.param(name, marks=pytest.mark.jax) if method.needs else name
+    for name, method in METHODS.items()
+]
+"""For tests that fit every method."""
 
 
 def shape_of(*sizes: int) -> Shape:

@@ -1,8 +1,9 @@
 """Servers as processes of their own, each of which stops at one place until it is killed.
 
-What is run has its imports done and forks a server for every line [CONFIG, PORT, TOKEN, GATE, WORDS]; it prints the
-server's number, and "ended" when that was killed. The server prints the owner's token and "reached" as lines. With
-the gate "child" it is the child of a long job that stops, where CHILD_HELD says (child_held.py).
+Run as python killable.py CONFIG PORT TOKEN GATE WORDS it is one. Without words it does its imports and forks one for
+every line [CONFIG, PORT, TOKEN, GATE, WORDS]; it prints the server's number, and "ended" when that was killed. A server
+prints the owner's token and "reached" as lines. With the gate "child" it is the child of a long job that stops, where
+CHILD_HELD says (child_held.py).
 """
 
 import json
@@ -72,6 +73,9 @@ def serve(config, port, token, where, words):
 
 
 def main():
+    if sys.argv[1:]:
+        serve(*sys.argv[1:])
+        return
     features()
     lend(planner=True)  # the templates, started once for all servers
     assert _threads() == 1, "what has threads must not fork"

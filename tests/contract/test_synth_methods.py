@@ -22,19 +22,22 @@ from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, Unit
 from discreet.synth.methods.registry import ALIASES, METHODS, find_method, read_model
 from discreet.testing import ALPHA
-from synth_kit import CONCENTRATED, OPTIONS, PURSES, door_to, random_codes, shape_of
+from synth_kit import CONCENTRATED, EVERY_METHOD, OPTIONS, PURSES, door_to, random_codes, shape_of
 
 GRID = Fraction(1, 10**24)  # computed costs are rounded up to this
 SHAPE = shape_of(3, 4, 2, 5)
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=EVERY_METHOD)
 def name(request):
     return request.param
 
 
 @pytest.fixture(
-    params=[pytest.param(n, marks=pytest.mark.slow) if m.needs else n for n, m in METHODS.items()]
+    params=[
+        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.jax]) if method.needs else name
+        for name, method in METHODS.items()
+    ]
 )
 def light(request):
     """Every method, those that compile for each new shape with the full counts only."""

@@ -25,10 +25,14 @@ RUNNABLE = [fence for fence in EXAMPLES if "# skip:" not in fence.text]
 PYTHON = [fence for fence in RUNNABLE if fence.language == "python"]
 SHELL = [fence for fence in RUNNABLE if fence.language == "sh" and fence.file != "README.md"]
 SOURCES = ROOT / "src" / "discreet"
-MODULES = [
-    "discreet." + path.relative_to(SOURCES).with_suffix("").as_posix().replace("/", ".")
+TEXTS = {
+    "discreet." + path.relative_to(SOURCES).with_suffix("").as_posix().replace("/", "."): text
     for path in sorted(SOURCES.rglob("*.py"))
-    if ">>> " in path.read_text(encoding="utf-8")
+    if ">>> " in (text := path.read_text(encoding="utf-8"))
+}
+MODULES = [
+    pytest.param(name, marks=pytest.mark.jax) if "\nimport jax" in text else name
+    for name, text in TEXTS.items()
 ]
 
 
@@ -85,7 +89,7 @@ def test_shell_examples(fence, folder, monkeypatch, capsys):
 def test_docstring_examples(name):
     module = importlib.import_module(name.removesuffix(".__init__"))
     failed, tried = doctest.testmod(module)
-    assert tried or "+SKIP" in (SOURCES.parent / (name.replace(".", "/") + ".py")).read_text()
+    assert tried or "+SKIP" in TEXTS[name]
     assert not failed
 
 

@@ -76,6 +76,7 @@ def test_adaptive_is_better_than_the_tree_was_measured(adult, epsilon, limit):
 
 
 @pytest.mark.slow
+@pytest.mark.jax
 @pytest.mark.timeout(1800)
 def test_rap_keeps_the_largest_error_small(adult):
     pytest.importorskip("jax")

@@ -89,8 +89,7 @@ def said():
     return json.loads(done.stdout)
 
 
-# Not by their text: names of some packages would have them run apart, and every process asks anew.
-@pytest.mark.parametrize("code", WANTED, ids=range(len(WANTED)))
+@pytest.mark.parametrize("code", WANTED)
 def test_what_is_absent_is_named_with_the_extra_that_brings_it(code, said):
     package, extra = WANTED[code]
     found, sentence = said[code]

@@ -15,7 +15,10 @@ from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.methods import rap
 from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
 
-pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra rap")
+pytestmark = [
+    pytest.mark.jax,
+    pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra rap"),
+]
 
 SHAPE = shape_of(4, 6, 3)
 SMALL = {"rounds": 3, "queries": 4, "relaxed_rows": 50, "steps": 60}

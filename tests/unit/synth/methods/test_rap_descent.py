@@ -7,7 +7,10 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra rap")
+pytestmark = [
+    pytest.mark.jax,
+    pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra rap"),
+]
 # Loads JAX: when a test runs, not when it is collected.
 descent = partial(import_module, "discreet.synth.methods.rap_descent")
 
