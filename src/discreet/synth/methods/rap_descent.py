@@ -136,7 +136,7 @@ def _adam(slope: Any, logits: Array, steps: Any, rate: Any) -> Array:
     return found
 
 
-@jax.jit
+@jax.jit  # type: ignore[untyped-decorator]
 def _fit_cells(
     logits: Array,
     owns: Array,
