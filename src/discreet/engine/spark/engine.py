@@ -183,7 +183,9 @@ class SparkEngine(Engine):
         facts = self.facts(name)
         with self._lock:
             if self._attached.get(name) != facts:
-                self._origins.attach(self._live(), name)
+                known, session = self._session, self._live()
+                if session is known:  # a new one has just attached all tables
+                    self._origins.attach(session, name)
                 self._attached[name] = facts
         return facts
 
