@@ -1,10 +1,11 @@
-"""Every page by axe-core: both themes, desktop and phone; nothing serious, nothing moderate."""
+"""Every page by axe-core: both themes, desktop and phone; nothing serious, nothing moderate, nothing cut off."""
 
 import re
 import secrets
 
 import pytest
 from playwright.sync_api import expect
+from test_frame import NAMELESS, elsewhere, width
 
 from discreet.server.access.auth import all_routes
 from discreet.survey.command import begin_survey
@@ -133,15 +134,25 @@ def places(page, served, tmp_path):
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_every_page_in_both_themes_on_desktop_and_phone(served, visit, tmp_path, every):
-    """In the short form each page is walked one way, and each way by a quarter of the pages."""
+    """In the short form each page is walked one way, and each way by a quarter of the pages.
+
+    Each fits a phone, names its controls and asks nobody else.
+    """
     page = visit(served, "/course")
     wrong, seen = [], []
     for i, path in enumerate(places(page, served, tmp_path)):
+        page.set_viewport_size(PHONE)
         page.goto(served.address + path)
         page.wait_for_load_state("networkidle")
+        assert width(page) <= PHONE["width"], path
+        assert page.evaluate(NAMELESS) == [], path
+        assert page.locator("h1").count() == 1, path
+        assert page.locator("html").get_attribute("lang") == "en", path
         seen.append(path.partition("?")[0])
         wrong += walked(page, WAYS if every else [WAYS[i % len(WAYS)]])
     assert wrong == []
+    assert len(page.watched.requests) > 30
+    assert elsewhere(page, served) == []
     missed = [
         route for route in pages_of(served.app) if not any(fits(route, path) for path in seen)
     ]

@@ -151,7 +151,8 @@ def lacking(rows, units):
     [
         pytest.param("duckdb", slice(SOME), PEOPLE, id="duckdb"),
         pytest.param("postgres", slice(SOME), PEOPLE, id="postgres", marks=pytest.mark.postgres),
-        pytest.param("spark", SPARKS, 1, id="spark", marks=pytest.mark.spark),
+        # Its tables are DuckDB's (above), where nobody moves them further.
+        pytest.param("spark", SPARKS, 1, id="spark", marks=[pytest.mark.spark, pytest.mark.slow]),
     ],
 )
 def test_nobody_moves_what_an_engine_adds_up_further_than_declared(kind, some, people, tmp_path):

@@ -7,6 +7,8 @@ import pytest
 from clients_kit import CLIENTS, OTHERS, checks_of, expected, town
 
 HOW = "make test-clients installs it"
+ASKED_ELSEWHERE = {"SQLAlchemy", "psql"}
+"""In test_pgwire_clients.py, less at length."""
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +18,14 @@ def pg(tmp_path_factory):
         yield found, expected(folder)
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize(
+    "client",
+    [
+        pytest.param(client, marks=[pytest.mark.slow] * (client.name in ASKED_ELSEWHERE))
+        for client in CLIENTS
+    ],
+    ids=lambda client: client.name,
+)
 def test_a_client_from_the_registry_of_python(pg, client):
     compare(pg, client)
 

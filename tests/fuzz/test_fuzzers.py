@@ -55,7 +55,10 @@ def clean(
     assert int(done[1]) >= runs, said[-4000:]
 
 
-@pytest.mark.parametrize("target", TARGETS)
+# What is planted in the wire protocol so few inputs find once in seven runs: that one is for the full counts.
+@pytest.mark.parametrize(
+    "target", [pytest.param(t, marks=pytest.mark.slow) if "pgwire" in t else t for t in TARGETS]
+)
 def test_a_short_run_finds_nothing(target):
     """Each time with other inputs; one that is found is shown."""
     seed = random.SystemRandom().randrange(10**9)
