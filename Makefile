@@ -41,11 +41,12 @@ run: $(RUNS)  ## start with the example data
 	@$(BIN)/discreet demo
 
 # Lint and types take one core for a minute: beside the tests, not before them.
-test: setup  ## lint, types, all tests (about a quarter of an hour on 2 cores)
+test: setup  ## lint, types, all tests (ten to fifteen minutes on 2 cores)
 	@$(MAKE) --no-print-directory -j3 lint types suite
 
+# More workers than cores: now and then all of them wait for a browser, a limit or a disk.
 suite: $(READY)
-	$(BIN)/pytest --workers 3 -m "not slow and not clients" tests
+	$(BIN)/pytest --workers 4 -m "not slow and not clients" tests
 
 test-fast: $(READY)  ## what bare `pytest` runs: no servers
 	$(BIN)/pytest --workers 3

@@ -333,6 +333,7 @@ price = { type = "integer", lower = 0, upper = 9 }
 """
 
 
+@pytest.mark.slow_on_spark  # folders by themselves, and paths (test_unit_paths.py), are asked there
 @pytest.mark.parametrize("url", ENGINES)
 def test_a_path_leads_over_folders(url, tmp_path):
     """Keys are the same in every storage, and a key that nobody declared is read as well."""

@@ -96,7 +96,14 @@ def test_a_path_that_lists_a_person_twice_is_caught(kind, tmp_path, monkeypatch)
         engine.close()
 
 
-@pytest.mark.parametrize("copy", [False, True], ids=["read", "copied"])
+@pytest.mark.parametrize(
+    "copy",
+    [
+        pytest.param(False, id="read"),
+        # Copies of tables over a path: test_unit_path_states.py, on Spark too.
+        pytest.param(True, id="copied", marks=pytest.mark.slow_on_spark),
+    ],
+)
 @pytest.mark.parametrize("kind", ENGINES)
 def test_answers_count_the_rows_of_people_over_a_path(kind, copy, tmp_path):
     tables = shop(random.Random(11), texts=True)
