@@ -19,7 +19,6 @@ import uvicorn
 from child_tasks import on_path
 from discreet.attack.attacks import AttackSettings, attack_named
 from discreet.attack.linkage import linkage
-from discreet.errors import EngineFailed
 from discreet.examples import town
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
@@ -31,13 +30,14 @@ from discreet.server.jobs.children import MODULE
 from discreet.server.settings import STATE, Settings
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
-from patience import LONG, eventually
+from patience import LONG
 from ports import free_port
 from quick_jobs import quick_jobs
 from workers import worker
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from gates import GatedEngine, HeldJob
 from lending import CHROMIUM, Chromium
 from sluggish import sluggish
 
@@ -287,70 +287,6 @@ def visit(chromium):
     for each in lent:
         each.clean()
     assert watched.complaints == []
-
-
-class GatedEngine:
-    """An engine that reads only once the gate is open; cancelling breaks the wait."""
-
-    def __init__(self, inner):
-        self._inner = inner
-        self.reading = threading.Event()
-        self.gate = threading.Event()
-        self.stopped = False
-
-    def __getattr__(self, name):
-        return getattr(self._inner, name)
-
-    def hold(self, tables):
-        return GatedHeld(self, self._inner.hold(tables))
-
-    def wait(self):
-        self.reading.set()
-        assert self.gate.wait(LONG), "nobody opened the gate"
-        if self.stopped:
-            raise EngineFailed("stopped")
-
-    def cancel(self, **_named):
-        self.stopped = True
-        self.gate.set()
-
-
-class GatedHeld:
-    """A held state behind its engine's gate."""
-
-    def __init__(self, engine, inner):
-        self._engine = engine
-        self._inner = inner
-
-    def __getattr__(self, name):
-        return getattr(self._inner, name)
-
-    def run(self, *arguments, **named):
-        self._engine.wait()
-        return self._inner.run(*arguments, **named)
-
-    def keep(self, sql):
-        self._engine.wait()
-        return self._inner.keep(sql)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._inner.close()
-
-
-class HeldJob:
-    """The next long job of a server: its child stops while it reads, until it is let go."""
-
-    def __init__(self, file):
-        self._file = file
-
-    def wait(self):
-        eventually(self._file.exists, "the child did not get there")
-
-    def go(self):
-        self._file.with_name(f"{self._file.name}.go").touch()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 
 def main() -> None:
     """Run `discreet`; a user's mistake ends with one clear line and exit status 1."""
-    # Modules live as long as their command: to look among them for garbage is a tenth of its start.
+    # Modules live as long as their command: there is no garbage among them to look for while it starts.
     gc.set_threshold(50_000, 20, 50)
     from discreet.cli.app import run
 

@@ -257,7 +257,7 @@ def _here() -> str:
 def main() -> NoReturn:
     """Be the template: import and prepare the module of the second argument, then fork for every order."""
     orders = socket.socket(fileno=int(sys.argv[1]))
-    gc.disable()  # what is imported is no garbage: to look for some takes a fifth of the time
+    gc.disable()  # what is imported is no garbage: to look for some takes a sixth of the time
     getattr(importlib.import_module(sys.argv[2]), "prepare", lambda: None)()
     gc.collect()
     gc.freeze()  # what is there already stays shared
