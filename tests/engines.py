@@ -22,8 +22,8 @@ import pytest
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
-from discreet.engine.names import quoted
-from discreet.engine.types import read_as
+from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.types import read_as
 
 ENGINES = [
     pytest.param("duckdb", id="duckdb"),

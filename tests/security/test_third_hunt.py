@@ -11,8 +11,8 @@ import pytest
 
 import discreet
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
-from discreet.engine import functions
 from discreet.engine.base import open_exact
+from discreet.engine.dialect import functions
 from discreet.kernel.canonical.select import CanonicalRecipe
 from discreet.kernel.derive.facts import facts_of
 from discreet.kernel.trees.nodes import Unfit
@@ -81,9 +81,9 @@ def test_people_whom_a_collation_calls_equal_are_several(tmp_path, bound):
 
 def test_read_as_they_are_collated_they_are_one(tmp_path, monkeypatch):
     """The twin: the kernel as it was."""
-    table = dict(functions.FUNCTIONS)
-    table["text_of_any"] = {**table["text_of_any"], "duckdb": "CAST($0 AS VARCHAR)"}
-    monkeypatch.setattr(functions, "FUNCTIONS", table)
+    table = dict(functions.templates("duckdb"))
+    table["text_of_any"] = "CAST($0 AS VARCHAR)"
+    monkeypatch.setattr(functions, "templates", lambda _dialect: table)
     assert _moved(tmp_path, "") == len(NAMES) - 1
 
 

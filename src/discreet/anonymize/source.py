@@ -16,9 +16,10 @@ from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.catalog.read.sources import check_file
 from discreet.core.schema import Table
 from discreet.engine.base import Engine, EngineLimits, open_exact
-from discreet.engine.connect import connect, dialect_of
+from discreet.engine.connect import connect
+from discreet.engine.dialect.names import quoted
 from discreet.engine.files import READABLE
-from discreet.engine.names import quoted
+from discreet.engine.kinds import kind_of
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
 from discreet.kernel.canonical.paths import followed_paths
 from discreet.kernel.canonical.source import PlainSource
@@ -168,7 +169,7 @@ def _declared_engine(catalog: Catalog, dataset: str, table: str, *, keep: bool) 
     steps = () if found.path is None else found.path.steps
     on_the_way = [catalog.table(step.table, dataset) for step in steps]
     names = [engine_name(owner, each) for each in (found, *on_the_way)]
-    paths = followed_paths(owner.name, owner.tables, dialect_of(catalog.engine_url))
+    paths = followed_paths(owner.name, owner.tables, kind_of(catalog.engine_url).dialect.name)
     return connect(
         catalog.engine_url,
         {name: catalog.sources[name] for name in names},

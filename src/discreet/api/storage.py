@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
+from discreet.engine.kinds import kind_of
 from discreet.engine.volumes import AtRest, HostSystem, Volume
 from discreet.errors import CatalogError
 
@@ -42,12 +43,12 @@ def places_of(catalog: Catalog, system: HostSystem | None = None) -> tuple[Store
         wanted.append(("ledger", catalog.base / (rest or "ledger.db")))
     else:  # its head and checkpoints: what was asked about, and by whom, though no answer
         wanted.append(("ledger's checkpoints", catalog.base))
-    engine, _, database = catalog.engine_url.partition(":")
-    if engine == "duckdb" and database:
+    kind = kind_of(catalog.engine_url)
+    if database := kind.database(catalog.engine_url):
         wanted.append(("database", catalog.base / database))
-    if engine in ("spark", "local") or catalog.engine_url.startswith("local"):
-        wanted.append(("Spark's temporary files", Path(tempfile.gettempdir())))
-    if engine in ("duckdb", "spark"):
+    if kind.leaves is not None:
+        wanted.append((kind.leaves, Path(tempfile.gettempdir())))
+    if kind.files:
         # Of a pattern the folder before it.
         sources = sorted({each for each in catalog.sources.values() if "://" not in each})
         wanted += [("source", catalog.base / _before_pattern(each)) for each in sources]

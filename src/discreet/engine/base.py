@@ -195,7 +195,7 @@ class Held(Protocol):
 class Engine(Protocol):
     """Exact computation over attached tables.
 
-    Runs only SQL that we generated; `discreet.engine.guard` is the second wall, the engine's own
+    Runs only SQL that we generated; `discreet.engine.dialect.guard` is the second wall, the engine's own
     lock-down the third. Every failure while rows are read is `engine_failed()`.
     """
 

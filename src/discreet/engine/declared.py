@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.engine.types import storage
+from discreet.engine.dialect.storage import storage
 
 if TYPE_CHECKING:
     from discreet.engine.lakes.delta import FileColumn

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from discreet.core.path import FollowedPath, PathCell
 from discreet.engine.declared import folded
-from discreet.engine.types import storage
+from discreet.engine.dialect.storage import storage
 from discreet.errors import CatalogError
 
 Types = Mapping[str, str]

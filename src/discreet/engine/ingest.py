@@ -17,8 +17,8 @@ from pathlib import Path
 
 import duckdb
 
+from discreet.engine.dialect.names import quoted
 from discreet.engine.formats.plain_csv import SHORT_DECIMAL, CsvFile, Misfit, store_plain
-from discreet.engine.names import quoted
 
 UNAMBIGUOUS = ("BIGINT", "BOOLEAN")
 """Types whose texts say the same in every spelling; 1.234 and 2024-03-04 do not."""

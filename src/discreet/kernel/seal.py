@@ -14,6 +14,7 @@ from types import MappingProxyType
 from discreet.core.event import Composed, Failing, PrivacyEvent, Select
 from discreet.core.numbers import Delta
 from discreet.core.unit import Neighbours
+from discreet.engine.kinds import dialect_named
 from discreet.kernel.derive.facts import Facts, Form, Output, facts_of
 from discreet.kernel.derive.scans import CatalogScans, dataset_of
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
@@ -74,19 +75,17 @@ def parse(sql: str, dialect: str, own_tree: str | None) -> Statement:
     """
     if own_tree is not None:
         return read_duckdb(own_tree)
-    tree = read_sqlglot(sql, dialect)
-    if dialect in _BACKTRACKING and any(map(_is_slow, terms(tree))):
+    row = dialect_named(dialect)
+    tree = read_sqlglot(sql, row.grammar)
+    if row.backtracks and any(map(_is_slow, terms(tree))):
         raise Unfit("a search that takes as long as a row decides on this engine")
-    if dialect in _NARROW_SUMS and not all(map(_is_wide, folds(tree))):
+    if row.narrow_sums and not all(map(_is_wide, folds(tree))):
         raise Unfit("a sum that could leave 64 bits on this engine")
     return tree
 
 
-_NARROW_SUMS = frozenset({"spark"})
-_BACKTRACKING = frozenset({"spark"})
-"""Where LIKE tries every way to share a text among its %: (letters)^(number of %) steps."""
 MOST_PARTS = 2
-"""How many % may stand in a pattern there."""
+"""How many % may stand in a pattern where LIKE tries every way to share a text among them."""
 
 
 def _is_slow(term: Term) -> bool:

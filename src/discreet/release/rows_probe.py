@@ -18,7 +18,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
 from discreet.core.owner import OWNER
 from discreet.core.schema import Dataset, Table
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Statement, scans_of

@@ -13,7 +13,7 @@ from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.schema import CategoryDomain, Column
 from discreet.core.unit import PrivacyUnit
 from discreet.engine.base import Engine
-from discreet.engine.types import Storage, storage
+from discreet.engine.dialect.storage import Storage, storage
 from discreet.kernel.canonical.losses import table_losses
 
 

@@ -14,7 +14,8 @@ from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
 from discreet.catalog.read.policy_file import loads, meant_file
 from discreet.catalog.write import write_over
 from discreet.core.path import FollowedPath
-from discreet.engine.connect import connect, dialect_of
+from discreet.engine.connect import connect
+from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.kernel.canonical.paths import followed_paths
 
@@ -57,7 +58,7 @@ def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> l
     paths: dict[str, FollowedPath] = {}
     for name in {each.dataset: None for each in tables}:
         own = [each.table for each in tables if each.dataset == name]
-        paths |= followed_paths(name, own, dialect_of(url))
+        paths |= followed_paths(name, own, kind_of(url).dialect.name)
     engine = connect(url, sources, base=config.parent, encodings=encodings, paths=paths)
     found = []
     try:

@@ -18,7 +18,7 @@ from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.propose.bare_file import widest
 from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.engine.types import Storage
+from discreet.engine.dialect.storage import Storage
 from discreet.errors import InvalidInput
 from discreet.synth.synthetic import Synthetic
 from discreet.tasks.bare_synth import ready_file

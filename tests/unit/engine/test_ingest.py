@@ -6,8 +6,9 @@ from unittest import mock
 import duckdb
 import pytest
 
+from discreet.engine.dialect.storage import ColumnKind
+from discreet.engine.dialect.types import read_as
 from discreet.engine.ingest import SHORT_DECIMAL, UNAMBIGUOUS, likely_encodings, store_typed
-from discreet.engine.types import ColumnKind, read_as
 from sittings import FULL
 
 CELLS = [

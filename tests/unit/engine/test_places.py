@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.engine.places import canon, placed
+from discreet.engine.dialect.places import canon, placed
 
 PLACES = {"census.people": "KEPT", 'odd"`name': "ODD"}
 

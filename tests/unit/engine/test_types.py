@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.engine.types import ColumnKind, Storage, read_as, storage
+from discreet.engine.dialect.storage import ColumnKind, Storage, storage
+from discreet.engine.dialect.types import read_as
 
 
 @pytest.mark.parametrize(

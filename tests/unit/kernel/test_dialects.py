@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.engine.functions import function
+from discreet.engine.dialect.functions import function
 from discreet.kernel import seal
 from discreet.kernel.derive.facts import Form, facts_of
 from discreet.kernel.derive.scalars import value_of
@@ -109,8 +110,14 @@ def test_a_persons_own_sum_is_one_too() -> None:
     assert parse(sql.replace("BIGINT", "DECIMAL(19, 0)"), "spark", None)
 
 
+def forget(monkeypatch: pytest.MonkeyPatch, fact: str) -> None:
+    """Let no dialect say `fact` of itself."""
+    real = seal.dialect_named
+    monkeypatch.setattr(seal, "dialect_named", lambda name: replace(real(name), **{fact: False}))
+
+
 def test_the_twin_without_the_dialect_lets_it_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seal, "_NARROW_SUMS", frozenset())
+    forget(monkeypatch, "narrow_sums")
     assert parse(summed("BIGINT"), "spark", None)
 
 
@@ -137,5 +144,5 @@ def test_a_search_with_many_parts_is_refused_where_it_backtracks(
     assert parse(searched("%a%a%a%b").replace("`", '"'), "postgres", None)
     with pytest.raises(Unfit, match="as long as a row decides"):
         parse(searched("%a%a%a%b"), "spark", None)
-    monkeypatch.setattr(seal, "_BACKTRACKING", frozenset())
+    forget(monkeypatch, "backtracks")
     assert parse(searched("%a%a%a%b"), "spark", None)

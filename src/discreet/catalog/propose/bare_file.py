@@ -31,8 +31,8 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain, TextDomain
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
+from discreet.engine.dialect.storage import ColumnKind, Storage, storage
 from discreet.engine.files import PARQUET_FILES
-from discreet.engine.types import ColumnKind, Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 
 _FIRST, _LAST = dt.date(1800, 1, 1), dt.date(2199, 12, 31)

@@ -12,8 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.engine.base import Engine, open_exact
-from discreet.engine.names import quoted
-from discreet.engine.types import ColumnKind, read_as
+from discreet.engine.dialect.functions import filled
+from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.storage import ColumnKind
+from discreet.engine.dialect.types import read_as
+from discreet.engine.kinds import dialect_named
 from discreet.errors import EngineFailed
 
 MOST_VALUES = 200_000
@@ -150,10 +153,11 @@ def _distinct(engine: Engine, profile: Profile) -> str:
     """
     cell = quoted(profile.name, engine.capabilities.dialect)
     whole = pa.types.is_int64(profile.values.type)
-    if engine.capabilities.dialect == "duckdb" and whole and profile.extremes is not None:
+    by_bits = dialect_named(engine.capabilities.dialect).distinct
+    if by_bits is not None and whole and profile.extremes is not None:
         low, high = profile.extremes
         if high - low < min(_BITS_OF_A_NUMBER * profile.rows, _MOST_BITS):
-            return f"BIT_COUNT(BITSTRING_AGG(CAST({cell} AS BIGINT), {low}, {high}))"
+            return filled(by_bits, cell, str(low), str(high))
     return f"COUNT(DISTINCT {cell})"
 
 

@@ -15,7 +15,8 @@ from discreet.catalog.read.sources import Sources, find_sources
 from discreet.catalog.write import refuse_existing, write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine
-from discreet.engine.connect import check_reach, connect
+from discreet.engine.connect import connect
+from discreet.engine.kinds import kind_of
 from discreet.errors import EngineFailed, InvalidInput
 
 
@@ -51,7 +52,7 @@ def propose_file(
     if not base.is_dir():
         raise InvalidInput(f"There is no folder '{base}' to write to.")
     found = find_sources(wish.words, base=base)
-    check_reach(found.engine_url, found.tables)
+    kind_of(found.engine_url).check_reach(found.engine_url, found.tables)
     try:
         engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
         try:

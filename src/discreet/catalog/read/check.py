@@ -20,7 +20,8 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.engine.base import Engine
-from discreet.engine.types import ColumnKind, readable
+from discreet.engine.dialect.storage import ColumnKind
+from discreet.engine.dialect.types import readable
 from discreet.errors import CatalogError
 
 _KINDS: dict[type[Domain], ColumnKind] = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.reach import files_of, reach_of
 from discreet.core.schema import Dataset, Table
+from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError
 
 
@@ -90,8 +91,8 @@ def check_ledger_apart(
     place = "/" + rest.lstrip("/") if rest.startswith("/") else rest
     ledger = reach_of(place, base=base, engine_url="duckdb:")
     sources = [table.source for dataset in datasets.values() for table in dataset.tables]
-    if engine_url.startswith("duckdb:") and engine_url != "duckdb:":
-        sources.append(engine_url.removeprefix("duckdb:"))
+    if database := kind_of(engine_url).database(engine_url):
+        sources.append(database)
     for source in sources:
         if reach_of(source, base=base, engine_url="duckdb:").meets(ledger):
             raise CatalogError(

@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from discreet.engine.files import READABLE, files_like, split_part
+from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError
 
 _MAGIC = re.compile(r"[*?\[]")
@@ -125,11 +126,10 @@ def _named_as_file(source: str) -> bool:
 
 
 def _is_file(source: str, engine_url: str) -> bool:
-    if engine_url == "duckdb:" or engine_url.startswith(("spark", "local")):
-        return True
+    kind = kind_of(engine_url)
     # A database file may stand beside files; names are compared as paths in any case.
     named = _named_as_file(source) or "/" in source
-    return engine_url.startswith("duckdb:") and named
+    return kind.files and (not kind.database(engine_url) or named)
 
 
 def _pieces(place: Path) -> tuple[str, ...]:

@@ -21,6 +21,8 @@ from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Reci
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.copies import combined, state_key
 from discreet.engine.declared import DeclaredCell
+from discreet.engine.dialect.guard import only_select
+from discreet.engine.dialect.names import quoted
 from discreet.engine.duckdb.canonical import (
     Maker,
     SourceOrigin,
@@ -35,8 +37,6 @@ from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore
 from discreet.engine.duckdb.text_copies import TextCopies
 from discreet.engine.files import ContentHashes, FileKind
-from discreet.engine.guard import only_select
-from discreet.engine.names import quoted
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7

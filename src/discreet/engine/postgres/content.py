@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.engine.postgres.session import Connection
 
 # Equal in these types is equal to the last bit, so their own hash sees every change.

@@ -9,7 +9,7 @@ import psycopg
 
 from discreet.engine.base import engine_failed
 from discreet.engine.copies import CopyName
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.engine.postgres.session import Connection, open_connection
 from discreet.errors import CatalogError
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from discreet.engine.copies import Canonical, CopyName, Labels, Remembered, copy_name
-from discreet.engine.places import placed
+from discreet.engine.dialect.places import placed
 from discreet.engine.postgres.content import change_counter, fingerprint
 from discreet.engine.postgres.copies import (
     drop_older,

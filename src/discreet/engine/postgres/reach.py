@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from discreet.core.machine.extras import needs
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.errors import CatalogError
 
 with needs("psycopg", extra="postgres"):

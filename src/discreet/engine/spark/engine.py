@@ -32,8 +32,8 @@ from discreet.engine.copies import (
     state_key,
 )
 from discreet.engine.declared import is_filled_name
+from discreet.engine.dialect.guard import only_select
 from discreet.engine.files import ContentHashes
-from discreet.engine.guard import only_select
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
 from discreet.engine.spark.origins import Facts, SparkOrigins

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from discreet.engine.base import Engine, Exact, Held, engine_failed
 from discreet.engine.copies import Labels
-from discreet.engine.places import placed
+from discreet.engine.dialect.places import placed
 from discreet.engine.spark.origins import Facts
 
 

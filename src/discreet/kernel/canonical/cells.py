@@ -16,16 +16,9 @@ from discreet.core.schema import (
     IntegerDomain,
     NumberDomain,
 )
-from discreet.engine.functions import DOUBLE, TRY_CAST
-from discreet.engine.types import (
-    ColumnKind,
-    Storage,
-    can_read,
-    read_as,
-    second_of_day,
-    storage,
-    within_64_bits,
-)
+from discreet.engine.dialect.storage import ColumnKind, Storage, storage
+from discreet.engine.dialect.types import can_read, read_as, second_of_day, within_64_bits
+from discreet.engine.kinds import dialect_named
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.literals import constant, decimal
 
@@ -70,7 +63,7 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> st
             return _steps(domain, bare, engine_type, dialect)
         case CategoryDomain():
             read = bare
-            if stored is not Storage.TEXT or dialect == "postgres":
+            if stored is not Storage.TEXT or dialect_named(dialect).collates:
                 read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
             return declared_text(read, domain, dialect)
         case BooleanDomain():
@@ -123,14 +116,14 @@ def check_readable(column: Column, engine_type: str, place: str) -> None:
 def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> str:
     """Return the nearest whole number of steps, ties upwards; NULL outside the declared range."""
     low, high = int(domain.lower / domain.step), int(domain.upper / domain.step)
-    stored = storage(engine_type)
+    stored, row = storage(engine_type), dialect_named(dialect)
     read = number_cell(bare, engine_type, dialect)
     inverse = 1 / domain.step
     factor = decimal(inverse) if inverse.denominator == 1 else None
     # A step of 5 is written as 5.0: between two integers PostgreSQL would cut off the fraction.
     whole = ".0" if domain.step.denominator == 1 else ""
     scaled = f"{read} * {factor}" if factor else f"{read} / {decimal(domain.step)}{whole}"
-    if dialect == "postgres" and not factor:
+    if row.raises_on_tiny and not factor:
         # PostgreSQL raises where a quotient is too small for a double. What is below a quarter of a
         # step is nearest to none at all.
         near = decimal(domain.step / 4)
@@ -138,10 +131,10 @@ def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> s
     if stored is Storage.INTEGER and factor:
         nearest = f"CAST({read} AS BIGINT) * {factor}"
     else:
-        nearest = f"{TRY_CAST[dialect]}(FLOOR({scaled} + 0.5) AS BIGINT)"
+        nearest = f"{row.try_cast}(FLOOR({scaled} + 0.5) AS BIGINT)"
     inside = f"{read} >= {decimal(domain.lower)} AND {read} <= {decimal(domain.upper)}"
-    if dialect == "duckdb" and stored is Storage.NUMBER:
-        inside += f" AND NOT isnan({read})"  # see TRY_CAST: the comparisons may let it pass
+    if row.nan_passes and stored is Storage.NUMBER:
+        inside += f" AND NOT isnan({read})"  # the comparisons may let it pass
     if _rounds_inside(domain, engine_type):
         return f"CASE WHEN {inside} THEN {nearest} END"
     # Rounding may pass an end by one step; the declared range holds whatever the machine does.
@@ -158,18 +151,18 @@ def number_cell(bare: str, engine_type: str, dialect: str) -> str:
     Their own arithmetic rounds, overflows and fails differently on each engine. By way of its text
     a decimal becomes the nearest double for certain on DuckDB, too.
     """
-    stored = storage(engine_type)
-    if stored is Storage.DECIMAL and dialect == "postgres":
+    stored, row = storage(engine_type), dialect_named(dialect)
+    if stored is Storage.DECIMAL and row.raises_on_tiny:
         # Of any size there, and a cast raises on what no double holds; NaN is above all numbers.
         return (
             f"CAST(CASE WHEN {bare} > -1e-300 AND {bare} < 1e-300 THEN 0 "
-            f"WHEN {bare} > -1e300 AND {bare} < 1e300 THEN {bare} END AS {DOUBLE[dialect]})"
+            f"WHEN {bare} > -1e300 AND {bare} < 1e300 THEN {bare} END AS {row.double})"
         )
     if stored is Storage.DECIMAL:
-        text = f"CAST({bare} AS VARCHAR)" if dialect == "duckdb" else bare
-        return f"CAST({text} AS {DOUBLE[dialect]})"
+        text = f"CAST({bare} AS {row.text})" if row.decimal_texts else bare
+        return f"CAST({text} AS {row.double})"
     if stored is Storage.NUMBER and not _is_double(engine_type):
-        return f"CAST({bare} AS {DOUBLE[dialect]})"
+        return f"CAST({bare} AS {row.double})"
     if stored is Storage.NUMBER:
         return bare
     if stored is Storage.INTEGER:
@@ -201,7 +194,7 @@ def _rounds_inside(domain: NumberDomain, engine_type: str) -> bool:
 
 def declared_text(read: str, domain: CategoryDomain, dialect: str) -> str:
     """Return a text that is on the declared list, or NULL."""
-    if dialect == "duckdb":
+    if dialect_named(dialect).enums:
         # The same as the CASE below; but DuckDB looks an ENUM's values up by hash, and walks
         # through the list of an IN inside a CASE: ten times slower for 50 values.
         return f"CAST(TRY_CAST({read} AS {enum_type(domain)}) AS VARCHAR)"

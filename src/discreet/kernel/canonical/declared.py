@@ -15,11 +15,11 @@ from discreet.core.schema import (
     NumberDomain,
     Table,
 )
-from discreet.engine.connect import dialect_of
 from discreet.engine.declared import HERE, DeclaredCell, Texts
-from discreet.engine.functions import DOUBLE
-from discreet.engine.names import quoted
-from discreet.engine.types import ColumnKind, Storage, read_as, type_name
+from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.storage import ColumnKind, Storage
+from discreet.engine.dialect.types import read_as, type_name
+from discreet.engine.kinds import dialect_named, kind_of
 from discreet.kernel.canonical.cells import number_cell
 from discreet.kernel.canonical.source import unit_column
 from discreet.kernel.canonical.spelled import plain_cell, present_cell
@@ -51,9 +51,10 @@ def declared_cells(
 
     Guarantee: each text is total, and a function of the cell, of its storage and of what is declared.
     """
-    dialect = dialect_of(engine_url)
-    if dialect == "postgres":
+    kind = kind_of(engine_url)
+    if not kind.files:
         return {}
+    dialect = kind.dialect.name
     found = {}
     for dataset in datasets:
         ways = _way_columns(dataset)
@@ -125,5 +126,5 @@ def _read(column: Column, kind: ColumnKind, bare: str, stored: str, dialect: str
         return read_as(kind, bare, engine_type=stored, dialect=dialect)
     plain, now = plain_cell(replace(column, moment=None), bare, stored, dialect)
     if kind is ColumnKind.NUMBER:
-        return f"CAST({number_cell(plain, now, dialect)} AS {DOUBLE[dialect]})"
+        return f"CAST({number_cell(plain, now, dialect)} AS {dialect_named(dialect).double})"
     return read_as(kind, plain, engine_type=now, dialect=dialect)

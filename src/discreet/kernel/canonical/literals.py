@@ -7,10 +7,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from discreet.engine.kinds import dialect_named
+
 
 def text(value: str, dialect: str) -> str:
     """Return a quoted text constant."""
-    if dialect == "spark":
+    if dialect_named(dialect).backslashes:
         # Spark reads '' as two joined literals, and \\ as an escape.
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         return f"'{escaped}'"

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from discreet.core.schema import CategoryDomain, Column, IdentifierDomain, Table, TextDomain
 from discreet.engine.base import Engine, open_exact
-from discreet.engine.names import quoted
-from discreet.engine.types import ColumnKind, read_as
+from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.storage import ColumnKind
+from discreet.engine.dialect.types import read_as
 from discreet.kernel.canonical.cells import source_cell
 from discreet.kernel.canonical.source import PlainSource
 from discreet.kernel.canonical.spelled import plain_cell, present_cell

@@ -13,9 +13,10 @@ from itertools import chain, repeat
 
 from discreet.core.path import FollowedPath, FollowedStep, PathCell
 from discreet.core.schema import Column, Dataset, IdentifierDomain, IntegerDomain, Table
-from discreet.engine.connect import dialect_of
-from discreet.engine.names import quoted
-from discreet.engine.types import ColumnKind, readable
+from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.storage import ColumnKind
+from discreet.engine.dialect.types import readable
+from discreet.engine.kinds import kind_of
 from discreet.kernel.canonical.cells import unit_cell
 from discreet.kernel.canonical.declared import STORED
 from discreet.kernel.canonical.spelled import plain_cell
@@ -44,7 +45,7 @@ def every_path(datasets: Iterable[Dataset], engine_url: str) -> dict[str, Follow
     """Return by the engine's name the paths of all tables of these datasets."""
     found: dict[str, FollowedPath] = {}
     for dataset in datasets:
-        found |= followed_paths(dataset.name, dataset.tables, dialect_of(engine_url))
+        found |= followed_paths(dataset.name, dataset.tables, kind_of(engine_url).dialect.name)
     return found
 
 

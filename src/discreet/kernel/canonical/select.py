@@ -22,7 +22,8 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
-from discreet.engine.functions import function
+from discreet.engine.dialect.functions import function
+from discreet.engine.kinds import dialect_named
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.cells import (
     check_readable,
@@ -185,8 +186,8 @@ def column_types(dataset: Dataset, table: Table, engine: _Sources) -> tuple[dict
 
 def _least(column: Column, value: str, dialect: str) -> str:
     # PostgreSQL has no least truth value.
-    boolean = dialect == "postgres" and isinstance(column.domain, BooleanDomain)
-    return f"{'BOOL_AND' if boolean else 'MIN'}({value}) OVER (PARTITION BY s.u)"
+    named = dialect_named(dialect).truth if isinstance(column.domain, BooleanDomain) else {}
+    return f"{named.get('MIN', 'MIN')}({value}) OVER (PARTITION BY s.u)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from discreet.core.schema import Column, Table
 from discreet.engine.declared import filled_name
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.kernel.canonical.cells import source_cell, unit_cell
 from discreet.kernel.canonical.spelled import plain_cell, present_cell
 

@@ -25,8 +25,10 @@ from discreet.core.spelling import (
     number_pattern,
     removed_from_numbers,
 )
-from discreet.engine.functions import TEXT
-from discreet.engine.types import ColumnKind, Storage, read_as, short, storage
+from discreet.engine.dialect.functions import filled
+from discreet.engine.dialect.storage import ColumnKind, Storage, storage
+from discreet.engine.dialect.types import read_as, short
+from discreet.engine.kinds import dialect_named
 from discreet.kernel.canonical.literals import text as literal
 
 _SPELT = frozenset({Storage.TEXT, Storage.INTEGER, Storage.BOOLEAN})
@@ -46,7 +48,9 @@ def plain_cell(column: Column, bare: str, engine_type: str, dialect: str) -> tup
         return bare, engine_type
     read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
     if storage(engine_type) in _SPELT or isinstance(column.domain, CategoryDomain):
-        return _plain_text(column, _present(column, read, dialect), dialect), TEXT[dialect]
+        return _plain_text(column, _present(column, read, dialect), dialect), dialect_named(
+            dialect
+        ).text
     if not spelling.empty:
         return bare, engine_type
     nothing = _one_of(read, spelling.empty, dialect)
@@ -146,8 +150,7 @@ def _one_of(read: str, texts: Sequence[str], dialect: str) -> str:
 
 
 def _trimmed(read: str, dialect: str) -> str:
-    name = "trim" if dialect == "duckdb" else "btrim"
-    return f"{name}({read}, {literal(SPACES, dialect)})"
+    return f"{dialect_named(dialect).trim}({read}, {literal(SPACES, dialect)})"
 
 
 def _folded(read: str) -> str:
@@ -161,18 +164,12 @@ def _lower(text: str) -> str:
 
 def _fits(read: str, pattern: str, dialect: str) -> str:
     """Return the test that the whole of a text fits `pattern`."""
-    whole = literal(f"^(?:{pattern})$", dialect)
-    if dialect == "duckdb":
-        return f"regexp_full_match({read}, {literal(pattern, dialect)})"
-    if dialect == "postgres":
-        return f"{short(read, dialect)} ~ {whole}"
-    # Java's $ also matches before a last line break, so the match is compared with the whole.
-    return f"{read} <> '' AND regexp_extract({read}, {whole}, 0) = {read}"
+    bare, whole = (literal(each, dialect) for each in (pattern, f"^(?:{pattern})$"))
+    found = filled(dialect_named(dialect).fits, short(read, dialect), bare, whole)
+    return found if dialect_named(dialect).tells_empty else f"{read} <> '' AND {found}"
 
 
 def _group(read: str, pattern: str, number: int, dialect: str) -> str:
     """Return one group of a text that fits `pattern`."""
     whole = literal(f"^{pattern}$", dialect)
-    if dialect == "postgres":
-        return f"regexp_replace({short(read, dialect)}, {whole}, '\\{number}')"
-    return f"regexp_extract({read}, {whole}, {number})"
+    return filled(dialect_named(dialect).group, short(read, dialect), whole, str(number))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.schema import DateDomain, Domain, TextDomain, TimestampDomain
-from discreet.engine.functions import function
+from discreet.engine.dialect.functions import function
 from discreet.errors import QueryRefused
 from discreet.kernel.canonical.literals import constant
 from discreet.plan import expr as e

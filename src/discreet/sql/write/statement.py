@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from discreet.core.schema import CategoryDomain, DateDomain, TimestampDomain
 from discreet.engine.base import Engine
-from discreet.engine.functions import function
+from discreet.engine.dialect.functions import function
+from discreet.engine.kinds import dialect_named
 from discreet.kernel.derive.facts import LARGEST_SMALL
 from discreet.kernel.seal import Asked, Draft
 from discreet.kernel.sensitivity import Kind
@@ -300,8 +301,9 @@ def _key(writer: Writer, value: Expr) -> str:
 
 def _in_8_bits(number: str, held: tuple[int, int] | None, dialect: str) -> str:
     """Return a whole number as it is grouped by: DuckDB counts by one of 8 bits in two thirds of the time."""
-    fits = dialect == "duckdb" and held is not None and held[0] >= 0 and held[1] < 2**8
-    return f"CAST({number} AS UTINYINT)" if fits else number
+    byte = dialect_named(dialect).byte
+    fits = byte is not None and held is not None and held[0] >= 0 and held[1] < 2**8
+    return f"CAST({number} AS {byte})" if fits else number
 
 
 def _group(keys: int) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.engine.functions import function
+from discreet.engine.dialect.functions import function
 from discreet.survey.randomizers.base import ReportShape, Tally
 
 MOST_BESIDE = 1 << 31

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from discreet.engine.base import Engine, open_exact
 from discreet.engine.connect import connect
+from discreet.engine.kinds import kind_of
 from discreet.errors import InvalidInput
 from discreet.survey.collect.bit_columns import BitColumn, whole
 from discreet.survey.collect.check import Refusal
@@ -165,7 +166,7 @@ def attached(table: str | None, url: str) -> Iterator[tuple[Engine, str] | None]
         yield None
         return
     path = Path(table)
-    files = not url.startswith("postgres")
+    files = kind_of(url).files
     base, source = (path.parent, path.name) if files else (Path(), table)
     engine = connect(url, {"reports": source}, base=base)
     try:

@@ -16,8 +16,8 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
-from discreet.engine.names import quoted
-from discreet.engine.types import Storage, storage
+from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.storage import Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 from discreet.plan.ir import Scan
 from discreet.sql.bind import bind

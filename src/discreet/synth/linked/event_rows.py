@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from discreet.core.schema import IntegerDomain
-from discreet.engine.functions import function
+from discreet.engine.dialect.functions import function
 from discreet.plan.ir import CLOCK
 from discreet.release.desk import Desk
 from discreet.sql.write.blocks import Block, BlockWriter, number_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.schema import IntegerDomain
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.errors import InternalError
 from discreet.plan.ir import CLOCK, Relation, fields_of
 from discreet.release.desk import Desk

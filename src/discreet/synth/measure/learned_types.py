@@ -27,7 +27,7 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.engine.base import Held
-from discreet.engine.types import Storage
+from discreet.engine.dialect.storage import Storage
 from discreet.errors import EngineFailed
 from discreet.ledger.entry import Payer, Receipt
 from discreet.release.desk import Desk

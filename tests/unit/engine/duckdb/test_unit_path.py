@@ -12,9 +12,9 @@ import pytest
 import discreet
 from discreet.catalog.read.policy_file import loads
 from discreet.core.path import PathStep, UnitPath, unit_path
+from discreet.engine.dialect.storage import Storage, storage
 from discreet.engine.duckdb import worker
 from discreet.engine.duckdb.canonical import SourceOrigin, joined_place
-from discreet.engine.types import Storage, storage
 from discreet.errors import CatalogError
 from discreet.kernel.canonical import declared, paths
 from discreet.kernel.canonical.paths import every_path

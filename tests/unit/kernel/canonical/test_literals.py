@@ -6,7 +6,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.kernel.canonical.literals import constant, decimal, text
 
 NASTY = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from discreet.engine.functions import function
+from discreet.engine.dialect.functions import function
 from discreet.kernel.trees import read_sqlglot as reader
 from discreet.kernel.trees.nodes import (
     Apply,

@@ -12,7 +12,7 @@ import pytest
 from copying import MemoryEngine, catalog_of, people, visits
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.engine.base import open_exact
-from discreet.engine.guard import only_select
+from discreet.engine.dialect.guard import only_select
 from discreet.synth.encoding.columns import Coded, binned
 from discreet.synth.encoding.outline import Bins, outline_of, scan_of
 from discreet.synth.measure.codes_sql import cell_sql, codes_sql

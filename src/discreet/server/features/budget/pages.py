@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from discreet.api import Curator
 from discreet.core.owner import OWNER
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.errors import DiscreetError
 from discreet.server.access.auth import GuardedRoute, allow, maybe_caller
 from discreet.server.access.tokens import Role

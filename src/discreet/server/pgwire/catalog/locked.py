@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.engine.child import Child, Unreadable
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import (

@@ -13,7 +13,7 @@ from discreet.core.schema import (
     IdentifierDomain,
     TextDomain,
 )
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
 from discreet.server.pgwire.catalog.locked import Filled
 from discreet.server.pgwire.catalog.visible import PREVIEW, Seen
 from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT4, INT8

@@ -12,6 +12,7 @@ from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.amounts import with_section, with_share
 from discreet.catalog.read.datasets import neighbours_of
 from discreet.core.numbers import Delta, Epsilon
+from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, InternalError, InvalidInput, RequestConflict
 from discreet.server.features.data.change import change
 from discreet.server.features.data.review.review import (
@@ -83,9 +84,9 @@ def dataset_of(catalog: Catalog, store: UploadStore, upload: Upload) -> str | No
 
 
 def _refuse_engine(old: Catalog) -> None:
-    if old.engine_url.startswith("postgres"):
+    if not kind_of(old.engine_url).files:
         raise CatalogError(
-            "This server reads tables of PostgreSQL, so it cannot serve uploaded files.",
+            "This server reads tables of a database, so it cannot serve uploaded files.",
             hint="Load the file into the database and declare the table in discreet.toml.",
         )
 

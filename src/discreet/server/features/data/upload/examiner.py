@@ -16,10 +16,10 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
+from discreet.engine.dialect.names import quoted
 from discreet.engine.duckdb.worker import csv_rows, hold_down, open_database
 from discreet.engine.formats.convert import write_plain
 from discreet.engine.ingest import UNAMBIGUOUS, literal, store_typed
-from discreet.engine.names import quoted
 from discreet.errors import DiscreetError
 
 MAX_NAME = 200

@@ -10,12 +10,13 @@ called `load`.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from discreet.engine.base import engine_failed
+from discreet.engine.kinds import dialect_named
 
 _STANDARD = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _BACKSLASH = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`", re.DOTALL)
-_QUOTED = {"duckdb": _STANDARD, "postgres": _STANDARD, "spark": _BACKSLASH}
 
 _MARK = "\x00"
 _FIRST = re.compile(r"[\s(]*(?:SELECT|WITH|VALUES)\b", re.IGNORECASE)
@@ -29,37 +30,23 @@ _WORDS = re.compile(
     r"|describe|show|information_schema|pg_(?!temp\b)\w+|duckdb_\w+|pragma_\w+)\b",
     re.IGNORECASE,
 )
-_FUNCTIONS = {
-    "duckdb": (
-        r"read_\w+|parquet_\w+|sniff_csv|glob|query|query_table|getvariable|current_setting|getenv"
-        r"|random|setseed|uuid\w*|gen_random_uuid|nextval|currval|error|write_log|sql_auto_complete"
-        r"|checkpoint|force_checkpoint|arrow_scan\w*|pandas_scan|python_map_function|which_secret"
-    ),
-    "postgres": (
-        r"lo_\w+|dblink\w*|query_to_\w+|table_to_\w+|schema_to_\w+|database_to_\w+|cursor_to_\w+"
-        r"|xml\w*|set_config|current_setting|nextval|setval|currval|random\w*|gen_random_uuid"
-        r"|has_\w+_privilege|inet_\w+|version|ts_stat|txid_\w+|setseed"
-    ),
-    "spark": (
-        r"reflect|java_method|try_reflect|input_file_\w+|rand|randn|random|uuid|raise_error"
-        r"|assert_true|transform|read_files|version|shuffle|monotonically_increasing_id|csv|json|text"
-    ),
-}
-_CALLS = {
-    dialect: re.compile(rf"\b(?:{names})\s*\(", re.IGNORECASE)
-    for dialect, names in _FUNCTIONS.items()
-}
+
+
+@lru_cache
+def _calls(functions: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{functions})\s*\(", re.IGNORECASE)
 
 
 def only_select(sql: str, dialect: str) -> str:
     """Return `sql` if it is one plain SELECT in this dialect; otherwise raise EngineFailed."""
-    bare = _QUOTED[dialect].sub(_MARK, sql)
+    row = dialect_named(dialect)
+    bare = (_BACKSLASH if row.backslashes else _STANDARD).sub(_MARK, sql)
     if (
         _MARK in sql
         or _FIRST.match(bare) is None
         or _NEVER.search(bare)
         or _WORDS.search(bare)
-        or _CALLS[dialect].search(bare)
+        or _calls(row.forbidden).search(bare)
     ):
         raise engine_failed()
     return sql

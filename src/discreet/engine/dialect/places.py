@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
-from discreet.engine.names import quoted
+from discreet.engine.dialect.names import quoted
+from discreet.engine.kinds import dialect_named
 
-# Literals first: a text that looks like a name stays the text that it is.
-_TEXT = {"postgres": r"'(?:[^']|'')*'", "spark": r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""}
-_NAME = {"postgres": r'"((?:[^"]|"")*)"', "spark": r"`((?:[^`]|``)*)`"}
-_TOKENS = {
-    dialect: re.compile(rf"{_TEXT[dialect]}|(?<![\w.])canon\.{name}|{name}", re.DOTALL)
-    for dialect, name in _NAME.items()
-}
-_MARK = {"postgres": '"', "spark": "`"}
+
+@lru_cache
+def _tokens(dialect: str) -> re.Pattern[str]:
+    row = dialect_named(dialect)
+    # Literals first: a text that looks like a name stays the text that it is.
+    text = _ESCAPED if row.backslashes else _PLAIN
+    name = f"{row.mark}((?:[^{row.mark}]|{row.mark * 2})*){row.mark}"
+    return re.compile(rf"{text}|(?<![\w.])canon\.{name}|{name}", re.DOTALL)
+
+
+_PLAIN = "'(?:[^']|'')*'"
+_ESCAPED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 
 
 def canon(name: str, dialect: str) -> str:
@@ -35,7 +41,7 @@ def placed(sql: str, dialect: str, places: Mapping[str, str]) -> str:
     >>> placed('SELECT 1 FROM canon."t" AS a', "postgres", {"t": "public.t"})
     'SELECT 1 FROM public.t AS a'
     """
-    mark = _MARK[dialect]
+    mark = dialect_named(dialect).mark
 
     def put(token: re.Match[str]) -> str:
         if token[1] is None:
@@ -43,4 +49,4 @@ def placed(sql: str, dialect: str, places: Mapping[str, str]) -> str:
         name = token[1].replace(mark * 2, mark)
         return places.get(name, token[0])
 
-    return _TOKENS[dialect].sub(put, sql)
+    return _tokens(dialect).sub(put, sql)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from discreet.engine.kinds import dialect_named
+
 
 def quoted(name: str, dialect: str = "duckdb") -> str:
     """Return `name` as an identifier; for Spark a word in double quotes would be a text."""
-    mark = "`" if dialect == "spark" else '"'
+    mark = dialect_named(dialect).mark
     return mark + name.replace(mark, mark * 2) + mark

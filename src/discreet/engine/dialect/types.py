@@ -2,45 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from enum import Enum
-
-from discreet.engine.functions import DOUBLE, TEXT, function
-
-
-class ColumnKind(Enum):
-    """What the owner declared a column to be."""
-
-    INTEGER = "integer"
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    DATE = "date"
-    TEXT = "text"
-
-
-class Storage(Enum):
-    """What a column is in the engine, as far as reading it matters."""
-
-    INTEGER = "integer"
-    DECIMAL = "decimal"
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    DATE = "date"
-    TIMESTAMP = "timestamp"
-    TEXT = "text"
-    OTHER = "other"
-
-
-_STORAGE: tuple[tuple[str, Storage], ...] = (
-    (r"u?(tiny|small|big|huge)int|integer|u?int(eger)?\d?|byte|short|long", Storage.INTEGER),
-    (r"(decimal|numeric)(\(.*\))?", Storage.DECIMAL),
-    (r"double( precision)?|float\d?|real", Storage.NUMBER),
-    (r"bool(ean)?", Storage.BOOLEAN),
-    (r"date", Storage.DATE),
-    (r"timestamp.*", Storage.TIMESTAMP),
-    (r"(var)?char.*|character.*|bpchar|\"char\"|name|text|string", Storage.TEXT),
-    (r"enum\(.*|citext|uuid", Storage.TEXT),
-)
+from discreet.engine.dialect.functions import function
+from discreet.engine.dialect.storage import ColumnKind, Storage, storage
+from discreet.engine.kinds import dialect_named
 
 _READERS: dict[tuple[ColumnKind, Storage], str] = {
     (ColumnKind.INTEGER, Storage.INTEGER): "integer_of_integer",
@@ -73,22 +37,10 @@ _SECONDS = {
 }
 
 _LONGEST = 1_000
-_WIDER = frozenset({"hugeint", "uhugeint", "ubigint"})
 _EMPTY = frozenset({"null", "void"})
 """Types of columns without any value."""
 
 _PLAIN = {ColumnKind.INTEGER: "BIGINT", ColumnKind.BOOLEAN: "BOOLEAN", ColumnKind.DATE: "DATE"}
-
-
-def storage(engine_type: str) -> Storage:
-    """Return how a column of this engine type is read; OTHER is never read."""
-    name = engine_type.strip().lower()
-    if name.endswith("]"):  # a list of values is no value, whatever they are
-        return Storage.OTHER
-    for pattern, found in _STORAGE:
-        if re.fullmatch(pattern, name):
-            return found
-    return Storage.OTHER
 
 
 def readable(kind: ColumnKind, engine_type: str) -> bool:
@@ -99,8 +51,8 @@ def readable(kind: ColumnKind, engine_type: str) -> bool:
 def type_name(kind: ColumnKind, dialect: str) -> str:
     """Return the type that `read_as` gives, in the words of a dialect."""
     if kind is ColumnKind.NUMBER:
-        return DOUBLE[dialect]
-    return TEXT[dialect] if kind is ColumnKind.TEXT else _PLAIN[kind]
+        return dialect_named(dialect).double
+    return dialect_named(dialect).text if kind is ColumnKind.TEXT else _PLAIN[kind]
 
 
 def can_read(kind: ColumnKind, engine_type: str) -> bool:
@@ -132,7 +84,7 @@ def within_64_bits(expression: str, engine_type: str, dialect: str) -> str:
     To compare a wider one with a fraction or with a bound below zero, DuckDB casts the column, which
     fails on what one row says.
     """
-    wide = dialect == "duckdb" and engine_type.strip().lower() in _WIDER
+    wide = engine_type.strip().lower() in dialect_named(dialect).wide_integers
     return f"TRY_CAST({expression} AS BIGINT)" if wide else expression
 
 
@@ -155,4 +107,4 @@ def short(text: str, dialect: str) -> str:
 
     No number and no truth value is that long, and a day is told by the beginning.
     """
-    return f"substr({text}, 1, {_LONGEST})" if dialect == "postgres" else text
+    return f"substr({text}, 1, {_LONGEST})" if dialect_named(dialect).long_texts_fail else text
