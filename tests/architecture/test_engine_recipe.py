@@ -20,7 +20,6 @@ from discreet.testing import FakeEngine
 DIALECT = replace(
     DUCKDB.dialect,
     name="toy",
-    small="INT2",
     byte=None,
     enums=False,
     distinct=None,
