@@ -31,7 +31,7 @@ DIALECT = replace(
 def opened(given):
     database = duckdb.connect()
     for name, source in given.sources.items():
-        database.execute(f'CREATE TABLE "{name}" AS FROM read_csv(?)', [str(given.base / source)])
+        database.execute(f'CREATE TABLE "{name}" AS FROM read_csv(?, all_varchar = true)', [str(given.base / source)])
     told = {
         name: {row[0]: row[1] for row in database.execute(f'DESCRIBE "{name}"').fetchall()}
         for name in given.sources
@@ -41,7 +41,12 @@ def opened(given):
         ASKED.append(sql)
         return database.sql(sql).to_arrow_table()
 
-    return FakeEngine(told, dialect="toy", answers=answer)
+    class Toy(FakeEngine):
+        def materialise(self, name, sql):
+            database.execute(f'CREATE OR REPLACE TABLE "{name}" AS {sql}')
+            return super().materialise(name, sql)
+
+    return Toy(told, dialect="toy", answers=answer)
 
 
 ASKED = []
