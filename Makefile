@@ -94,6 +94,7 @@ types: $(READY)  ## mypy, strict
 
 reference: $(READY)  ## write docs/reference from docstrings, help texts and routes
 	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/tour.py
 
 docs: $(READY)  ## build/docs: the documents as a folder of HTML, for any web server or none
 	$(BIN)/python scripts/static_docs.py
