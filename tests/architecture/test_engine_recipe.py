@@ -1,4 +1,4 @@
-"""The recipe of an engine holds: one file that says what it is, one line in the table of kinds."""
+"""The recipe of an engine holds: one new folder, one line among the dialects and one among the kinds."""
 
 import duckdb
 import pytest
@@ -6,6 +6,7 @@ import pytest
 import discreet
 from discreet.engine import kinds
 from discreet.engine.dialect.functions import templates
+from discreet.engine.dialects import DIALECTS
 from discreet.errors import CatalogError
 
 TOY = '''"""A toy engine: CSV files that DuckDB reads in this process, with a dialect of its own."""
@@ -13,18 +14,18 @@ from dataclasses import replace
 
 import duckdb
 
-from discreet.engine.duckdb.kind import DUCKDB
+from discreet.engine.duckdb.dialect import DUCKDB
 from discreet.engine.kind import EngineKind
 from discreet.testing import FakeEngine
 
 DIALECT = replace(
-    DUCKDB.dialect,
+    DUCKDB,
     name="toy",
     byte=None,
     enums=False,
     distinct=None,
     truth={"MIN": "BOOL_AND", "MAX": "BOOL_OR"},
-    functions={**DUCKDB.dialect.functions, "sum_small": "CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))"},
+    functions={**DUCKDB.functions, "sum_small": "CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))"},
 )
 
 
@@ -78,11 +79,12 @@ QUESTIONS = [
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
-    """Return a toy kind of engine, listed among the others."""
+    """Return a toy engine, whose two lines stand among the others'."""
     (tmp_path / "toy_kind.py").write_text(TOY)
     monkeypatch.syspath_prepend(str(tmp_path))
     import toy_kind
 
+    monkeypatch.setitem(DIALECTS, "toy", toy_kind.DIALECT)
     monkeypatch.setattr(kinds, "KINDS", [*kinds.KINDS, toy_kind.KIND])
     yield toy_kind
     templates.cache_clear()
@@ -124,6 +126,6 @@ def test_an_engine(toy, opened):
 
 
 def test_an_engine_that_is_not_listed_is_refused(opened):
-    """The twin: without its line it is nobody's URL."""
+    """The twin: without its lines it is nobody's URL."""
     with pytest.raises(CatalogError, match="No engine goes by 'toy:'"), opened("toy:") as curator:
         curator.query(QUESTIONS[0], epsilon=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from discreet.engine.duckdb.kind import DUCKDB
-from discreet.engine.kind import Dialect, EngineKind
+from discreet.engine.kind import EngineKind
 from discreet.engine.postgres.kind import POSTGRES
 from discreet.engine.spark.kind import SPARK
 from discreet.errors import CatalogError
@@ -30,8 +30,3 @@ def kind_of(url: str) -> EngineKind:
     raise CatalogError(
         f"No engine goes by '{scheme}:'.", hint="Write duckdb:, postgresql://... or spark://..."
     )
-
-
-def dialect_named(name: str) -> Dialect:
-    """Return a dialect by its name."""
-    return next(kind.dialect for kind in KINDS if kind.dialect.name == name)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from discreet.core.event import Composed, Failing, PrivacyEvent, Select
 from discreet.core.numbers import Delta
 from discreet.core.unit import Neighbours
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.kernel.derive.facts import Facts, Form, Output, facts_of
 from discreet.kernel.derive.scans import CatalogScans, dataset_of
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
@@ -75,7 +75,7 @@ def parse(sql: str, dialect: str, own_tree: str | None) -> Statement:
     """
     if own_tree is not None:
         return read_duckdb(own_tree)
-    row = dialect_named(dialect)
+    row = DIALECTS[dialect]
     tree = read_sqlglot(sql, row.grammar)
     if row.backtracks and any(map(_is_slow, terms(tree))):
         raise Unfit("a search that takes as long as a row decides on this engine")

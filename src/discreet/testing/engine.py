@@ -13,7 +13,7 @@ import pyarrow as pa
 from discreet.engine.base import Capabilities, Engine, Exact, Held, Recipe, engine_failed
 from discreet.engine.copies import Labels
 from discreet.engine.dialect.names import quoted
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.errors import UnknownName
 
 Answers: TypeAlias = Callable[[str], pa.Table] | Mapping[str, pa.Table] | pa.Table | None
@@ -118,7 +118,7 @@ class FakeEngine(Engine):
 
     def tree(self, sql: str) -> str | None:
         """Return DuckDB's parse, in its dialect."""
-        if dialect_named(self.capabilities.dialect).grammar != "duckdb":
+        if DIALECTS[self.capabilities.dialect].grammar != "duckdb":
             return None
         row = (
             _parser(os.getpid()).cursor().execute("SELECT json_serialize_sql(?)", [sql]).fetchone()

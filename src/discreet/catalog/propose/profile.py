@@ -16,7 +16,7 @@ from discreet.engine.dialect.functions import filled
 from discreet.engine.dialect.names import quoted
 from discreet.engine.dialect.storage import ColumnKind
 from discreet.engine.dialect.types import read_as
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.errors import EngineFailed
 
 MOST_VALUES = 200_000
@@ -153,7 +153,7 @@ def _distinct(engine: Engine, profile: Profile) -> str:
     """
     cell = quoted(profile.name, engine.capabilities.dialect)
     whole = pa.types.is_int64(profile.values.type)
-    by_bits = dialect_named(engine.capabilities.dialect).distinct
+    by_bits = DIALECTS[engine.capabilities.dialect].distinct
     if by_bits is not None and whole and profile.extremes is not None:
         low, high = profile.extremes
         if high - low < min(_BITS_OF_A_NUMBER * profile.rows, _MOST_BITS):

@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from discreet.engine.kind import Dialect
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialect.row import Dialect
+from discreet.engine.dialects import DIALECTS
 
 # 18 digits fit into 64 bits whatever they are; that is also the reach of `integer_of_*`.
 _REACH = 10**18 - 1
@@ -208,7 +208,7 @@ _ARGUMENT = re.compile(r"\$([0-9])")
 @lru_cache
 def templates(dialect: str) -> Mapping[str, str]:
     """Return the templates of all functions in a dialect."""
-    row = dialect_named(dialect)
+    row = DIALECTS[dialect]
     return {**_common(row), **row.functions}
 
 

@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 
 from discreet.engine.base import engine_failed
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 
 _STANDARD = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _BACKSLASH = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`", re.DOTALL)
@@ -39,7 +39,7 @@ def _calls(functions: str) -> re.Pattern[str]:
 
 def only_select(sql: str, dialect: str) -> str:
     """Return `sql` if it is one plain SELECT in this dialect; otherwise raise EngineFailed."""
-    row = dialect_named(dialect)
+    row = DIALECTS[dialect]
     bare = (_BACKSLASH if row.backslashes else _STANDARD).sub(_MARK, sql)
     if (
         _MARK in sql

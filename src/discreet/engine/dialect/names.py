@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 
 
 def quoted(name: str, dialect: str = "duckdb") -> str:
     """Return `name` as an identifier; for Spark a word in double quotes would be a text."""
-    mark = dialect_named(dialect).mark
+    mark = DIALECTS[dialect].mark
     return mark + name.replace(mark, mark * 2) + mark

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from discreet.engine.dialect.names import quoted
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 
 
 @lru_cache
 def _tokens(dialect: str) -> re.Pattern[str]:
-    row = dialect_named(dialect)
+    row = DIALECTS[dialect]
     # Literals first: a text that looks like a name stays the text that it is.
     text = _ESCAPED if row.backslashes else _PLAIN
     name = f"{row.mark}((?:[^{row.mark}]|{row.mark * 2})*){row.mark}"
@@ -41,7 +41,7 @@ def placed(sql: str, dialect: str, places: Mapping[str, str]) -> str:
     >>> placed('SELECT 1 FROM canon."t" AS a', "postgres", {"t": "public.t"})
     'SELECT 1 FROM public.t AS a'
     """
-    mark = dialect_named(dialect).mark
+    mark = DIALECTS[dialect].mark
 
     def put(token: re.Match[str]) -> str:
         if token[1] is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.engine.dialect.functions import function
 from discreet.engine.dialect.storage import ColumnKind, Storage, storage
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 
 _READERS: dict[tuple[ColumnKind, Storage], str] = {
     (ColumnKind.INTEGER, Storage.INTEGER): "integer_of_integer",
@@ -51,8 +51,8 @@ def readable(kind: ColumnKind, engine_type: str) -> bool:
 def type_name(kind: ColumnKind, dialect: str) -> str:
     """Return the type that `read_as` gives, in the words of a dialect."""
     if kind is ColumnKind.NUMBER:
-        return dialect_named(dialect).double
-    return dialect_named(dialect).text if kind is ColumnKind.TEXT else _PLAIN[kind]
+        return DIALECTS[dialect].double
+    return DIALECTS[dialect].text if kind is ColumnKind.TEXT else _PLAIN[kind]
 
 
 def can_read(kind: ColumnKind, engine_type: str) -> bool:
@@ -84,7 +84,7 @@ def within_64_bits(expression: str, engine_type: str, dialect: str) -> str:
     To compare a wider one with a fraction or with a bound below zero, DuckDB casts the column, which
     fails on what one row says.
     """
-    wide = engine_type.strip().lower() in dialect_named(dialect).wide_integers
+    wide = engine_type.strip().lower() in DIALECTS[dialect].wide_integers
     return f"TRY_CAST({expression} AS BIGINT)" if wide else expression
 
 
@@ -107,4 +107,4 @@ def short(text: str, dialect: str) -> str:
 
     No number and no truth value is that long, and a day is told by the beginning.
     """
-    return f"substr({text}, 1, {_LONGEST})" if dialect_named(dialect).long_texts_fail else text
+    return f"substr({text}, 1, {_LONGEST})" if DIALECTS[dialect].long_texts_fail else text

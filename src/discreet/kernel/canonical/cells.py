@@ -18,7 +18,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.dialect.storage import ColumnKind, Storage, storage
 from discreet.engine.dialect.types import can_read, read_as, second_of_day, within_64_bits
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.literals import constant, decimal
 
@@ -63,7 +63,7 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> st
             return _steps(domain, bare, engine_type, dialect)
         case CategoryDomain():
             read = bare
-            if stored is not Storage.TEXT or dialect_named(dialect).collates:
+            if stored is not Storage.TEXT or DIALECTS[dialect].collates:
                 read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
             return declared_text(read, domain, dialect)
         case BooleanDomain():
@@ -116,7 +116,7 @@ def check_readable(column: Column, engine_type: str, place: str) -> None:
 def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> str:
     """Return the nearest whole number of steps, ties upwards; NULL outside the declared range."""
     low, high = int(domain.lower / domain.step), int(domain.upper / domain.step)
-    stored, row = storage(engine_type), dialect_named(dialect)
+    stored, row = storage(engine_type), DIALECTS[dialect]
     read = number_cell(bare, engine_type, dialect)
     inverse = 1 / domain.step
     factor = decimal(inverse) if inverse.denominator == 1 else None
@@ -151,7 +151,7 @@ def number_cell(bare: str, engine_type: str, dialect: str) -> str:
     Their own arithmetic rounds, overflows and fails differently on each engine. By way of its text
     a decimal becomes the nearest double for certain on DuckDB, too.
     """
-    stored, row = storage(engine_type), dialect_named(dialect)
+    stored, row = storage(engine_type), DIALECTS[dialect]
     if stored is Storage.DECIMAL and row.raises_on_tiny:
         # Of any size there, and a cast raises on what no double holds; NaN is above all numbers.
         return (
@@ -194,7 +194,7 @@ def _rounds_inside(domain: NumberDomain, engine_type: str) -> bool:
 
 def declared_text(read: str, domain: CategoryDomain, dialect: str) -> str:
     """Return a text that is on the declared list, or NULL."""
-    if dialect_named(dialect).enums:
+    if DIALECTS[dialect].enums:
         # The same as the CASE below; but DuckDB looks an ENUM's values up by hash, and walks
         # through the list of an IN inside a CASE: ten times slower for 50 values.
         return f"CAST(TRY_CAST({read} AS {enum_type(domain)}) AS VARCHAR)"

@@ -19,7 +19,8 @@ from discreet.engine.declared import HERE, DeclaredCell, Texts
 from discreet.engine.dialect.names import quoted
 from discreet.engine.dialect.storage import ColumnKind, Storage
 from discreet.engine.dialect.types import read_as, type_name
-from discreet.engine.kinds import dialect_named, kind_of
+from discreet.engine.dialects import DIALECTS
+from discreet.engine.kinds import kind_of
 from discreet.kernel.canonical.cells import number_cell
 from discreet.kernel.canonical.source import unit_column
 from discreet.kernel.canonical.spelled import plain_cell, present_cell
@@ -126,5 +127,5 @@ def _read(column: Column, kind: ColumnKind, bare: str, stored: str, dialect: str
         return read_as(kind, bare, engine_type=stored, dialect=dialect)
     plain, now = plain_cell(replace(column, moment=None), bare, stored, dialect)
     if kind is ColumnKind.NUMBER:
-        return f"CAST({number_cell(plain, now, dialect)} AS {dialect_named(dialect).double})"
+        return f"CAST({number_cell(plain, now, dialect)} AS {DIALECTS[dialect].double})"
     return read_as(kind, plain, engine_type=now, dialect=dialect)

@@ -7,12 +7,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 
 
 def text(value: str, dialect: str) -> str:
     """Return a quoted text constant."""
-    if dialect_named(dialect).backslashes:
+    if DIALECTS[dialect].backslashes:
         # Spark reads '' as two joined literals, and \\ as an escape.
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         return f"'{escaped}'"

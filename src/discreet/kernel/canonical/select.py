@@ -23,7 +23,7 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.engine.dialect.functions import function
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.cells import (
     check_readable,
@@ -186,7 +186,7 @@ def column_types(dataset: Dataset, table: Table, engine: _Sources) -> tuple[dict
 
 def _least(column: Column, value: str, dialect: str) -> str:
     # PostgreSQL has no least truth value.
-    named = dialect_named(dialect).truth if isinstance(column.domain, BooleanDomain) else {}
+    named = DIALECTS[dialect].truth if isinstance(column.domain, BooleanDomain) else {}
     return f"{named.get('MIN', 'MIN')}({value}) OVER (PARTITION BY s.u)"
 
 

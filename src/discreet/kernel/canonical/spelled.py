@@ -28,7 +28,7 @@ from discreet.core.spelling import (
 from discreet.engine.dialect.functions import filled
 from discreet.engine.dialect.storage import ColumnKind, Storage, storage
 from discreet.engine.dialect.types import read_as, short
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.kernel.canonical.literals import text as literal
 
 _SPELT = frozenset({Storage.TEXT, Storage.INTEGER, Storage.BOOLEAN})
@@ -48,9 +48,8 @@ def plain_cell(column: Column, bare: str, engine_type: str, dialect: str) -> tup
         return bare, engine_type
     read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
     if storage(engine_type) in _SPELT or isinstance(column.domain, CategoryDomain):
-        return _plain_text(column, _present(column, read, dialect), dialect), dialect_named(
-            dialect
-        ).text
+        plain = _plain_text(column, _present(column, read, dialect), dialect)
+        return plain, DIALECTS[dialect].text
     if not spelling.empty:
         return bare, engine_type
     nothing = _one_of(read, spelling.empty, dialect)
@@ -150,7 +149,7 @@ def _one_of(read: str, texts: Sequence[str], dialect: str) -> str:
 
 
 def _trimmed(read: str, dialect: str) -> str:
-    return f"{dialect_named(dialect).trim}({read}, {literal(SPACES, dialect)})"
+    return f"{DIALECTS[dialect].trim}({read}, {literal(SPACES, dialect)})"
 
 
 def _folded(read: str) -> str:
@@ -165,11 +164,11 @@ def _lower(text: str) -> str:
 def _fits(read: str, pattern: str, dialect: str) -> str:
     """Return the test that the whole of a text fits `pattern`."""
     bare, whole = (literal(each, dialect) for each in (pattern, f"^(?:{pattern})$"))
-    found = filled(dialect_named(dialect).fits, short(read, dialect), bare, whole)
-    return found if dialect_named(dialect).tells_empty else f"{read} <> '' AND {found}"
+    found = filled(DIALECTS[dialect].fits, short(read, dialect), bare, whole)
+    return found if DIALECTS[dialect].tells_empty else f"{read} <> '' AND {found}"
 
 
 def _group(read: str, pattern: str, number: int, dialect: str) -> str:
     """Return one group of a text that fits `pattern`."""
     whole = literal(f"^{pattern}$", dialect)
-    return filled(dialect_named(dialect).group, short(read, dialect), whole, str(number))
+    return filled(DIALECTS[dialect].group, short(read, dialect), whole, str(number))

@@ -15,7 +15,7 @@ from discreet.core.schema import (
 from discreet.engine.base import Engine
 from discreet.engine.dialect.functions import function
 from discreet.engine.dialect.places import canon
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.kernel.canonical.literals import constant
 from discreet.kernel.canonical.select import (
     canonical_select,
@@ -138,7 +138,7 @@ class BlockWriter:
             return Cell(f"{alias}.u", field.domain, f"{alias}.u")
         bare = f"{alias}.c{place}"
         beside = f"{alias}.g{place}" if place in grouped else None
-        if not dialect_named(self.dialect).enums or not isinstance(field.domain, CategoryDomain):
+        if not DIALECTS[self.dialect].enums or not isinstance(field.domain, CategoryDomain):
             return Cell(bare, field.domain, bare, whole_range(field.domain), beside)
         return Cell(beside or f"CAST({bare} AS VARCHAR)", field.domain, bare, grouped=beside)
 
@@ -158,7 +158,7 @@ class BlockWriter:
 
     def _extreme(self, name: str, domain: Domain) -> str:
         # PostgreSQL has no least or greatest truth value.
-        named = dialect_named(self.dialect).truth if isinstance(domain, BooleanDomain) else {}
+        named = DIALECTS[self.dialect].truth if isinstance(domain, BooleanDomain) else {}
         return named.get(name, name)
 
     def _filter(self, relation: Filter) -> Block:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from discreet.core.schema import CategoryDomain, DateDomain, TimestampDomain
 from discreet.engine.base import Engine
 from discreet.engine.dialect.functions import function
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.kernel.derive.facts import LARGEST_SMALL
 from discreet.kernel.seal import Asked, Draft
 from discreet.kernel.sensitivity import Kind
@@ -301,7 +301,7 @@ def _key(writer: Writer, value: Expr) -> str:
 
 def _in_8_bits(number: str, held: tuple[int, int] | None, dialect: str) -> str:
     """Return a whole number as it is grouped by: DuckDB counts by one of 8 bits in two thirds of the time."""
-    byte = dialect_named(dialect).byte
+    byte = DIALECTS[dialect].byte
     fits = byte is not None and held is not None and held[0] >= 0 and held[1] < 2**8
     return f"CAST({number} AS {byte})" if fits else number
 

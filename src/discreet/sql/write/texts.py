@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.errors import QueryRefused
 from discreet.kernel.canonical.literals import constant
 from discreet.kernel.seal import MOST_PARTS
@@ -46,7 +46,7 @@ def _whole(option: object) -> int:
 
 def like(node: e.Like, value: str, dialect: str) -> str:
     """Return LIKE without an escape sign; a text in small letters for ILIKE."""
-    row = dialect_named(dialect)
+    row = DIALECTS[dialect]
     if "\\" in node.pattern and row.escapes_in_like:
         raise QueryRefused(
             "A backslash in LIKE means different things to different engines.",
@@ -66,7 +66,7 @@ def like(node: e.Like, value: str, dialect: str) -> str:
 
 def joined(parts: list[str], dialect: str) -> str:
     """Return texts one behind the other."""
-    found = f"CAST({parts[0]} AS {dialect_named(dialect).text})" if len(parts) == 1 else parts[0]
+    found = f"CAST({parts[0]} AS {DIALECTS[dialect].text})" if len(parts) == 1 else parts[0]
     for part in parts[1:]:
         found = f"({found} || {part})"
     return found

@@ -17,7 +17,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.base import Engine
 from discreet.engine.dialect.functions import function
-from discreet.engine.kinds import dialect_named
+from discreet.engine.dialects import DIALECTS
 from discreet.errors import InternalError
 from discreet.kernel.canonical.cells import enum_type
 from discreet.kernel.canonical.literals import constant
@@ -67,7 +67,7 @@ def block_codes_sql(
 ) -> str:
     """Return the SELECT of the codes of some cells of a block that is bounded already."""
     dialect = engine.capabilities.dialect
-    small = dialect_named(dialect).small
+    small = DIALECTS[dialect].small
     # Positions first, bins around them: otherwise each edge of a bin would compute its cell again.
     inner = [
         f"{place_sql(cell, column, engine)} AS p{i}"
@@ -131,7 +131,7 @@ def _is_certain(cell: Cell, column: Coded) -> bool:
 
 def _place_in_list(cell: Cell, domain: CategoryDomain, engine: Engine) -> str:
     dialect = engine.capabilities.dialect
-    if dialect_named(dialect).enums:
+    if DIALECTS[dialect].enums:
         if engine.capabilities.canonical and cell.raw != cell.value and cell.domain == domain:
             return f"enum_code({cell.raw})"
         # Looked up by hash; a CASE walks through the list.
