@@ -11,9 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
-from discreet.core.answer_chart import Chart, chart_of
-from discreet.core.answer_text import PrintedTable
 from discreet.core.machine.extras import needs
+from discreet.core.rendering.answer_chart import Chart, chart_of
+from discreet.core.rendering.answer_text import PrintedTable
 
 REHEARSAL = "rehearsal: not private"
 """What stands on everything that was made with noise that repeats."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from discreet.core.answer import Charged
-from discreet.core.answer_text import shown
+from discreet.core.rendering.answer_text import shown
 from discreet.core.visible import visible
 
 
