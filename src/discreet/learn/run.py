@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.account.noisy_steps import NoisySteps
 from discreet.core.answer import Charged
+from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.kept.model_text import from_text, to_text
@@ -33,7 +34,6 @@ from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.model_file import packed, unpacked
-from discreet.synth.progress import Progress, silent
 
 ACCEPTED = "The domains were read from the data and declared public by --accept."
 LARGEST_MODEL = 1 << 28

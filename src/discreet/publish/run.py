@@ -6,12 +6,12 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from discreet.core.answer import Charged
+from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
@@ -31,16 +31,11 @@ from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 
-Progress = Callable[[int, int, str], None]
 MARK = b"release "
 """How a stored release begins: it is no answer, and no model."""
 
 PATIENCE = 3600.0
 """Seconds for one read."""
-
-
-def silent(_done: int, _of: int, _what: str) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.errors import InternalError, InvalidInput
 from discreet.ledger.entry import Receipt
@@ -24,7 +25,6 @@ from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import automatic
 from discreet.synth.model_file import Saved, from_text, packed, to_text, unpacked
 from discreet.synth.prepare import NoRows, PreparedSynthesis, prepared, preview_of
-from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
 from discreet.synth.selection import choose_method
 from discreet.synth.synthetic import Synthetic, sample_rows

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.ledger.entry import Receipt
 from discreet.release.assembled import charge_bill
@@ -49,7 +50,6 @@ from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import adaptive, automatic
 from discreet.synth.methods.given_rows import GivenRows
 from discreet.synth.model_file import Saved, with_facts
-from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
 from discreet.synth.trusted_fit import TrustedFit, fit_trusted
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from discreet.api import Curator
 from discreet.core.answer import Spent
 from discreet.core.owner import OWNER
+from discreet.core.progress import Progress
 from discreet.report import to_fragment, to_html
 from discreet.report import write as write_report
 from discreet.server.features.synth.copies import CODES, Copies, Copy
@@ -84,7 +85,7 @@ def _read(copies: Copies, copy: Copy) -> Synthetic:
     )
 
 
-def _part(bench: Workbench, start: int, end: int) -> Callable[[int, int, str], None]:
+def _part(bench: Workbench, start: int, end: int) -> Progress:
     """Return a listener that tells a stretch of the whole."""
 
     def told(done: int, of: int, what: str) -> None:
