@@ -17,7 +17,8 @@ from typing import Any, Self
 from urllib.parse import quote, urlsplit
 
 from discreet import errors
-from discreet.core.answer import Answer, Spent
+from discreet.core.answer import Answer
+from discreet.core.bill import Spent
 from discreet.core.explanation import Explanation
 from discreet.core.machine.extras import needs
 from discreet.core.numbers import Epsilon, Number

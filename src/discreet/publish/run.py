@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.answer import Charged
+from discreet.core.bill import Charged
 from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
@@ -27,7 +27,6 @@ from discreet.publish.prepare import PlannedRelease, planned, reconciled_family
 from discreet.publish.reads import CellRead
 from discreet.publish.reconcile.problem import Integers
 from discreet.publish.spec import Spec
-from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 
@@ -56,10 +55,9 @@ class Publication(Charged):
             "release": self.release,
             "out": None if self.out is None else str(self.out),
             "tables": {name: {"rows": rows} for name, rows in self.tables.items()},
-            **self.bill_json(),
+            **self.bill.to_json(),
             "seconds": round(self.seconds, 3),
             "state": "released",
-            "free": self.free,
             "sha256": self.sha256,
             "key": self.key,
             "notices": list(self.notices),
@@ -114,7 +112,7 @@ def publish(
         release=spec.name,
         out=out,
         tables=stored["tables"],
-        **charge_bill(receipt),
+        bill=receipt.bill,
         seconds=time.monotonic() - started,
         sha256=stored["sha256"],
         key=stored["key"],

@@ -11,7 +11,6 @@ import numpy as np
 from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.ledger.entry import Receipt
-from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold_tables
@@ -90,7 +89,7 @@ def synthesize_linked(
     return LinkedSynthetic(
         model=model,
         tables=linked_tables(model, request.rows),
-        **charge_bill(receipt),
+        bill=receipt.bill,
         request_id=request.request_id,
         notices=tuple(model.facts["notices"]),
         seconds=time.monotonic() - started,

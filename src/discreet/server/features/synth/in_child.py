@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from discreet.api import Curator
-from discreet.core.answer import Spent
+from discreet.core.bill import NO_BILL
 from discreet.core.owner import OWNER
 from discreet.core.progress import Progress
 from discreet.report import to_fragment, to_html
@@ -69,16 +68,11 @@ def compare(bench: Workbench, *, state: Path, copy_id: str) -> dict[str, Any]:
 def _read(copies: Copies, copy: Copy) -> Synthetic:
     """Return a kept copy as it was made; its price was paid then."""
     table = pq.read_table(copies.file(copy, "rows.parquet"))
-    nothing = Spent(Fraction(0), Fraction(0))
     return Synthetic(
         saved=load_model(copies.file(copy, "model.json")),
         rows=SyntheticRows(table, copies.codes(copy)),
         method=copy.method,
-        cost=nothing,
-        before=nothing,
-        after=nothing,
-        limit=nothing,
-        free=True,
+        bill=NO_BILL,
         request_id="",
         notices=copy.notices,
         seconds=0.0,
