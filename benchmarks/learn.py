@@ -29,6 +29,7 @@ from discreet.account.convert import rho_of_target
 from discreet.catalog.propose.bare_file import bare_table
 from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.progress import silent
 from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.examples.ratings import rating_batches
@@ -53,7 +54,6 @@ from discreet.learn.sgd.model import fit_network
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
-from discreet.synth.progress import silent
 
 TRAINING = 32_561
 DELTA = Fraction(1, 10**6)

@@ -26,6 +26,7 @@ import numpy as np
 from discreet.account.convert import rho_of_target
 from discreet.account.noisy_steps import NoisySteps, least_noise
 from discreet.attack.audit.bounds import epsilon_from_one_run
+from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
 from discreet.core.unit import Neighbours
 from discreet.learn import tuning
@@ -42,7 +43,6 @@ from discreet.learn.unsupervised.clusters import ClusterSums
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
-from discreet.synth.progress import silent
 from discreet.testing.audit import epsilon_lower_bound
 
 ALPHA = 0.05

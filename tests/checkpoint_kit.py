@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, InvalidInput
-from discreet.ledger import Bill, BudgetPolicy, Cap, Ledger, Payer, Policy
+from discreet.ledger import BudgetPolicy, Cap, Charge, Ledger, Payer, Policy
 from discreet.ledger.accounts import Accounts, _asked
 from discreet.ledger.checkpoint import making
 from discreet.ledger.checkpoint.state import facts_of
@@ -111,7 +111,7 @@ class Life:
         self.names.append((payer, name))
 
     def together(self) -> None:
-        bills = [Bill(self.quote(), self.name(), "body") for _ in range(self.rng.choice([2, 3]))]
+        bills = [Charge(self.quote(), self.name(), "body") for _ in range(self.rng.choice([2, 3]))]
         self.receipts += self.ledger.charge_all(self.payer(), bills)
 
     def take(self) -> None:

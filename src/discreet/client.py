@@ -17,10 +17,12 @@ from typing import Any, Self
 from urllib.parse import quote, urlsplit
 
 from discreet import errors
-from discreet.core.answer import Answer, Spent
+from discreet.core.answer import Answer
+from discreet.core.bill import Spent
 from discreet.core.explanation import Explanation
 from discreet.core.machine.extras import needs
 from discreet.core.numbers import Epsilon, Number
+from discreet.core.progress import Progress, silent
 from discreet.core.requests.asked import sent
 from discreet.core.requests.question import QuestionAsked
 from discreet.core.requests.synth import SynthAsked
@@ -226,7 +228,7 @@ class Client:
         choose: Sequence[str] = (),
         analyst: str | None = None,
         request_id: str | None = None,
-        progress: Callable[[int, int, str], None] = lambda _done, _of, _what: None,
+        progress: Progress = silent,
     ) -> RemoteSynthetic:
         """Return a synthetic copy of a table that the server made; see `Curator.synthesize`.
 
@@ -249,7 +251,7 @@ class Client:
         job = self._call("POST", "/synth", sent(wish))["job"]
         return RemoteSynthetic(self._followed(job, progress), self._file)
 
-    def _followed(self, job: str, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
+    def _followed(self, job: str, progress: Progress) -> dict[str, Any]:
         """Return the answer of a job when it has one, or raise its problem."""
         waited = FIRST_LOOK
         while True:

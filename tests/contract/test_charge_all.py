@@ -17,7 +17,7 @@ from discreet.errors import (
     LedgerTampered,
     RequestConflict,
 )
-from discreet.ledger import Bill, Cap, Ledger, Payer
+from discreet.ledger import Cap, Charge, Ledger, Payer
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.links import link
 from discreet.ledger.entry import Entry
@@ -45,7 +45,7 @@ def ledger(url, tmp_path):
 
 
 def bill(name, epsilon, region=EVERYONE):
-    return Bill(quote(epsilon, region), name, f"body of {name}")
+    return Charge(quote(epsilon, region), name, f"body of {name}")
 
 
 def one_by_one(ledger, payer, bills):
@@ -186,7 +186,7 @@ def test_paid_ones_and_new_ones_may_be_mixed(ledger):
     assert [receipt.repeated for receipt in receipts] == [True, False]
     assert "together" not in charges(ledger)[-1].data
     with pytest.raises(RequestConflict):
-        ledger.charge_all(OWNER, [bill("q.3", "1/4"), Bill(quote("1/4"), "q.2", "another")])
+        ledger.charge_all(OWNER, [bill("q.3", "1/4"), Charge(quote("1/4"), "q.2", "another")])
     assert len(charges(ledger)) == 2
     with pytest.raises(InternalError):
         ledger.charge_all(OWNER, [bill("q.4", "1/4"), bill("q.4", "1/4")])

@@ -46,25 +46,22 @@ def ask(curator, item):
 
 def spent(curator):
     """Spending and number of charges of every dataset, the whole and each analyst's part."""
-    whole = {
-        name: (found["epsilon"], found["delta"], found["charges"])
-        for name, found in curator.budget_report()["datasets"].items()
-    }
+    whole = shares(curator.budget_report())
     return whole, {name: shares(curator.share_report(name)) for name in EXPECTED["shares"]}
+
+
+AMOUNTS = [(kind, told) for kind in ("epsilon", "delta") for told in ("limit", "spent")]
 
 
 def shares(report):
     return {
-        name: (found["epsilon"], found["delta"], found["charges"])
+        name: (*(found[kind][told] for kind, told in AMOUNTS), found["charges"])
         for name, found in report["datasets"].items()
     }
 
 
 BEFORE = (
-    {
-        name: (found["epsilon"], found["delta"], found["charges"])
-        for name, found in EXPECTED["budget"]["datasets"].items()
-    },
+    shares(EXPECTED["budget"]),
     {name: shares(report) for name, report in EXPECTED["shares"].items()},
 )
 

@@ -23,11 +23,11 @@ from curator_kit import (
     world_rows,
 )
 from discreet.api import Curator
+from discreet.core.bill import Spent
 from discreet.core.cost import FREE
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.kernel import look
 from discreet.release import assembled
-from discreet.release.assembled import spent_of
 from discreet.release.pipeline import prepared
 from discreet.release.request import Request
 from discreet.testing import FakeEngine, SeededRng
@@ -263,7 +263,7 @@ def test_the_price_with_the_data_absent_is_the_charge(tmp_path, record_property)
                 continue
             answer = curator.query(sql, epsilon=epsilon, request_id=f"r{i}", fresh=True)
             last = curator.ledger.history(ready.payer.budget, last=1)[0]
-            assert answer.cost == spent_of(ready.quote.cost), sql
+            assert answer.cost == Spent.of(ready.quote.cost), sql
             assert last.data["cost"] == ready.quote.cost.to_json(), sql
             charged += ready.quote.cost != FREE
     assert absent.ran == []

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 from discreet.account.convert import rho_of_target
+from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.errors import MissingExtra
 from discreet.examples.uci import adult
@@ -23,7 +24,6 @@ from discreet.learn.scored.read_file import codes_of_table
 from discreet.learn.scored.score import auc
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
-from discreet.synth.progress import silent
 from discreet.testing import SeededRng
 
 RANGES = {

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.account.noisy_steps import NoisySteps, least_noise
+from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
 from discreet.learn import tuning
 from discreet.learn.measure.residual_sums import LearningDoor
@@ -23,7 +24,6 @@ from discreet.learn.sgd.clipped import BOUND
 from discreet.learn.sgd.layers import LARGEST_INPUT, Layers
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
-from discreet.synth.progress import silent
 from discreet.testing import SeededRng
 from discreet.testing.audit import audit
 

@@ -11,12 +11,12 @@ from discreet.anonymize.release import Memory, release
 from discreet.anonymize.report import document
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
-from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.source import AnonymizeSource, find_table, is_file, open_source
 from discreet.anonymize.text import made_words
 from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.core.event import NonPrivate
+from discreet.core.progress import Progress, silent
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
 from discreet.report import write as write_report

@@ -10,9 +10,9 @@ from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import IntruderRisk, risk_of
 from discreet.anonymize.run import groups_of, hierarchies_of, models_of, searched, settings_of
-from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.search.optimal import anonymize
 from discreet.anonymize.source import AnonymizeSource
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)

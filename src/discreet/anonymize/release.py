@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized, run
-from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.source import AnonymizeSource
 from discreet.core.event import NonPrivate
 from discreet.core.numbers import counted
+from discreet.core.progress import Progress, silent
 from discreet.ledger.ledger import Ledger
 
 

@@ -19,11 +19,11 @@ from discreet.anonymize.recode import fetch, recoded
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import risk_of
-from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.search.classes import bottom_table, histogram_of, whole_distribution
 from discreet.anonymize.search.optimal import Missing, SearchResult, anonymize
 from discreet.anonymize.sensitive_levels import by_hierarchy, has_order, heights, tied
 from discreet.anonymize.source import PATIENCE, AnonymizeSource
+from discreet.core.progress import Progress, silent
 from discreet.engine.base import open_exact
 from discreet.errors import InternalError, InvalidInput
 

@@ -15,6 +15,7 @@ from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.output import OutputColumn
+from discreet.core.progress import Progress, silent
 from discreet.errors import UnknownName
 from discreet.ledger.report import history_report, question_report, share_report, standing_of
 from discreet.ledger.text import budget_report, budget_words
@@ -23,7 +24,6 @@ from discreet.release.stored import unpack
 from discreet.release.whole import explain as explain_request
 from discreet.release.whole import release, shape_of
 from discreet.sql.parse import Written
-from discreet.synth.progress import Progress, silent
 
 if TYPE_CHECKING:
     from discreet.anonymize.run import Anonymized

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from discreet.api.opened import OpenedCatalog
-from discreet.synth.progress import Progress, silent
+from discreet.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     from discreet.learn.recommend.run import Recommending

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.api.opened import OpenedCatalog
-from discreet.synth.progress import Progress, silent
+from discreet.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     from discreet.publish.rehearse import Rehearsal

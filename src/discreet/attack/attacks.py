@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 from discreet.attack.outcome import Outcome
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput, UnknownName
 
 MODULES = {
@@ -31,12 +32,6 @@ MODULES = {
     "inference": "discreet.attack.release_risk.inference",
 }
 """In the order in which a class meets them."""
-Progress = Callable[[int, int, str], None]
-"""Called with (steps done, steps in all, what is being done)."""
-
-
-def quiet(_done: int, _of: int, _what: str) -> None:
-    """Report nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +133,7 @@ class Attack:
     words: str
     knobs: tuple[Knob, ...]
 
-    def run(self, settings: Mapping[str, Any], *, progress: Progress = quiet) -> Outcome:
+    def run(self, settings: Mapping[str, Any], *, progress: Progress = silent) -> Outcome:
         """Return the outcome with `settings`, defaults filled in.
 
         Name and settings are added here, and the title where the outcome has none of its own.

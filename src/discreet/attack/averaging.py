@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, bits_of_file
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
 from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
+from discreet.core.progress import Progress
 from discreet.noise.rng import SystemRng
 from discreet.report.document import Figure
 from discreet.survey.device.device import Device

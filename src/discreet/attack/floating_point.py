@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
 from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
 from discreet.report.document import Figure

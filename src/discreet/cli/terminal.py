@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from discreet.core.bill import Bill, Spent, price_words
 from discreet.core.visible import visible
 
 _PLAIN = str.maketrans(
@@ -70,15 +71,12 @@ def tell(found: Any, words: str | Callable[[], str], *, json: bool) -> None:
 
 def price_said(found: Any) -> str:
     """Return the price of what was made, from its JSON."""
-    price = "free" if found["free"] else f"epsilon {found['cost']['epsilon']:g}"
-    delta = found["cost"]["delta"]
-    return f"{price}, delta {delta:g}" if delta else price
+    return price_words(Spent.from_json(found["cost"]), free=found["free"])
 
 
-def budget_said(budget: Any) -> str:
-    """Return what is left of a budget, from its JSON."""
-    left = max(budget["limit"]["epsilon"] - budget["after"]["epsilon"], 0)
-    return f"Left of the budget: {left:g} of {budget['limit']['epsilon']:g}."
+def budget_said(found: Any) -> str:
+    """Return what is left of the budget of what was made, from its JSON."""
+    return Bill.from_json(found).left_words()
 
 
 def spelled(words: str, encoding: str) -> str:

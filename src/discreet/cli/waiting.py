@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from discreet.core.progress import Progress, silent
 from discreet.core.visible import visible
 
 
@@ -22,16 +23,20 @@ def waiting(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int, str], None]]:
+def counting(what: str) -> Iterator[Progress]:
     """Yield a function (done, of, step) that moves a bar on a terminal, and does nothing elsewhere."""
     if not sys.stderr.isatty():
-        yield lambda _done, _of, _step: None
+        yield silent
         return
+    from rich import progress as bar
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn(f"{what}: {{task.description}}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    columns = (
+        bar.TextColumn(f"{what}: {{task.description}}"),
+        bar.BarColumn(),
+        bar.TimeElapsedColumn(),
+    )
+    with bar.Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("", total=1)
 
         def tell(done: int, of: int, step: str) -> None:

@@ -7,73 +7,19 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
-from discreet.core.answer_chart import Chart, chart_of
-from discreet.core.answer_text import PrintedTable
+from discreet.core.bill import Bill, Charged
 from discreet.core.machine.extras import needs
+from discreet.core.rendering.answer_chart import Chart, chart_of
+from discreet.core.rendering.answer_text import PrintedTable
 
 REHEARSAL = "rehearsal: not private"
 """What stands on everything that was made with noise that repeats."""
 
 # Spreadsheets run cells that begin with these as formulas.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """An amount of budget in the two numbers that people read."""
-
-    epsilon: Fraction
-    delta: Fraction
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(self.epsilon + other.epsilon, self.delta + other.delta)
-
-    def __sub__(self, other: Spent) -> Spent:
-        return Spent(self.epsilon - other.epsilon, self.delta - other.delta)
-
-    def to_json(self) -> dict[str, float]:
-        """Return plain numbers."""
-        return {"epsilon": float(self.epsilon), "delta": float(self.delta)}
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, float]) -> Self:
-        """Return what `to_json` wrote: the numbers as they are spelled."""
-        return cls(Fraction(repr(found["epsilon"])), Fraction(repr(found["delta"])))
-
-    def __str__(self) -> str:
-        price = f"{float(self.epsilon):.6g}"
-        return f"{price}, delta {float(self.delta):.6g}" if self.delta else price
-
-
-NOTHING_SPENT = Spent(Fraction(0), Fraction(0))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charged:
-    """What was charged for something that is handed out, and the budget around that charge."""
-
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    free: bool
-
-    def bill_json(self) -> dict[str, Any]:
-        """Return the price and the budget as commands print them."""
-        around = {"before": self.before, "after": self.after, "limit": self.limit}
-        budget = {name: spent.to_json() for name, spent in around.items()}
-        return {"cost": self.cost.to_json(), "budget": budget}
-
-    @staticmethod
-    def bill_from(found: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what `bill_json` wrote, and whether it was free, by the names of these fields."""
-        said = {"cost": found["cost"], **found["budget"]}
-        names = ("cost", "before", "after", "limit")
-        return {name: Spent.from_json(said[name]) for name in names} | {"free": found["free"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +83,20 @@ class Answer(Charged):
             "columns": list(self.columns),
             "rows": [list(row) for row in self.rows],
             "error95": [list(errors) for errors in self.error95],
-            **self.bill_json(),
-            "free": self.free,
+            **self.bill.to_json(),
             "request_id": self.request_id,
             "noisy": list(self.noisy),
             "intervals": [[_ends(pair) for pair in row] for row in self.intervals],
             "provenance": self.provenance.to_json(),
+            "keys": self.keys,
+            "covariance": _lists(self.covariance),
         }
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
-        """Return the answer that a server sent: `to_json()` and the number of keys."""
+        """Return what `to_json` wrote, here or on a server; older ones have no covariance."""
         return cls(
-            **cls.bill_from(found),
+            bill=Bill.from_json(found),
             columns=tuple(found["columns"]),
             rows=tuple(tuple(row) for row in found["rows"]),
             error95=tuple(tuple(row) for row in found["error95"]),
@@ -157,6 +104,7 @@ class Answer(Charged):
             provenance=Provenance.from_json(found["provenance"]),
             keys=found["keys"],
             intervals=tuple(tuple(_interval(ends) for ends in row) for row in found["intervals"]),
+            covariance=_tuples(found.get("covariance")),
             noisy=tuple(found["noisy"]),
         )
 
@@ -229,15 +177,21 @@ class Answer(Charged):
         return self._shown().as_html(self._footer())
 
     def _footer(self) -> str:
-        left = float(self.limit.epsilon - self.after.epsilon)
-        used = "free" if self.free else f"uses {float(self.cost.epsilon):g}"
         if self.provenance.watermark:
             return f"{self.provenance.watermark}; nothing was spent"
-        return f"{used}, leaves {max(left, 0):g} of {float(self.limit.epsilon):g}"
+        return self.bill.paid_words()
 
 
 def _ends(pair: tuple[float, float] | None) -> list[float | None] | None:
     return None if pair is None else [end if math.isfinite(end) else None for end in pair]
+
+
+def _lists(found: Any) -> Any:
+    return [_lists(each) for each in found] if isinstance(found, tuple) else found
+
+
+def _tuples(found: Any) -> Any:
+    return tuple(_tuples(each) for each in found) if isinstance(found, list | tuple) else found
 
 
 def _harmless(cell: Any) -> Any:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from discreet.core.answer import Charged
-from discreet.core.answer_text import shown
+from discreet.core.bill import Bill, Charged
+from discreet.core.rendering.answer_text import shown
 from discreet.core.visible import visible
 
 
@@ -66,20 +66,20 @@ class Explanation(Charged):
             "columns": list(self.columns),
             "sql": self.sql,
             "mechanisms": list(self.mechanisms),
-            **self.bill_json(),
+            **self.bill.to_json(),
             "expected_error": self.expected_error,
             "region": self.region,
-            "free": self.free,
             "spends": False,
             "notes": list(self.notes),
             "stated": None if self.stated is None else self.stated.to_json(),
+            **({"words": self.words} if self.words else {}),
         }
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
         """Return what `to_json` wrote, with the words that a server added."""
         return cls(
-            **cls.bill_from(found),
+            bill=Bill.from_json(found),
             dataset=found["dataset"],
             columns=tuple(found["columns"]),
             sql=found["sql"],
@@ -97,15 +97,14 @@ class Explanation(Charged):
             f"{visible(name)} ± {'depends on the data' if error is None else shown(error)}"
             for name, error in self.expected_error.items()
         ]
-        price = "nothing: it follows from paid answers" if self.free else f"epsilon {self.cost}"
-        left = float(self.limit.epsilon - self.after.epsilon)
         return [
-            ("uses", f"{price}; leaves {left:.6g} of {float(self.limit.epsilon):.6g}"),
+            ("price", self.bill.foreseen_words()),
             ("noise (95%)", ", ".join(noise) or "none"),
             *([] if self.stated is None else self.stated.lines()),
             ("about", visible(self.region)),
-            ("mechanisms", "; ".join(self.mechanisms)),
+            *(("mechanism", visible(each)) for each in self.mechanisms),
             *(("note", visible(note)) for note in self.notes),
+            *(("runs", visible(line)) for line in self.sql.splitlines()),
         ]
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
+from discreet.core.progress import Progress
 from discreet.learn.linear import bayes, logistic
 from discreet.learn.measure.binning import BinnedFeature, feature_of
 from discreet.learn.measure.columns import is_ordered
@@ -14,7 +15,6 @@ from discreet.learn.model import FittedModel
 from discreet.learn.trees import boosted
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.progress import Progress
 
 COUNTING = Fraction(1, 5)
 """The share that counts every feature by class: bins, spreads and naive Bayes come from it."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Charged
+from discreet.core.bill import Charged
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
@@ -24,7 +24,6 @@ from discreet.learn.prepare import find_private
 from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.measure.learned_bounds import is_unbounded
 
@@ -39,7 +38,7 @@ class Regressed(Charged):
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts that `discreet learn regress --json` prints."""
-        kept = {**self.bill_json(), "free": self.free, "request_id": self.request_id}
+        kept = {**self.bill.to_json(), "request_id": self.request_id}
         facts = {
             k: self.model.facts[k] for k in ("target", "rmse", "baseline", "r2", "measured_on")
         }
@@ -79,7 +78,7 @@ def regress(request: LearnRequest, desk: Desk) -> Regressed:
     model = Regressor(tuple(variables[:-1]), variables[-1], weights, facts)
     return Regressed(
         model=model,
-        **charge_bill(found.receipt),
+        bill=found.receipt.bill,
         request_id=request.request_id,
         seconds=time.monotonic() - started,
     )

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from discreet.account.noisy_steps import NoisySteps
-from discreet.core.answer import Charged
+from discreet.core.bill import Charged
+from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.kept.model_text import from_text, to_text
@@ -26,14 +27,12 @@ from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier, fit_network
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Receipt
-from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.model_file import packed, unpacked
-from discreet.synth.progress import Progress, silent
 
 ACCEPTED = "The domains were read from the data and declared public by --accept."
 LARGEST_MODEL = 1 << 28
@@ -62,8 +61,7 @@ class Trained(Charged):
             "classes": [str(value) for value in self.model.classes],
             "accuracy": facts["accuracy"],
             "baseline": facts["baseline"],
-            **self.bill_json(),
-            "free": self.free,
+            **self.bill.to_json(),
             "seconds": round(self.seconds, 3),
             "subgroups": {},
             "rows_needed": facts.get("rows_needed"),
@@ -105,7 +103,7 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
     notices = [*model.facts["notices"], *([ACCEPTED] if plan.outline.dataset.accepted else [])]
     return Trained(
         model=model,
-        **charge_bill(receipt),
+        bill=receipt.bill,
         request_id=request.request_id,
         notices=tuple(notices),
         seconds=time.monotonic() - started,

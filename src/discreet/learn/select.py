@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.answer import Charged
+from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import SelectAsked
@@ -30,7 +30,6 @@ from discreet.ledger.entry import Receipt
 from discreet.noise.bars.selection import selection_loss
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.measure.private_marginals import Counter, PrivateMarginals
@@ -107,9 +106,8 @@ class Selected(Charged):
             "kind": self.kind,
             "candidates": self.candidates,
             "loss95": round(self.loss95, 6),
-            "cost": self.cost.to_json(),
+            **self.bill.to_json(),
             "after": self.after.to_json(),
-            "free": self.free,
             "request_id": self.request_id,
         }
 
@@ -246,6 +244,6 @@ def _finished(plan: ChoicePlan, receipt: Receipt, index: int) -> Selected:
         kind=plan.request.kind,
         candidates=plan.column.values,
         loss95=plan.loss95,
-        **charge_bill(receipt),
+        bill=receipt.bill,
         request_id=plan.request.request_id,
     )

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import Integers, PaidRows
@@ -20,7 +21,6 @@ from discreet.learn.model import FittedModel
 from discreet.noise.rng import Rng
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.private_marginals import Counter, MarginalBudget, Unit
-from discreet.synth.progress import Progress
 
 FOR_CHOICE = Fraction(1, 20)
 """The part that pays for the choice: scores are numbers of rows and move by one, so little is enough."""

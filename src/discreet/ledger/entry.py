@@ -6,12 +6,13 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.cost import Cost
+from discreet.core.bill import Bill, Spent
+from discreet.core.cost import FREE, Cost
 from discreet.core.hash_chain import canonical
 from discreet.core.numbers import plain, read_fraction
 from discreet.core.region import Region
@@ -50,6 +51,16 @@ class Balance:
     def left(self) -> Fraction:
         """Return the epsilon that is left, never below 0."""
         return max(Fraction(0), self.limit_epsilon - self.epsilon)
+
+    @property
+    def spent(self) -> Spent:
+        """Return what is spent."""
+        return Spent(self.epsilon, self.delta)
+
+    @property
+    def limit(self) -> Spent:
+        """Return what may be spent."""
+        return Spent(self.limit_epsilon, self.limit_delta)
 
     def to_json(self) -> dict[str, str]:
         """Return exact text, the form that the history keeps."""
@@ -113,6 +124,28 @@ class Receipt:
     time: dt.datetime
     link: str
     repeated: bool = False
+
+    @property
+    def bill(self) -> Bill:
+        """Return what is to be said of this charge; a repeated one costs nothing again."""
+        cost = FREE if self.repeated else self.cost
+        return replace(bill_of(cost, self.before, self.after), free=self.repeated)
+
+
+def bill_of(cost: Cost, before: Balance, after: Balance) -> Bill:
+    """Return the bill of a cost that leads a payer from one balance to another."""
+    return Bill(
+        cost=Spent.of(cost),
+        before=before.spent,
+        after=after.spent,
+        limit=after.limit,
+        free=cost == FREE,
+    )
+
+
+def free_bill(balance: Balance) -> Bill:
+    """Return the bill of what nothing was charged for."""
+    return bill_of(FREE, balance, balance)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from discreet.ledger.entry import (
 )
 from discreet.ledger.incidents import Incidents
 from discreet.ledger.loading import adopt, load, open_store
-from discreet.ledger.once.charging import Bill, charged
+from discreet.ledger.once.charging import Charge, charged
 from discreet.ledger.once.outcomes import Outcomes
 from discreet.ledger.once.repeating import repeated
 from discreet.ledger.once.sealing import unsealed
@@ -111,11 +111,11 @@ class Ledger:
         Guarantee: the check and the entry are one transaction that excludes all other processes;
         when this returns, the entry is on the disk and so is the head outside the store.
         """
-        bill = Bill(quote, request_id, body, question, note, snapshot)
-        return self.charge_all(payer, [bill], asker=asker)[0]
+        charge = Charge(quote, request_id, body, question, note, snapshot)
+        return self.charge_all(payer, [charge], asker=asker)[0]
 
     def charge_all(
-        self, payer: Payer, bills: Sequence[Bill], *, asker: str = ""
+        self, payer: Payer, charges: Sequence[Charge], *, asker: str = ""
     ) -> tuple[Receipt, ...]:
         """Return a receipt for each bill of one statement, all of them charged or none.
 
@@ -125,7 +125,7 @@ class Ledger:
         Guarantee: one transaction that excludes all other processes enters all of them, durably, or
         nothing: also where the process is killed at any moment of it. (note 0060)
         """
-        checked = [bill.checked() for bill in bills]
+        checked = [charge.checked() for charge in charges]
         with self.session() as session:
             found = charged(session, self._store, payer, checked, probes=self.probes, asker=asker)
         return tuple(found)

@@ -11,7 +11,7 @@ from discreet.core.region import Region
 from discreet.core.visible import visible
 from discreet.ledger.entry import Entry, SpentSoFar
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.report import ending
+from discreet.ledger.report import amounts, ending
 
 WIDTH = 40
 """Characters of the gauge."""
@@ -28,10 +28,8 @@ def budget_report(
     for name, budget in datasets.items():
         spent = ledger.spent(budget)
         report[name] = {
-            "epsilon": {"limit": float(spent.limit_epsilon), "spent": float(spent.epsilon)},
-            "delta": {"limit": float(spent.limit_delta), "spent": float(spent.delta)},
+            **amounts(spent),
             "worst_region": describe(spent.worst),
-            "charges": spent.charges,
             "budget": budget,
             "exposures": len(ledger.exposures(name)),
             "exposed": list(ledger.exposed(name) or ()),

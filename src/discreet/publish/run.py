@@ -6,12 +6,12 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.answer import Charged
+from discreet.core.bill import Charged
+from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
@@ -27,20 +27,14 @@ from discreet.publish.prepare import PlannedRelease, planned, reconciled_family
 from discreet.publish.reads import CellRead
 from discreet.publish.reconcile.problem import Integers
 from discreet.publish.spec import Spec
-from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 
-Progress = Callable[[int, int, str], None]
 MARK = b"release "
 """How a stored release begins: it is no answer, and no model."""
 
 PATIENCE = 3600.0
 """Seconds for one read."""
-
-
-def silent(_done: int, _of: int, _what: str) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +55,9 @@ class Publication(Charged):
             "release": self.release,
             "out": None if self.out is None else str(self.out),
             "tables": {name: {"rows": rows} for name, rows in self.tables.items()},
-            **self.bill_json(),
+            **self.bill.to_json(),
             "seconds": round(self.seconds, 3),
             "state": "released",
-            "free": self.free,
             "sha256": self.sha256,
             "key": self.key,
             "notices": list(self.notices),
@@ -119,7 +112,7 @@ def publish(
         release=spec.name,
         out=out,
         tables=stored["tables"],
-        **charge_bill(receipt),
+        bill=receipt.bill,
         seconds=time.monotonic() - started,
         sha256=stored["sha256"],
         key=stored["key"],

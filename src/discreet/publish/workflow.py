@@ -12,6 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput, NotAllowed, RequestConflict
 from discreet.ledger.entry import Entry
 from discreet.ledger.ledger import Ledger
@@ -19,7 +20,7 @@ from discreet.ledger.releases import record_state, states_of
 from discreet.publish.package import owner_key
 from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.rehearse import Rehearsal, rehearse
-from discreet.publish.run import Progress, Publication, publish, silent
+from discreet.publish.run import Publication, publish
 from discreet.publish.spec import Spec
 from discreet.release.desk import Desk
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from discreet.core.answer import REHEARSAL, Answer, Provenance, Spent
-from discreet.core.cost import FREE, Cost, Quote
+from discreet.core.answer import REHEARSAL, Answer, Provenance
+from discreet.core.bill import Bill
+from discreet.core.cost import Quote
 from discreet.core.schema import Table
-from discreet.ledger.entry import Balance, Payer, Receipt
+from discreet.ledger.entry import Balance, Payer, Receipt, bill_of, free_bill
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Statement, scans_of
@@ -49,29 +49,7 @@ def again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) ->
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
     provenance = replace(answer.provenance, notes=(*known, *later, note))
     now = balance_of(ledger, ready.payer)
-    return replace(answer, **free_bill(now), provenance=provenance)
-
-
-def free_bill(balance: Balance) -> dict[str, Any]:
-    """Return the bill of what nothing was charged for."""
-    return bill_of(FREE, balance, balance)
-
-
-def charge_bill(receipt: Receipt) -> dict[str, Any]:
-    """Return the bill of a charge; a repeated one costs nothing again."""
-    cost = FREE if receipt.repeated else receipt.cost
-    return bill_of(cost, receipt.before, receipt.after) | {"free": receipt.repeated}
-
-
-def bill_of(cost: Cost, before: Balance, after: Balance) -> dict[str, Any]:
-    """Return what is said about the price of what is handed out: the fields of `Charged`."""
-    return {
-        "cost": spent_of(cost),
-        "before": spent_so_far(before),
-        "after": spent_so_far(after),
-        "limit": limit_of(after),
-        "free": cost == FREE,
-    }
+    return replace(answer, bill=free_bill(now), provenance=provenance)
 
 
 def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -> Answer:
@@ -107,7 +85,7 @@ def paid_answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, r
 def _assembled(
     ready: PreparedQuestion,
     table: ResultTable,
-    bill: Mapping[str, Any],
+    bill: Bill,
     *,
     notes: tuple[str, ...],
     private: bool,
@@ -127,7 +105,7 @@ def _assembled(
     )
     return Answer(
         **table.parts(),
-        **bill,
+        bill=bill,
         request_id=ready.request.request_id,
         provenance=provenance,
         keys=len(question.statement.keys),
@@ -187,24 +165,7 @@ def _known(table: Table, bound: int) -> str:
     )
 
 
-def spent_of(cost: Cost) -> Spent:
-    """Return a cost as the two numbers that people read."""
-    if cost.epsilon is None:
-        return Spent(cost.rho or cost.delta, cost.rho_delta)
-    return Spent(cost.epsilon, cost.delta)
-
-
 def balance_of(ledger: Ledger, payer: Payer) -> Balance:
     """Return what a payer has spent so far, and may spend."""
     found = ledger.spent(payer.budget, payer.analyst)
     return Balance(found.limit_epsilon, found.limit_delta, found.epsilon, found.delta)
-
-
-def spent_so_far(balance: Balance) -> Spent:
-    """Return what a balance says was spent."""
-    return Spent(balance.epsilon, balance.delta)
-
-
-def limit_of(balance: Balance) -> Spent:
-    """Return what a balance says may be spent."""
-    return Spent(balance.limit_epsilon, balance.limit_delta)

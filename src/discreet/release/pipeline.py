@@ -19,9 +19,9 @@ from discreet.engine.base import Exact, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
 from discreet.kernel.rehearsal import SeedWish
-from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.entry import Payer, Receipt, bill_of, free_bill
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.once.charging import Bill
+from discreet.ledger.once.charging import Charge
 from discreet.ledger.text import exposure_note
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Statement
@@ -33,11 +33,8 @@ from discreet.release.assembled import (
     again,
     balance_of,
     free_answer,
-    limit_of,
     notes_of,
     paid_answer,
-    spent_of,
-    spent_so_far,
 )
 from discreet.release.bars.stated import stated_noise
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
@@ -195,7 +192,7 @@ def _charged(ready: Sequence[PreparedQuestion], ledger: Ledger) -> Sequence[Rece
     if not ready:
         return []
     (payer,) = {each.payer for each in ready}
-    return ledger.charge_all(payer, [Bill(**_billed(each)) for each in ready])
+    return ledger.charge_all(payer, [Charge(**_billed(each)) for each in ready])
 
 
 def _billed(ready: PreparedQuestion) -> dict[str, Any]:
@@ -329,12 +326,8 @@ def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Exp
         columns=tuple(name for name, _ in ready.question.outputs),
         sql="\n".join(read.draft.sql for read in ready.sealed.reads),
         mechanisms=mechanism_words(ready.plan),
-        cost=spent_of(FREE if free is not None else ready.quote.cost),
-        before=spent_so_far(before),
-        after=spent_so_far(after if free is None else before),
-        limit=limit_of(before),
+        bill=free_bill(before) if free is not None else bill_of(ready.quote.cost, before, after),
         expected_error=expected_errors(ready.plan),
         region=catalog.describe_region(ready.question.region),
-        free=free is not None,
         notes=notes_of(ready) if free is None else free.provenance.notes,
     )

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
-from discreet.core.answer import Answer, Spent
+from discreet.core.answer import Answer
+from discreet.core.bill import Bill
 from discreet.core.numbers import Epsilon
 from discreet.release.kept_noise import KeptNoise
 from discreet.release.paid_cells import Known
@@ -32,17 +32,7 @@ def pack(
     """Return the stored form: JSON, nothing that runs."""
     data = {
         "answer": answer.to_json(),
-        "exact": {
-            name: [str(spent.epsilon), str(spent.delta)]
-            for name, spent in (
-                ("cost", answer.cost),
-                ("before", answer.before),
-                ("after", answer.after),
-                ("limit", answer.limit),
-            )
-        },
-        "keys": answer.keys,
-        "covariance": answer.covariance,
+        "exact": answer.bill.exact(),
         "epsilon": str(epsilon.value),
         "known": [item.to_json() for item in known],
         "noise": None if noise is None else noise.to_json(),
@@ -54,15 +44,11 @@ def pack(
 def unpack(payload: bytes) -> KeptAnswer:
     """Return what `pack` wrote."""
     data = json.loads(payload)
-    exact: dict[str, Any] = {
-        name: Spent(Fraction(e), Fraction(d)) for name, (e, d) in data["exact"].items()
-    }
-    rows = data["covariance"]
-    answer = replace(
-        Answer.from_json({**data["answer"], "keys": data["keys"]}),
-        **exact,
-        covariance=None if rows is None else tuple(tuple(map(tuple, matrix)) for matrix in rows),
-    )
+    # In older ledgers, number of keys and covariance stood beside the answer.
+    beside = {name: data[name] for name in ("keys", "covariance") if name in data}
+    said = data["answer"] | beside
+    bill = Bill.from_exact(data["exact"], free=said["free"])
+    answer = replace(Answer.from_json(said), bill=bill)
     noise = data.get("noise")
     return KeptAnswer(
         answer, Fraction(data["epsilon"]), None if noise is None else KeptNoise.from_json(noise)

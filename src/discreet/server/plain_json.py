@@ -18,8 +18,8 @@ class Body(BaseModel):
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """Return the answer as the API sends it: `Answer.to_json()`, the number of keys, no infinities."""
-    return finite(answer.to_json() | {"keys": answer.keys})
+    """Return the answer as the API sends it: `Answer.to_json()` without infinities."""
+    return finite(answer.to_json())
 
 
 def finite(said: Mapping[str, Any]) -> dict[str, Any]:

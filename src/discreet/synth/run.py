@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from discreet.core.bill import Bill
+from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.errors import InternalError, InvalidInput
-from discreet.ledger.entry import Receipt
+from discreet.ledger.entry import Receipt, free_bill
 from discreet.noise.rng import Rng
-from discreet.release.assembled import balance_of, charge_bill, free_bill
+from discreet.release.assembled import balance_of
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.shape import Shape
@@ -24,7 +26,6 @@ from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import automatic
 from discreet.synth.model_file import Saved, from_text, packed, to_text, unpacked
 from discreet.synth.prepare import NoRows, PreparedSynthesis, prepared, preview_of
-from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
 from discreet.synth.selection import choose_method
 from discreet.synth.synthetic import Synthetic, sample_rows
@@ -69,7 +70,7 @@ def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent
         saved = from_text(unpacked(stored), name="the stored model")
         saved = replace(saved, rules=ready.rules)
         try:
-            return _finished(ready, saved, charge_bill(receipt), started)
+            return _finished(ready, saved, receipt.bill, started)
         except InvalidInput as error:
             # What fails here is drawing rows as asked, never the model: other words give rows, free.
             kept = (
@@ -178,9 +179,7 @@ def _facts(
     }
 
 
-def _finished(
-    ready: PreparedSynthesis, saved: Saved, bill: Mapping[str, Any], started: float
-) -> Synthetic:
+def _finished(ready: PreparedSynthesis, saved: Saved, bill: Bill, started: float) -> Synthetic:
     request = ready.request
     rows = sample_rows(saved, request.rows, where=request.where)
     notices = [*saved.facts["notices"]]
@@ -194,7 +193,7 @@ def _finished(
         saved=saved,
         rows=rows,
         method=str(saved.facts["method"]),
-        **bill,
+        bill=bill,
         request_id=request.request_id,
         notices=(*notices, *rows.notices),
         seconds=time.monotonic() - started,

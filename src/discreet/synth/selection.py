@@ -14,12 +14,12 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.arrays import Integers
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.measure.part_door import PartDoor
 from discreet.synth.measure.private_marginals import Counter, PrivateMarginals, Scores
 from discreet.synth.models.model import Model
-from discreet.synth.progress import Progress, silent
 from discreet.synth.report.quality_scope import CELLS, ComparisonScope
 from discreet.synth.trusted_fit import Fitted, fit_trusted
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.answer import Charged
+from discreet.core.bill import Charged
 from discreet.core.machine.extras import needs
 from discreet.core.requests.synth import MOST_ROWS
 from discreet.errors import InvalidInput
@@ -110,8 +110,7 @@ class Synthetic(Charged):
             "rows": self.rows.table.num_rows,
             "columns": self.rows.table.column_names,
             "method": self.method,
-            **self.bill_json(),
-            "free": self.free,
+            **self.bill.to_json(),
             "seconds": round(self.seconds, 3),
             "estimated_rows": round(self.model.total),
             "agreement": self.saved.facts.get("agreement"),

@@ -9,9 +9,9 @@ from typing import Any
 from discreet.anonymize.command import WrittenCopy, anonymize_file
 from discreet.anonymize.release import expose
 from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.api import open as open_curator
 from discreet.core.event import NonPrivate
+from discreet.core.progress import Progress, silent
 
 
 def anonymize(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.attack.attacks import Progress, attack_named, quiet
+from discreet.attack.attacks import attack_named
 from discreet.attack.outcome import Outcome
+from discreet.core.progress import Progress, silent
 
 
-def attack(name: str, *, progress: Progress = quiet, **settings: Any) -> Outcome:
+def attack(name: str, *, progress: Progress = silent, **settings: Any) -> Outcome:
     """Return what an attack found, beside guessing and beside the private version.
 
     `settings` are the options of `discreet attack NAME`.

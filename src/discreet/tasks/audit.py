@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import nullcontext
 from pathlib import Path
 
-from discreet.attack.attacks import Progress, quiet
 from discreet.attack.audit.audit import Audit, Effort, audit_one_run
 from discreet.attack.audit.audit import audit as audit_samples
 from discreet.attack.audit.other_python import other_target
 from discreet.attack.audit.target import load_target
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 
 
@@ -24,7 +24,7 @@ def audit(
     confidence: float = 0.95,
     one_run: bool = False,
     python: Path | None = None,
-    progress: Progress = quiet,
+    progress: Progress = silent,
 ) -> Audit:
     """Return a lower bound on the epsilon of `FILE.py:FUNCTION`, measured from its outputs alone."""
     if one_run and python is not None:

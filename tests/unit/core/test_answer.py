@@ -3,11 +3,14 @@
 import csv
 import io
 import json
+import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.answer import Answer, Provenance
+from discreet.core.bill import Bill, Spent
 from discreet.errors import InvalidInput
 
 
@@ -15,16 +18,21 @@ def spent(epsilon, delta="0"):
     return Spent(Fraction(epsilon), Fraction(delta))
 
 
+BILL = Bill(
+    cost=spent("0.5"),
+    before=spent("0"),
+    after=spent("0.5"),
+    limit=spent("1", "1e-9"),
+    free=False,
+)
+
+
 def answer(**changes):
     given = {
         "columns": ("sex", "n"),
         "rows": (("Female", 16192), ("Male", 32650)),
         "error95": ((None, 6.0), (None, 6.0)),
-        "cost": spent("0.5"),
-        "before": spent("0"),
-        "after": spent("0.5"),
-        "limit": spent("1", "1e-9"),
-        "free": False,
+        "bill": BILL,
         "request_id": "r1",
         "provenance": Provenance("census", "people:1", "each row", ("noise",), ("SELECT 1",)),
         "keys": 1,
@@ -48,6 +56,15 @@ def test_json_is_the_contract():
     assert {key: found[key] for key in contract} == contract
     assert found["budget"]["before"] == {"epsilon": 0.0, "delta": 0.0}
     assert found["budget"]["after"] == {"epsilon": 0.5, "delta": 0.0}
+
+
+def test_an_answer_is_what_its_json_says():
+    whole = answer(intervals=((None, (-math.inf, 3.5)), (None, None)))
+    assert Answer.from_json(json.loads(json.dumps(whole.to_json()))) == whole
+    assert whole.covariance is not None
+    assert whole.keys
+    unknown = answer(covariance=None)
+    assert Answer.from_json(unknown.to_json()) == unknown
 
 
 def test_arrow_has_the_error_beside_each_noisy_column():
@@ -94,7 +111,7 @@ def test_text_shows_noise_and_price():
     assert "noise ±" in text
     assert "16,192" in text
     assert text.endswith("uses 0.5, leaves 0.5 of 1")
-    assert str(answer(free=True)).endswith("free, leaves 0.5 of 1")
+    assert str(answer(bill=replace(BILL, free=True))).endswith("free, leaves 0.5 of 1")
 
 
 def test_html_is_escaped():

@@ -7,12 +7,12 @@ import pytest
 
 from discreet.account.tally import tally
 from discreet.core.event import Composed
+from discreet.core.progress import silent
 from discreet.errors import InternalError
 from discreet.learn.measure.rows import WHOLE, Grouping
 from discreet.learn.methods import CLASSIFIERS, fit_classifier
 from discreet.learn.tuning import Paid, tuned
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
-from discreet.synth.progress import silent
 from learning import PaidRows, SeededRng, codes, door_to, encoding
 
 CONCENTRATED = MarginalBudget(Fraction(1, 3), concentrated=True)

@@ -9,7 +9,7 @@ import pytest
 from discreet.core.cost import Cost, Quote
 from discreet.core.event import NOTHING
 from discreet.errors import BudgetExceeded, UnknownName
-from discreet.ledger import Bill, BudgetPolicy, Cap, Ledger, Payer, Policy
+from discreet.ledger import BudgetPolicy, Cap, Charge, Ledger, Payer, Policy
 from ledger_kit import ALICE, OWNER, open_ledger, pay, quote
 
 ZERO = Fraction(0)
@@ -70,11 +70,11 @@ def test_with_delta_a_bill_in_rho_alone_is_foreseen_as_it_would_be_charged(tmp_p
 
 
 def test_a_refusal_of_several_tells_whether_others_are_in_the_way(ledger):
-    bills = [Bill(quote("0.3"), name, "body") for name in ("a", "b")]
+    bills = [Charge(quote("0.3"), name, "body") for name in ("a", "b")]
     pay(ledger, "0.6", "bob's", payer=BOB)
     with pytest.raises(BudgetExceeded, match="beside what others have used"):
         ledger.charge_all(ALICE, bills)
-    own = [Bill(quote("0.6"), name, "body") for name in ("a", "b")]
+    own = [Charge(quote("0.6"), name, "body") for name in ("a", "b")]
     with pytest.raises(BudgetExceeded) as caught:
         ledger.charge_all(ALICE, own)
     assert "others" not in caught.value.message

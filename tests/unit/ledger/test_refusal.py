@@ -14,7 +14,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.errors import BudgetExceeded
-from discreet.ledger import Bill, Cap
+from discreet.ledger import Cap, Charge
 from discreet.ledger.policy import Limit
 from discreet.ledger.refusal import _two_digits, in_region, what_fits
 from discreet.ledger.worst.account import Account
@@ -123,7 +123,7 @@ def test_two_digits_are_shown_and_rounded_down(value, shown):
 @pytest.mark.parametrize(("payer", "whose"), [(OWNER, "of 'census'"), (ALICE, "analyst 'alice'")])
 def test_several_questions_are_refused_with_their_sum(tmp_path, payer, whose):
     ledger = open_ledger(tmp_path, "1", analysts={"alice": {"census": Cap.of(1)}})
-    bills = [Bill(quote(each), each, "body") for each in ("0.5", "0.25", "0.375")]
+    bills = [Charge(quote(each), each, "body") for each in ("0.5", "0.25", "0.375")]
     with pytest.raises(BudgetExceeded) as caught:
         ledger.charge_all(payer, bills)
     error = caught.value
@@ -131,7 +131,7 @@ def test_several_questions_are_refused_with_their_sum(tmp_path, payer, whose):
     assert "epsilon 1.125 in all" in error.message
     assert whose in error.message
     assert "3 private questions" in error.message
-    unbounded = [*bills, Bill(asked(None, rho=Fraction(1, 2)), "no epsilon", "body")]
+    unbounded = [*bills, Charge(asked(None, rho=Fraction(1, 2)), "no epsilon", "body")]
     with pytest.raises(BudgetExceeded) as caught:
         ledger.charge_all(payer, unbounded)
     assert caught.value.asked == ""

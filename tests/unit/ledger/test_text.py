@@ -27,8 +27,8 @@ def test_the_report_is_the_contract(ledger):
     assert report == {
         "datasets": {
             "census": {
-                "epsilon": {"limit": 1.0, "spent": 1.0},
-                "delta": {"limit": 1e-9, "spent": 0.0},
+                "epsilon": {"limit": 1.0, "spent": 1.0, "left": 0.0},
+                "delta": {"limit": 1e-9, "spent": 0.0, "left": 1e-9},
                 "worst_region": "age AND sex",
                 "charges": 4,
                 "budget": "census",

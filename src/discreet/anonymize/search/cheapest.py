@@ -5,22 +5,15 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from discreet.anonymize.search.evaluate import Evaluator, Look
 from discreet.anonymize.search.lattice import MOST_NODES, Lattice, thinned
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 
-Progress: TypeAlias = Callable[[int, int, str], None]
-"""Told (done, of, what)."""
-
 _RUNNERS = 6
-
-
-def silent(_done: int, _of: int, _what: str) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)

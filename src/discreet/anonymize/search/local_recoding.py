@@ -12,9 +12,9 @@ from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding, m
 from discreet.anonymize.criteria.models import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
 from discreet.anonymize.hierarchy.column_levels import Ladder
-from discreet.anonymize.search.cheapest import Progress
 from discreet.anonymize.search.classes import whole_distribution
 from discreet.anonymize.search.entries import Entries, judge, start_entries
+from discreet.core.progress import Progress
 
 _Test: TypeAlias = Callable[[Integers, int], Mask]
 

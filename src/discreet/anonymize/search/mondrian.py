@@ -16,9 +16,9 @@ from discreet.anonymize.criteria.models import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
 from discreet.anonymize.hierarchy.column_levels import Ladder
 from discreet.anonymize.hierarchy.column_order import ColumnOrder, make_axes
-from discreet.anonymize.search.cheapest import Progress
 from discreet.anonymize.search.classes import whole_distribution
 from discreet.anonymize.search.entries import Entries, judge, start_entries
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 
 

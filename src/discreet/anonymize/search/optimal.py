@@ -17,12 +17,13 @@ from discreet.anonymize.criteria.models import Conditions, KAnonymity, PrivacyMo
 from discreet.anonymize.groups import Groups, Integers
 from discreet.anonymize.hierarchy.column_levels import Ladder, make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.cheapest import CheapestNode, Progress, search, silent
+from discreet.anonymize.search.cheapest import CheapestNode, search
 from discreet.anonymize.search.costs import GeneralisationCost, check_weights, make_cost
 from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluator, Look
 from discreet.anonymize.search.local_recoding import local_recoding
 from discreet.anonymize.search.missing import MatchingEvaluator
 from discreet.anonymize.search.mondrian import mondrian
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.attacks import Progress, quiet
 from discreet.attack.audit.bounds import GuessCount, LossMeasure, epsilon_from_one_run
 from discreet.attack.audit.events import ChosenEvents, choose_events
 from discreet.attack.audit.features import OpenedOutputs, Outputs, gathered
 from discreet.attack.audit.target import Pair, Target
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 
 PILOT = 5
@@ -95,7 +95,7 @@ def audit(
     claim: float | None,
     delta: float,
     gaussian: bool = False,
-    progress: Progress = quiet,
+    progress: Progress = silent,
 ) -> Audit:
     """Return the greatest lower bound that samples show, for the most telling pair of neighbours.
 

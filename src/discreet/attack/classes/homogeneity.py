@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.classes.homogeneity_town import (
     OTHERS,
     QUASI,
@@ -27,6 +27,7 @@ from discreet.attack.classes.release_classes import (
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
 from discreet.core.arrays import Floats, Integers
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.examples.visits import DIAGNOSES
 from discreet.report import Grid

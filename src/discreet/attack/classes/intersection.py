@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.classes.homogeneity_town import (
     QUASI,
     SENSITIVE,
@@ -26,6 +26,7 @@ from discreet.attack.classes.release_classes import (
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
 from discreet.core.arrays import Floats, Integers
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.examples.visits import DIAGNOSES
 from discreet.report import Grid

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.counts.census_solve import (
     SolvedBlock,
     consistent_block,
@@ -34,6 +34,7 @@ from discreet.attack.curator import BOOLEAN, Exhibit, curator_over, part_of, sta
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.package import attack_package
 from discreet.core.arrays import Floats, Integers
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.report.document import Block, Figure, Grid, Words
 

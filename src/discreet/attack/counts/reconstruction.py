@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.counts.reconstruction_solve import (
     least_squares,
@@ -31,6 +31,7 @@ from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
 from discreet.core.answer import Answer
 from discreet.core.arrays import Bits, Floats
+from discreet.core.progress import Progress
 from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid, Words
 from discreet.report.look import LIGHT

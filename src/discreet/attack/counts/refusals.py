@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.counts.blocks import Blocks, blocks_of
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.counts.reconstruction import half_have_it
@@ -24,6 +24,7 @@ from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measure
 from discreet.attack.counts.secret_bits import OWN_FILE
 from discreet.attack.curator import curator_over, subsets_exhibit
 from discreet.attack.outcome import Outcome, Score, score_bars
+from discreet.core.progress import Progress
 from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid
 

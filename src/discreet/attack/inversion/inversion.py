@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.inversion.dose_model import DoseModel, plain_model, private_models
 from discreet.attack.inversion.guess import Common, inverted, without_model
 from discreet.attack.inversion.patients import ROOT, Clinic, clinic
 from discreet.attack.inversion.story import outcome_of
 from discreet.attack.outcome import Outcome
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 
 ATTACK = Attack(

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.attacks import AttackSettings, Progress
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.files import common, named, read_rows
 from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import MISSING, KeyColumn, coded, uniqueness
 from discreet.attack.outcome import Outcome, Score
 from discreet.core.arrays import Bits, Integers
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.report import Block, Figure, Grid, Words, bars
 

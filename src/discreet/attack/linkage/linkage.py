@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.curator import curated, staged
 from discreet.attack.linkage.files import between_files
 from discreet.attack.linkage.join import Slack, link
@@ -12,6 +12,7 @@ from discreet.attack.linkage.keys import coded, narrowed, uniqueness
 from discreet.attack.linkage.story import LinkageFindings, outcome_of
 from discreet.attack.linkage.town import Hospital, Roll, asked, learned, prior_of, shuffled
 from discreet.attack.outcome import Outcome, Score
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 
 ATTACK = Attack(

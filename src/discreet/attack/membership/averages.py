@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.attack.attacks import AttackSettings, Progress
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.curator import staged
 from discreet.attack.membership.auc import auc_score
 from discreet.attack.membership.indicators import Study, own_study
@@ -15,6 +15,7 @@ from discreet.attack.membership.scores import STATISTICS, Genotypes, Statistic
 from discreet.attack.outcome import Outcome, Score
 from discreet.core.arrays import Floats
 from discreet.core.numbers import to_fraction
+from discreet.core.progress import Progress
 from discreet.examples import parameters as p
 from discreet.noise import Rng, SystemRng, discrete_laplace
 from discreet.noise.additive import SMALLEST_SCALE

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.attack.attacks import AttackSettings, Progress
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.files import OwnPeople, as_texts, common, people_of, read_rows
 from discreet.attack.membership.learners import Victim, purse_of
 from discreet.attack.membership.nearness import membership_scores
@@ -16,6 +16,7 @@ from discreet.attack.membership.played import DELTA, Opponent, game_figures, pla
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.core.arrays import Bits, Floats
+from discreet.core.progress import Progress, silent
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
 from discreet.learn.scored.read_file import codes_of_table
@@ -26,7 +27,6 @@ from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import PrivateMarginals, Unit
 from discreet.synth.methods.registry import find_method
-from discreet.synth.progress import silent
 
 METHOD = "tree"
 WIDTH = 0.05

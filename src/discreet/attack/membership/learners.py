@@ -18,6 +18,7 @@ import pyarrow as pa
 from discreet.account.convert import rho_of_target
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.numbers import to_fraction
+from discreet.core.progress import silent
 from discreet.core.schema import FiniteDomain
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import check_target, encoding_of, feature_column
@@ -30,7 +31,6 @@ from discreet.noise.rng import SystemRng
 from discreet.synth.budget import LARGEST
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
-from discreet.synth.progress import silent
 
 Victim = Callable[[Bits], Floats]
 """Trains on those who are in, and returns a score for everybody."""

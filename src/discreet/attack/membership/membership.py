@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.membership.averages import against_frequencies
 from discreet.attack.membership.copies import against_copies
 from discreet.attack.membership.game import ADVERSARIES
@@ -11,6 +11,7 @@ from discreet.attack.membership.played import DELTA, Opponent, game_figures, pla
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.membership.scores import STATISTICS
 from discreet.attack.outcome import Outcome
+from discreet.core.progress import Progress
 
 ATTACK = Attack(
     name="membership",

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.attacks import AttackSettings, Progress
+from discreet.attack.attacks import AttackSettings
 from discreet.attack.membership.auc import LowRates, clustered_auc, low_rates
 from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
 from discreet.attack.membership.learners import Victim
 from discreet.attack.outcome import Score, score_bars
 from discreet.core.arrays import Bits, Floats, Integers
+from discreet.core.progress import Progress
 from discreet.report import Block, Figure, Grid
 
 DELTA = 1e-6

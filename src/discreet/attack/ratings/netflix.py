@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.curator import Exhibit, curator_over, staged, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
@@ -26,6 +26,7 @@ from discreet.attack.ratings.known import PUBLISHED, Glimpse, RatingKnowledge, W
 from discreet.attack.ratings.small_club import small_club
 from discreet.attack.ratings.story import HERE, outcome_of
 from discreet.core.arrays import Floats, Integers
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 

@@ -6,12 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.outcome import Outcome
 from discreet.attack.release_risk.controls import AddedRisk, split_of_hits
 from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played
 from discreet.core.arrays import Bits
+from discreet.core.progress import Progress
 
 ATTACK = Attack(
     name="singling-out",

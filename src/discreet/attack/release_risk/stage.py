@@ -13,7 +13,7 @@ import pyarrow as pa
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import recoded
 from discreet.anonymize.search.optimal import anonymize
-from discreet.attack.attacks import AttackSettings, Knob, Progress
+from discreet.attack.attacks import AttackSettings, Knob
 from discreet.attack.curator import Exhibit, staged, synthetic_copy
 from discreet.attack.files import read_rows
 from discreet.attack.membership.pool import DECLARED
@@ -21,6 +21,7 @@ from discreet.attack.outcome import Outcome
 from discreet.attack.release_risk.controls import AddedRisk, difference
 from discreet.attack.release_risk.parties import Parties, parties_of
 from discreet.core.arrays import Integers
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid, Words

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import (
     OTHER_TOKEN,
@@ -24,6 +24,7 @@ from discreet.attack.curator import (
     running,
 )
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
+from discreet.core.progress import Progress
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.report.document import Figure
 

@@ -18,11 +18,12 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import TOKEN, AnsweringService, curator_of, people_exhibit, running
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.core.arrays import Bits, Floats, Integers
+from discreet.core.progress import Progress
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
 from discreet.report.document import Figure, Grid
 

@@ -18,12 +18,13 @@ import pyarrow as pa
 from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import estimates
-from discreet.attack.attacks import Attack, AttackSettings, Knob, Progress
+from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.curator import Exhibit, staged, synthetic_copy, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score, score_grid
 from discreet.attack.uniqueness.copula import chances_of_uniqueness
 from discreet.core.arrays import Bits, Floats, Integers
+from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -25,7 +26,8 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput
 
-Progress = Callable[[str], None]
+TellStep: TypeAlias = Callable[[str], None]
+"""Told the name of what is read now."""
 
 
 def propose(
@@ -39,7 +41,7 @@ def propose(
     delta: Delta | None = None,
     max_rows: int | None = None,
     accept: bool = False,
-    progress: Progress = lambda _: None,
+    progress: TellStep = lambda _: None,
 ) -> Proposal:
     """Return a proposal for the tables that `engine` has attached under the names of `sources`.
 
@@ -79,7 +81,7 @@ def _table(
     unit: str | None,
     max_rows: int | None,
     accept: bool,
-    progress: Progress,
+    progress: TellStep,
 ) -> TableProposal:
     names = [column for column, _ in engine.columns(name)]
     person = None if unit in (None, "row") else _person_column(names, unit or "", name)

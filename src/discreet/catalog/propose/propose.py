@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.catalog.declare.proposal import Proposal
 from discreet.catalog.declare.render import render_toml
-from discreet.catalog.propose.infer import Progress, check_accept, propose
+from discreet.catalog.propose.infer import TellStep, check_accept, propose
 from discreet.catalog.read.policy_file import loads
 from discreet.catalog.read.sources import Sources, find_sources
 from discreet.catalog.write import refuse_existing, write_new, write_over
@@ -38,7 +38,7 @@ class InitRequest:
 def propose_file(
     wish: InitRequest,
     *,
-    progress: Progress = lambda _: None,
+    progress: TellStep = lambda _: None,
     look: Callable[[Engine, str], None] = lambda _engine, _text: None,
 ) -> Proposal:
     """Return the proposal after writing it to `wish.out`.

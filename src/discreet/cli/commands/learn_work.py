@@ -198,4 +198,4 @@ def trained_words(found: dict[str, Any]) -> str:
         f"{done}; kept in {found['out']}.",
         f"{score}; always the most common class: {found['baseline']:.1%}.",
     ]
-    return "\n".join([*lines, budget_said(found["budget"]), *found["notices"]])
+    return "\n".join([*lines, budget_said(found), *found["notices"]])

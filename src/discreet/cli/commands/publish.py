@@ -118,11 +118,7 @@ def _release(
 ) -> None:
     with counting("Publishing") as progress:
         found = curator.publish(spec, out=out, who=who, supersedes=supersedes, progress=progress)
-    paid = (
-        "the stored package, free"
-        if found.free
-        else f"used epsilon {float(found.cost.epsilon):g}, delta {float(found.cost.delta):g}"
-    )
+    paid = "the stored package, free" if found.free else f"used {found.bill.price}"
     lines = [f"{found.release}: {out}", *(f"  {n}: {r:,} rows" for n, r in found.tables.items())]
     lines += [f"  {paid}", f"  key {found.key}", f"  check it: discreet verify {out}"]
     lines += [f"  Note: {notice}" for notice in found.notices]

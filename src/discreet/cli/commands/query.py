@@ -13,7 +13,6 @@ from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
 from discreet.core.requests.asked import asked_fields
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
-from discreet.core.visible import visible
 from discreet.errors import InvalidInput
 
 
@@ -43,7 +42,7 @@ def query(
     with open_curator(config) as curator:
         if explain:
             found = curator.explain(sql, **_those(asked, EXPLAINED))
-            tell(found.to_json(), lambda: explanation_words(found), json=json)
+            tell(found.to_json(), lambda: f"{found}\nNothing was spent.", json=json)
             return
         with waiting("Asking"):
             if asked["seed"] is not None:
@@ -74,36 +73,3 @@ def _those(asked: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 def answer_words(answer: Any) -> str:
     """Return the table, and below it what the reader should know."""
     return "\n".join([str(answer), *answer.provenance.notes])
-
-
-def explanation_words(found: Any) -> str:
-    """Return an explanation for a terminal."""
-    errors = [
-        f"  {visible(name)}: ± {half:,g} (95%)"
-        if half is not None
-        else f"  {visible(name)}: depends on the data; shown with the answer"
-        for name, half in found.expected_error.items()
-    ]
-    lines = [
-        "Expected noise:",
-        *errors,
-        *(f"  {words}" for _, words in ([] if found.stated is None else found.stated.lines())),
-        "Mechanisms:",
-        *(f"  {visible(line)}" for line in found.mechanisms),
-        f"Touches: {found.region}",
-        price_words(found),
-        "Nothing was spent.",
-        *found.notes,
-        "The engine would run:",
-        *(f"  {line}" for line in found.sql.splitlines()),
-    ]
-    return "\n".join(lines)
-
-
-def price_words(found: Any) -> str:
-    """Return what a question would use and leave, for the person who is hit worst by all of them."""
-    used, limit = float(found.cost.epsilon), float(found.limit.epsilon)
-    left = float(found.limit.epsilon - found.after.epsilon)
-    if left < 0:
-        return f"Would use {used:g}: more than is left of {limit:g} for the people it asks about."
-    return f"Would use {used:g}, leaving {left:g} of {limit:g}."

@@ -245,7 +245,7 @@ def _words(found: dict[str, Any]) -> str:
     done = f"Wrote {found['rows']:,} rows with {len(found['columns'])} columns to {found['out']}"
     lines = [f"{done} ({found['method']}, {price_said(found)}, {found['seconds']:.1f} s)."]
     if "budget" in found:
-        lines.append(budget_said(found["budget"]))
+        lines.append(budget_said(found))
     lines += [
         f"{what.capitalize()}: {found[what]}" for what in ("model", "report") if what in found
     ]

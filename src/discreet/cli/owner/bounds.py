@@ -35,18 +35,21 @@ def bounds(
     """
     from discreet.api import open as open_curator
     from discreet.api.bounding import price
-    from discreet.cli.commands.query import price_words
 
     with open_curator(config) as curator:
         if explain:
             said = price(curator, table, epsilon=epsilon, analyst=analyst)
-            tell(said.to_json(), lambda: price_words(said), json=json)
+            tell(said.to_json(), said.bill.foreseen_words, json=json)
             return
         with waiting("Asking"):
             found = curator.bounds(
                 table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id
             )
-    tell(found.to_json(), lambda: "\n".join(trade_words(found.to_json())), json=json)
+    tell(
+        found.to_json(),
+        lambda: "\n".join([*trade_words(found.to_json()), found.answer.bill.paid_words()]),
+        json=json,
+    )
 
 
 def trade_words(found: dict[str, Any]) -> list[str]:
@@ -70,5 +73,4 @@ def trade_words(found: dict[str, Any]) -> list[str]:
         lines.append(
             f"Up to {last['people_beyond']:,} people may have more than {last['up_to']:,} rows; what they lose is in no line."
         )
-    lines.append(f"used {found['cost']:g}, leaves {found['left']:g}")
     return lines

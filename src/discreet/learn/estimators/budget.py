@@ -55,11 +55,7 @@ class LearnBudget:
     def spent(self) -> dict[str, float]:
         """Return what has been spent so far, and the limit."""
         found = self.ledger.spent(DATASET)
-        return {
-            "epsilon": float(found.epsilon),
-            "delta": float(found.delta),
-            "limit": float(found.limit_epsilon),
-        }
+        return found.spent.to_json() | {"limit": found.limit.to_json()["epsilon"]}
 
     def close(self) -> None:
         """Close the ledger; it opens again when needed."""

@@ -14,12 +14,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.progress import Progress
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import FINE, Grouping, Reals, Term, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, shrinkage, strength
-from discreet.synth.progress import Progress
 
 ROUNDS = 20
 PURE_ROUNDS = 6

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.answer import Charged
+from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import RecommendAsked
@@ -34,7 +34,6 @@ from discreet.learn.recommend.sums import Payment, fetch_ratings, item_means, le
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.model_file import packed
@@ -87,9 +86,8 @@ class Recommending(Charged):
             "model": "recommender",
             "items": len(self.model.items),
             "known_well": len(self.model.top),
-            "cost": self.cost.to_json(),
+            **self.bill.to_json(),
             "after": self.after.to_json(),
-            "free": self.free,
             "seconds": round(self.seconds, 3),
             "request_id": self.request_id,
         }
@@ -143,7 +141,7 @@ def recommend(request: RecommendRequest, desk: Desk) -> Recommending:
         )
     return Recommending(
         model=recommender_from(json.loads(zlib.decompress(stored))),
-        **charge_bill(receipt),
+        bill=receipt.bill,
         request_id=request.request_id,
         seconds=time.monotonic() - started,
     )

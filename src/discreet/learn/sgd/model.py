@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from discreet.account.noisy_steps import NoisySteps
+from discreet.core.progress import Progress
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import FINE, Integers, Reals, best_class
@@ -21,7 +22,6 @@ from discreet.learn.sgd.train import UnitRows, trained_layers
 from discreet.noise.rng import Rng
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.encoding.shape import Codes
-from discreet.synth.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)

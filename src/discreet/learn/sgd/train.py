@@ -8,13 +8,13 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.account.noisy_steps import NoisySteps
+from discreet.core.progress import Progress
 from discreet.errors import InternalError
 from discreet.learn.measure.rows import Integers, Reals
 from discreet.learn.sgd.clipped import BOUND, clipped_sum
 from discreet.learn.sgd.layers import Layers, passed, rounded_layers
 from discreet.noise.additive import discrete_gaussian_squared
 from discreet.noise.rng import Rng
-from discreet.synth.progress import Progress
 
 UNITS = 16
 """Hidden units: more of them get more noise, and tables of people rarely need more."""

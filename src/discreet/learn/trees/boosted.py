@@ -14,13 +14,13 @@ from itertools import combinations
 
 import numpy as np
 
+from discreet.core.progress import Progress
 from discreet.learn.linear import logistic
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import LearningDoor, NoisySums
 from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals, Term, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import scored
-from discreet.synth.progress import Progress
 
 SINGLES = Fraction(7, 10)
 """The part that fits the single features."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.answer import Charged
+from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
@@ -18,7 +18,6 @@ from discreet.learn.measure.rows import Integers, Reals, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
-from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.encoding.outline import Bins, Outline, outline_of
@@ -93,7 +92,7 @@ def cluster(request: ClusterRequest, desk: Desk) -> Clustered:
         columns=tuple(column.name for column in columns),
         centres=np.array(found["centres"], dtype=np.float64),
         sizes=np.array(found["sizes"], dtype=np.float64),
-        **charge_bill(receipt),
+        bill=receipt.bill,
     )
 
 

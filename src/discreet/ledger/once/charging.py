@@ -26,7 +26,7 @@ from discreet.ledger.store.base import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Bill:
+class Charge:
     """One question to be paid: its price and whom it touches, its id, and what the id stands for.
 
     `question` is what finds its answer again, `note` what people read, `snapshot` the version of
@@ -40,8 +40,8 @@ class Bill:
     note: str = ""
     snapshot: str = ""
 
-    def checked(self) -> Bill:
-        """Return this bill, or refuse a name or text that cannot be stored."""
+    def checked(self) -> Charge:
+        """Return this charge, or refuse a name or text that cannot be stored."""
         checked_name(self.request_id, name="request id")
         for name in ("question", "note", "snapshot"):
             checked_text(getattr(self, name), name=name)
@@ -57,55 +57,55 @@ def charged(
     session: LedgerTransaction,
     store: Store,
     payer: Payer,
-    bills: Sequence[Bill],
+    charges: Sequence[Charge],
     *,
     probes: Probes,
     asker: str = "",
 ) -> list[Receipt]:
-    """Return a receipt for each bill: an old one where its id was paid before, else a new one.
+    """Return a receipt for each charge: an old one where its id was paid before, else a new one.
 
-    Guarantee: nothing is appended unless every new bill fits, each on top of those before it. Their
+    Guarantee: nothing is appended unless every new charge fits, each on top of those before it. Their
         entries are one unbroken run of the chain, and each says where the run begins and how long it
         is, so half of one is refused wherever it is read.
     """
-    if len({bill.request_id for bill in bills}) != len(bills):
-        raise InternalError("two bills of one statement have the same request id")
+    if len({charge.request_id for charge in charges}) != len(charges):
+        raise InternalError("two charges of one statement have the same request id")
     if asker:
         checked_name(asker, name="asker")
     known_account(session.book, payer.budget, payer.analyst)  # also for what was paid before
     found: dict[str, Receipt] = {}
-    new: list[tuple[Bill, str]] = []
-    for bill in bills:
-        asked = fingerprint(payer, f"charge {bill.body}")
-        old = repeated(store, session.book, payer, bill.request_id, asked)
+    new: list[tuple[Charge, str]] = []
+    for charge in charges:
+        asked = fingerprint(payer, f"charge {charge.body}")
+        old = repeated(store, session.book, payer, charge.request_id, asked)
         if old is None:
-            require_clear(session.book, payer, bill.texts)
-            new.append((bill, asked))
+            require_clear(session.book, payer, charge.texts)
+            new.append((charge, asked))
             continue
-        require_same(store, session.book, old, bill.quote, bill.texts)
+        require_same(store, session.book, old, charge.quote, charge.texts)
         require_fitting(session.book, old)
-        found[bill.request_id] = old
-    facts = _facts(session.book, payer, [bill.quote for bill, _ in new], probes)
+        found[charge.request_id] = old
+    facts = _facts(session.book, payer, [charge.quote for charge, _ in new], probes)
     run = {"together": [session.next_position, len(new)]} if len(new) > 1 else {}
-    for (bill, asked), bounds in zip(new, facts, strict=True):
+    for (charge, asked), bounds in zip(new, facts, strict=True):
         data = bounds | {
-            "request_id": bill.request_id,
+            "request_id": charge.request_id,
             "body": asked,
             "analyst": payer.analyst,
             "dataset": payer.dataset,
             "budget": payer.budget,
-            "cost": bill.quote.cost.to_json(),
-            "region": bill.quote.region.to_json(),
-            "event": repr(bill.quote.event),
+            "cost": charge.quote.cost.to_json(),
+            "region": charge.quote.region.to_json(),
+            "event": repr(charge.quote.event),
             "reserved": False,
             "looks": 1,
-            **bill.texts,
+            **charge.texts,
             **run,
             **({"asker": asker} if asker else {}),
         }
         item = session.append("charge", data)
-        found[bill.request_id] = receipt_of(item, repeated=False)
-    return [found[bill.request_id] for bill in bills]
+        found[charge.request_id] = receipt_of(item, repeated=False)
+    return [found[charge.request_id] for charge in charges]
 
 
 def _facts(

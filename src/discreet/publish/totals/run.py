@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.account.batch import price_batch
 from discreet.account.convert import rho_of_target
-from discreet.core.answer import Spent
+from discreet.core.bill import Charged
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.machine.whole_file import write_whole
@@ -28,7 +28,6 @@ from discreet.publish.measure import count_cells, member_cells
 from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.totals.factor import Integers, RunningTotals, running_totals
 from discreet.publish.totals.request import TotalsRequest
-from discreet.release.assembled import spent_of
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 
@@ -38,7 +37,7 @@ SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class TotalsSoFar:
+class TotalsSoFar(Charged):
     """The totals of the days that were measured, each with the half-width of its 95% interval.
 
     `measured` are the noisy measurements that everything else follows from.
@@ -49,8 +48,6 @@ class TotalsSoFar:
     totals: tuple[float, ...]
     error95: tuple[float, ...]
     measured: tuple[int, ...]
-    cost: Spent
-    free: bool
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -60,8 +57,7 @@ class TotalsSoFar:
             "totals": list(self.totals),
             "error95": list(self.error95),
             "measured": list(self.measured),
-            "cost": self.cost.to_json(),
-            "free": self.free,
+            **self.bill.to_json(),
         }
 
 
@@ -228,6 +224,5 @@ def _told(
         totals=tuple(factor.totals(measured).tolist()),
         error95=tuple(factor.error95()[:count].tolist()),
         measured=tuple(measured),
-        cost=spent_of(FREE if receipt.repeated else receipt.cost),
-        free=receipt.repeated,
+        bill=receipt.bill,
     )

@@ -12,7 +12,8 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import NOTHING_SPENT, Answer
+from discreet.core.answer import Answer
+from discreet.core.bill import NOTHING_SPENT
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, plain
 from discreet.core.output import OutputType
@@ -142,9 +143,12 @@ def summed(outer: Answer, inner: list[Answer], request: Request) -> Answer:
     """Return the outer answer with the price of all."""
     return replace(
         outer,
-        cost=sum((answer.cost for answer in (*inner, outer)), NOTHING_SPENT),
-        before=inner[0].before,
-        free=outer.free and all(answer.free for answer in inner),
+        bill=replace(
+            outer.bill,
+            cost=sum((answer.cost for answer in (*inner, outer)), NOTHING_SPENT),
+            before=inner[0].before,
+            free=outer.free and all(answer.free for answer in inner),
+        ),
         request_id=request.request_id,
     )
 
@@ -157,9 +161,12 @@ def explained(outer: Explanation, inner: list[Explanation]) -> Explanation:
         outer,
         sql="\n".join(part.sql for part in every),
         mechanisms=tuple(said for part in every for said in part.mechanisms),
-        cost=sum((part.cost for part in every), NOTHING_SPENT),
-        after=sum((part.after - part.before for part in every), outer.before),
-        free=all(part.free for part in every),
+        bill=replace(
+            outer.bill,
+            cost=sum((part.cost for part in every), NOTHING_SPENT),
+            after=sum((part.after - part.before for part in every), outer.before),
+            free=all(part.free for part in every),
+        ),
         notes=tuple(dict.fromkeys((note, *(n for part in every for n in part.notes)))),
     )
 

@@ -8,12 +8,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.answer import NOTHING_SPENT, Answer, Provenance
+from discreet.core.answer import Answer, Provenance
+from discreet.core.bill import NO_BILL, NOTHING_SPENT, Bill
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon
 from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
-from discreet.ledger.entry import Payer
+from discreet.ledger.entry import Payer, free_bill
 from discreet.plan.ir import scans_of
 from discreet.release.afterwards.tables import (
     answered,
@@ -24,7 +25,7 @@ from discreet.release.afterwards.tables import (
     typed,
     written,
 )
-from discreet.release.assembled import balance_of, free_bill, limit_of, spent_so_far
+from discreet.release.assembled import balance_of
 from discreet.release.desk import Desk
 from discreet.release.finish import plain_value
 from discreet.release.pipeline import explain, release_together
@@ -61,7 +62,7 @@ def release_steps(program: Program, request: Request, desk: Desk) -> Answer:
     found = _answer(program, request, answers, columns, rows)
     if not answers:
         now = balance_of(desk.ledger, payer)
-        found = replace(found, **free_bill(now))
+        found = replace(found, bill=free_bill(now))
     if request.named:
         keep_outcome(found, payer, request, desk)
     return found
@@ -73,21 +74,22 @@ def explain_steps(program: Program, request: Request, desk: Desk) -> Explanation
     columns_of(program, desk)
     parts = [explain(part_request(program, i, request), desk) for i in range(len(program.parts))]
     now = balance_of(desk.ledger, payer)
-    before = spent_so_far(now)
     step = f"after the noise, for nothing: {written(program)}"
     return Explanation(
         dataset=payer.dataset,
         columns=program.columns,
         sql="\n".join([*(part.sql for part in parts), f"-- {step}"]),
         mechanisms=tuple(said for part in parts for said in part.mechanisms),
-        cost=sum((part.cost for part in parts), NOTHING_SPENT),
-        before=before,
-        # As if all parts touched the same person: never less than it will be.
-        after=sum((part.after - part.before for part in parts), before),
-        limit=limit_of(now),
+        bill=Bill(
+            cost=sum((part.cost for part in parts), NOTHING_SPENT),
+            before=now.spent,
+            # As if all parts touched the same person: never less than it will be.
+            after=sum((part.after - part.before for part in parts), now.spent),
+            limit=now.limit,
+            free=all(part.free for part in parts),
+        ),
         expected_error=_errors(program, parts),
         region=" and ".join(dict.fromkeys(part.region for part in parts)) or "nobody",
-        free=all(part.free for part in parts),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
     )
 
@@ -173,16 +175,22 @@ def _answer(
         columns=program.columns,
         rows=tuple(values),
         error95=tuple(tuple(half for half, _ in row) for row in ends),
-        cost=sum((answer.cost for answer in answers), NOTHING_SPENT),
-        before=answers[0].before if answers else NOTHING_SPENT,
-        after=answers[-1].after if answers else NOTHING_SPENT,
-        limit=answers[0].limit if answers else NOTHING_SPENT,
-        free=all(answer.free for answer in answers),
+        bill=_bill_of_all(answers) if answers else NO_BILL,
         request_id=request.request_id,
         provenance=_provenance(program, answers),
         keys=leading,
         intervals=tuple(tuple(interval for _, interval in row) for row in ends),
         noisy=noisy,
+    )
+
+
+def _bill_of_all(answers: list[Answer]) -> Bill:
+    return Bill(
+        cost=sum((answer.cost for answer in answers), NOTHING_SPENT),
+        before=answers[0].before,
+        after=answers[-1].after,
+        limit=answers[0].limit,
+        free=all(answer.free for answer in answers),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.answer import Charged
+from discreet.core.bill import Charged
 from discreet.errors import InvalidInput
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
@@ -61,8 +61,7 @@ class LinkedSynthetic(Charged):
                 for column in table.column_names
             ],
             "method": "auto",
-            **self.bill_json(),
-            "free": self.free,
+            **self.bill.to_json(),
             "seconds": round(self.seconds, 3),
             "agreement": min(part.saved.facts["agreement"] for part in self.model.parts),
             "request_id": self.request_id,

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.ledger.entry import Receipt
-from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold_tables
@@ -49,7 +49,6 @@ from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import adaptive, automatic
 from discreet.synth.methods.given_rows import GivenRows
 from discreet.synth.model_file import Saved, with_facts
-from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
 from discreet.synth.trusted_fit import TrustedFit, fit_trusted
 
@@ -90,7 +89,7 @@ def synthesize_linked(
     return LinkedSynthetic(
         model=model,
         tables=linked_tables(model, request.rows),
-        **charge_bill(receipt),
+        bill=receipt.bill,
         request_id=request.request_id,
         notices=tuple(model.facts["notices"]),
         seconds=time.monotonic() - started,

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
+from discreet.core.progress import Progress, silent
 from discreet.synth.encoding.shape import Columns, Counts, Groups, Merges, merge_counts
 from discreet.synth.fitting.beliefs import Beliefs
 from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
@@ -27,7 +28,6 @@ from discreet.synth.measure.singles import (
 from discreet.synth.methods.given_rows import GivenRows
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.layered import Layered, layered
-from discreet.synth.progress import Progress, silent
 from discreet.synth.workload import Wanted, closed, find_workload
 
 SINGLES = Fraction(2, 5)

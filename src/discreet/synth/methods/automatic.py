@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.core.progress import Progress, silent
 from discreet.synth.measure.part_door import PartDoor
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.measure.singles import agreed_total
 from discreet.synth.methods import adaptive, independent
 from discreet.synth.models.model import Model
-from discreet.synth.progress import Progress, silent
 from discreet.synth.workload import Wanted
 
 COUNT = Fraction(1, 50)

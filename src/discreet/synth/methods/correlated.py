@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import prod
 
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Merges, Shape
 from discreet.synth.measure.dependence import FamilyScores
@@ -23,7 +24,6 @@ from discreet.synth.measure.singles import (
 from discreet.synth.methods.tree import MOST_CELLS
 from discreet.synth.models.conditional_chain import Network
 from discreet.synth.models.inference import ModelLink, infer
-from discreet.synth.progress import Progress, silent
 
 SINGLES = Fraction(2, 5)
 CHOICES = Fraction(1, 10)

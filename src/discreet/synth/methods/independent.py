@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.arrays import Floats
+from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Groups, Shape
 from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
@@ -16,7 +17,6 @@ from discreet.synth.measure.implied import whole
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.singles import Singles, by_root, settle
 from discreet.synth.models.conditional_chain import Network, Node
-from discreet.synth.progress import Progress, silent
 
 
 class Split(StrEnum):

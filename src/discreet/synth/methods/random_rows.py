@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.core.progress import Progress, silent
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.models.conditional_chain import Network, Node
-from discreet.synth.progress import Progress, silent
 
 
 def fit(door: PrivateMarginals, *, rows: int = 1, progress: Progress = silent) -> Network:

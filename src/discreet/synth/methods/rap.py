@@ -15,11 +15,11 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.core.machine.extras import needs
+from discreet.core.progress import Progress, silent
 from discreet.synth.encoding.shape import Columns, Groups, Shape
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.mixture import Mixture, mixture, shares_of
-from discreet.synth.progress import Progress, silent
 from discreet.synth.workload import Wanted, find_workload
 
 TOTAL = Fraction(1, 100)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
+from discreet.core.progress import Progress, silent
 from discreet.synth.encoding.shape import Columns, Merges, Shape
 from discreet.synth.measure.dependence import FamilyScores
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
@@ -18,7 +19,6 @@ from discreet.synth.measure.singles import (
 )
 from discreet.synth.models.conditional_chain import Network
 from discreet.synth.models.inference import ModelLink, infer
-from discreet.synth.progress import Progress, silent
 
 SINGLES = Fraction(2, 5)
 CHOICES = Fraction(1, 10)

@@ -68,7 +68,7 @@ def test_explain_says_what_the_worst_hit_person_would_have_left(ask):
     assert found["budget"]["after"]["epsilon"] == 0.5, "0.5 each, of different people"
     limit = found["budget"]["limit"]["epsilon"]
     told = ask(men, "--epsilon", "0.5", "--explain")[1]
-    assert f"Would use 0.5, leaving {limit - 0.5:g} of {limit:g}." in told
+    assert f"Would use epsilon 0.5, leaving {limit - 0.5:g} of {limit:g}." in told
     much = ask(women, "--epsilon", f"{limit:g}", "--explain", "--fresh")[1]
     assert f"more than is left of {limit:g} for the people it asks about" in much
 

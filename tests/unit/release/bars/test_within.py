@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from asking import plan, question
-from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.answer import Answer, Provenance
+from discreet.core.bill import NO_BILL
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
@@ -21,17 +22,12 @@ def least(sql, error, paid=None):
 
 
 def paid_answer(*rows):
-    nothing = Spent(Fraction(0), Fraction(0))
     origin = Provenance("census", "people:1", "each row", (), ())
     return Answer(
         columns=("sex", "n"),
         rows=rows,
         error95=tuple((None, 1.0) for _ in rows),
-        cost=nothing,
-        before=nothing,
-        after=nothing,
-        limit=nothing,
-        free=False,
+        bill=NO_BILL,
         request_id="r",
         provenance=origin,
         keys=1,

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.progress import silent
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.singles import measure_singles
 from discreet.synth.methods.tree import MOST_CELLS, choose_tree, pairs_of
-from discreet.synth.progress import silent
 from synth_kit import door_to, shape_of
 
 RICH = MarginalBudget(Fraction(10), concentrated=True)

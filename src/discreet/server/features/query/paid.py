@@ -7,13 +7,12 @@ import uuid
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, TypeVar
 
 from fastapi import Request
 
 from discreet.api import Curator, promise
-from discreet.core.answer import Spent
+from discreet.core.bill import NOTHING_SPENT, Bill, Spent
 from discreet.core.numbers import Epsilon
 from discreet.core.owner import OWNER
 from discreet.learn.one_look import PlannedLook
@@ -65,18 +64,14 @@ def price_of(
 ) -> dict[str, Any]:
     """Return a plan's price with what it would leave; spends nothing."""
     before, after = curator.ledger.foreseen(plan.payer, plan.funds.quote)
-    left = before if free else after
-    nothing = Spent(Fraction(0), Fraction(0))
-    cost = nothing if free else Spent(epsilon.value, plan.funds.delta.value)
-    return {
-        "dataset": plan.payer.dataset,
-        "cost": cost.to_json(),
-        "budget": {
-            "before": Spent(before.epsilon, before.delta).to_json(),
-            "after": Spent(left.epsilon, left.delta).to_json(),
-            "limit": Spent(before.limit_epsilon, before.limit_delta).to_json(),
-        },
-    }
+    bill = Bill(
+        cost=NOTHING_SPENT if free else Spent(epsilon.value, plan.funds.delta.value),
+        before=before.spent,
+        after=(before if free else after).spent,
+        limit=before.limit,
+        free=free,
+    )
+    return {"dataset": plan.payer.dataset, **bill.to_json()}
 
 
 def foreseen(

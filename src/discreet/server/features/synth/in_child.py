@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from discreet.api import Curator
-from discreet.core.answer import Spent
+from discreet.core.bill import NO_BILL
 from discreet.core.owner import OWNER
+from discreet.core.progress import Progress
 from discreet.report import to_fragment, to_html
 from discreet.report import write as write_report
 from discreet.server.features.synth.copies import CODES, Copies, Copy
@@ -68,23 +68,18 @@ def compare(bench: Workbench, *, state: Path, copy_id: str) -> dict[str, Any]:
 def _read(copies: Copies, copy: Copy) -> Synthetic:
     """Return a kept copy as it was made; its price was paid then."""
     table = pq.read_table(copies.file(copy, "rows.parquet"))
-    nothing = Spent(Fraction(0), Fraction(0))
     return Synthetic(
         saved=load_model(copies.file(copy, "model.json")),
         rows=SyntheticRows(table, copies.codes(copy)),
         method=copy.method,
-        cost=nothing,
-        before=nothing,
-        after=nothing,
-        limit=nothing,
-        free=True,
+        bill=NO_BILL,
         request_id="",
         notices=copy.notices,
         seconds=0.0,
     )
 
 
-def _part(bench: Workbench, start: int, end: int) -> Callable[[int, int, str], None]:
+def _part(bench: Workbench, start: int, end: int) -> Progress:
     """Return a listener that tells a stretch of the whole."""
 
     def told(done: int, of: int, what: str) -> None:

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from discreet.api import Asked, Curator, Planner, promise
 from discreet.core.answer import Answer
+from discreet.core.explanation import Explanation
 from discreet.core.output import OutputColumn, OutputType
 from discreet.core.owner import OWNER
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
@@ -113,7 +114,7 @@ class Asker:
 
     async def explanation(
         self, question: WireQuestion, values: Sequence[Any], asking: Asking
-    ) -> Any:
+    ) -> Explanation:
         """Return plan, price and expected error; spends nothing."""
         return await self._asked(lambda curator: curator.explain, question, values, asking)
 
@@ -258,31 +259,12 @@ def pg_result(
     notes = list(answer.provenance.notes)
     if not answer.provenance.private:
         notes.append("The noise was not secret, so this answer protects nobody.")
-    return rows_of(columns, rows, price_words(answer), *notes)
+    return rows_of(columns, rows, answer.bill.spent_words(), *notes)
 
 
-def price_words(answer: Answer) -> str:
-    """Return what the answer cost and what is spent so far, in one sentence."""
-    used = "Free of charge" if answer.free else f"Used epsilon {float(answer.cost.epsilon):g}"
-    return f"{used}; {float(answer.after.epsilon):g} of {float(answer.limit.epsilon):g} is spent."
-
-
-def explained(found: Any, asking: Asking) -> list[str]:
+def explained(found: Explanation, asking: Asking) -> list[str]:
     """Return an explanation as lines of text."""
-    used = "nothing" if found.free else f"epsilon {float(found.cost.epsilon):g}"
-    if found.cost.delta and not found.free:
-        used += f", delta {float(found.cost.delta):g}"
-    spent, limit = float(found.before.epsilon), float(found.limit.epsilon)
-    lines = [
-        f"Would use {used}; {spent:g} of {limit:g} is spent so far. This spends nothing.",
-        f"Touches: {found.region}",
-    ]
-    lines += [f"Noise: {words}" for words in found.mechanisms]
-    for name, error in found.expected_error.items():
-        known = "depends on the data" if error is None else f"±{error:g} at 95%"
-        lines.append(f"Error of {name}: {known}")
+    lines = [f"{name}: {said}" for name, said in found.lines()]
     if asking.epsilon is not None:
-        lines.append(f"Promise: {promise(asking.epsilon)}")
-    lines += [f"Note: {note}" for note in found.notes]
-    lines += [f"SQL: {line}" for line in found.sql.splitlines()]
-    return lines
+        lines.append(f"promise: {promise(asking.epsilon)}")
+    return [*lines, "This spends nothing."]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.core.answer_text import PrintedTable, shown
+from discreet.core.rendering.answer_text import PrintedTable, shown
 
 
 @pytest.mark.parametrize(

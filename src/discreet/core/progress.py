@@ -1,4 +1,4 @@
-"""How a method says how far it is: steps are public numbers."""
+"""How long work says how far it is: steps are public numbers, never what was found."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from discreet.core.answer_chart import chart_of
+from discreet.core.rendering.answer_chart import chart_of
 
 
 def points(columns, rows, errors, **options):

@@ -1,0 +1,1 @@
+"""How an answer is shown: as a table in text or HTML, and as a chart."""
