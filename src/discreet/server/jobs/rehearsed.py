@@ -9,6 +9,7 @@ from typing import Any
 from discreet.api import Curator, Planner
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
+from discreet.core.requests.question import QuestionAsked
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.watched import Tell, watched
 from discreet.server.workspace import Workspace
@@ -38,10 +39,8 @@ class _Rehearsed(Curator):
         return super().columns(sql)
 
     def _try(self, sql: Any, **asked: Any) -> None:
-        for name in ("request_id", "group_size"):  # they change no plan
-            asked.pop(name, None)
-        asked |= {"sql": sql, "datasets": tuple(self.catalog.datasets)}
-        self._planner.check(self._whole, self.engine.capabilities, asked)
+        question, datasets = QuestionAsked(sql=sql, **asked), tuple(self.catalog.datasets)
+        self._planner.check(self._whole, self.engine.capabilities, question, datasets=datasets)
 
 
 def rehearsed(curator: Curator, whole: Catalog, planner: Planner) -> Curator:

@@ -8,9 +8,9 @@ import pytest
 from asking import plan, question
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.question import Wanted
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
-from discreet.release.request import Wanted
 
 NONE = Delta(Fraction(0))
 
