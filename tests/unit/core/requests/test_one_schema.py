@@ -25,11 +25,11 @@ from discreet.learn.recommend.run import RecommendRequest
 from discreet.learn.request import LearnRequest
 from discreet.learn.select import SelectRequest
 from discreet.release.request import Request
+from discreet.server.asking.asked_body import body_of
 from discreet.server.features.anonymize.routes import AnonymizeBody
 from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
 from discreet.server.features.learn.routes import TrainBody
-from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import QuestionBody, RehearsalBody
 from discreet.server.features.synth.body import SynthBody
 from discreet.server.pgwire.options import OURS, Asking, value_of

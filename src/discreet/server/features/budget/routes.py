@@ -12,8 +12,8 @@ from discreet.core.answer import Answer
 from discreet.errors import UnknownName
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.request_id import payer_of
 from discreet.server.context import context_of
-from discreet.server.features.query.body import payer_of
 from discreet.server.plain_json import answer_json
 
 router = api_router("budget")

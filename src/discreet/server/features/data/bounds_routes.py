@@ -12,9 +12,9 @@ from discreet.api.bounding import price
 from discreet.core.owner import OWNER
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.asked_body import Amount
+from discreet.server.asking.request_id import payer_of
 from discreet.server.context import Context, context_of
-from discreet.server.features.query.asked_body import Amount
-from discreet.server.features.query.body import payer_of
 from discreet.server.jobs.lasting import answer_of
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for

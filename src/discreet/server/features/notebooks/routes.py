@@ -14,9 +14,9 @@ from pydantic import Field, StrictBool, StrictStr
 from discreet.errors import InvalidInput, NotAllowed, UnknownName
 from discreet.server.access.auth import Id, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.request_id import payer_of
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.notebooks.shelf import Notebook, Notebooks, read_cells
-from discreet.server.features.query.body import payer_of
 from discreet.server.plain_json import Body
 
 router = api_router("notebooks")

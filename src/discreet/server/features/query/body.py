@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Any
-
-from fastapi import Header
+from typing import Any
 
 from discreet.api import promise
 from discreet.core.owner import OWNER
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
-from discreet.errors import InvalidInput, NotAllowed
+from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
-from discreet.server.access.tokens import Role
+from discreet.server.asking.asked_body import body_of
+from discreet.server.asking.request_id import payer_of, request_id_of
 from discreet.server.context import Context
-from discreet.server.features.query.asked_body import body_of
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for, rehearsed
 from discreet.server.plain_json import answer_json, finite
@@ -36,25 +34,6 @@ class QuestionBody(_Question):  # type: ignore[misc]  # its fields are the reque
 
 class RehearsalBody(_Rehearsal):  # type: ignore[misc]  # as above
     """A question about rows that were declared public, with noise that the seed repeats."""
-
-
-IdempotencyKey = Annotated[str | None, Header(max_length=200)]
-
-
-def payer_of(who: Principal, analyst: str | None) -> str | None:
-    """Return whose share pays: an analyst's own, the one that an owner names, None for her own."""
-    if who.role is Role.ANALYST:
-        if analyst not in (None, who.analyst):
-            raise NotAllowed("You may ask in your own name only.")
-        return who.analyst
-    return None if analyst == OWNER else analyst
-
-
-def request_id_of(asked: Any, key: str | None) -> str | None:
-    """Return the id under which something may be asked again; header and body must agree."""
-    if key is not None and asked.request_id not in (None, key):
-        raise InvalidInput("The Idempotency-Key and request_id differ.", hint="Send one of them.")
-    return key or asked.request_id
 
 
 def submit(

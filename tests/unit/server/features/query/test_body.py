@@ -5,7 +5,8 @@ import pytest
 from discreet.errors import InvalidInput, NotAllowed
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
-from discreet.server.features.query.body import QuestionBody, finite, payer_of, request_id_of
+from discreet.server.asking.request_id import payer_of, request_id_of
+from discreet.server.features.query.body import QuestionBody, finite
 
 OWNER = Principal(Role.OWNER, None, "1")
 ALICE = Principal(Role.ANALYST, "alice", "2")

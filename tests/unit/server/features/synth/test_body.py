@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.server.features.query.paid import PaidAsk
+from discreet.server.asking.paid import PaidAsk
 from discreet.server.features.synth import body
 from discreet.server.features.synth.body import MOST_FREE_ROWS, SynthBody, prepared_for
 

@@ -21,8 +21,8 @@ from discreet.learn.prepare import Training
 from discreet.learn.recommend.run import RecommenderPlan, RecommendRequest
 from discreet.learn.select import ChoicePlan, SelectRequest
 from discreet.server.access.auth import caller
+from discreet.server.asking.request_id import payer_of, request_id_of
 from discreet.server.context import Context, context_of
-from discreet.server.features.query.body import payer_of, request_id_of
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.shelf import Item, Shelf
 from discreet.synth.prepare import PreparedSynthesis
