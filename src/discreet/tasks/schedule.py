@@ -78,11 +78,10 @@ def _written(each: AskedField) -> tuple[Any, Any]:
     return kind, Field(default=each.default, alias=each.option.removeprefix("--") or None)
 
 
-_Question: Any = create_model(
-    "_Question",
-    __base__=_Line,
-    **{name: _written(each) for name, each in asked_fields(QuestionAsked, only=SCHEDULED).items()},
-)
+_ASKED: Any = {
+    name: _written(each) for name, each in asked_fields(QuestionAsked, only=SCHEDULED).items()
+}
+_Question: Any = create_model("_Question", __base__=_Line, **_ASKED)
 
 
 class QuestionLine(_Question):  # type: ignore[misc]  # its fields are the question's

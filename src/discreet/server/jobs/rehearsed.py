@@ -10,6 +10,7 @@ from discreet.api import Curator, Planner
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
 from discreet.core.requests.question import QuestionAsked
+from discreet.server.access.asked_as import AskedAs
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.watched import Tell, watched
 from discreet.server.workspace import Workspace
@@ -52,13 +53,12 @@ def rehearsed(curator: Curator, whole: Catalog, planner: Planner) -> Curator:
 def curator_for(
     job: Job,
     workspace: Workspace,
-    analyst: str | None,
+    payer: AskedAs,
     *,
-    asker: str,
     planner: Planner | None = None,
     tell: Tell | None = None,
 ) -> Iterator[Curator]:
-    """Lend the curator in force as `analyst` sees it, watched by `job`: cancelling it stops what is read.
+    """Lend the curator in force as `payer` sees it, watched by `job`: cancelling it stops what is read.
 
     With a `planner`, texts are tried by it before they are planned. The job is told of the steps
     unless `tell` is.
@@ -67,7 +67,10 @@ def curator_for(
         job.stop = lambda thread: curator.engine.cancel(thread=thread)
         try:
             seen = watched(
-                curator.seen_by(analyst), tell=tell or job.tell, turn=job.turn, asker=asker
+                curator.seen_by(payer.analyst),
+                tell=tell or job.tell,
+                turn=job.turn,
+                asker=payer.asker,
             )
             yield seen if planner is None else rehearsed(seen, curator.catalog, planner)
         finally:

@@ -46,7 +46,7 @@ def choose(
             else:
                 job.check()
 
-        with curator_for(job, context.workspace, paid.analyst, asker=who.name, tell=tell) as seen:
+        with curator_for(job, context.workspace, paid.payer, tell=tell) as seen:
             return finite(seen.select(body.table, **asked).to_json())
 
     name = paid.request_id

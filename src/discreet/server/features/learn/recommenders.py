@@ -55,8 +55,7 @@ def learn_recommender(
         paid,
         recommenders_of(request),
         "discreet.server.features.learn.in_child:recommend",
-        payer=paid.analyst,
-        asked=body.given(RecommendAsked, leave=("analyst",)) | {"request_id": paid.request_id},
+        asked=body.given(RecommendAsked) | paid.charged,
     )
 
 

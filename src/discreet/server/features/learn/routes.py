@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from fastapi import Request
@@ -48,7 +47,7 @@ def train(
         models_of(request),
         "discreet.server.features.learn.in_child:train",
         table=body.table,
-        asked=body.given(LearnAsked, leave=SAID) | asdict(paid),
+        asked=body.given(LearnAsked, leave=SAID) | paid.charged,
     )
 
 

@@ -14,7 +14,6 @@ from pydantic import Field, StrictBool, StrictStr
 from discreet.errors import InvalidInput, NotAllowed, UnknownName
 from discreet.server.access.auth import Id, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.asking.request_id import payer_of
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.notebooks.shelf import Notebook, Notebooks, read_cells
 from discreet.server.plain_json import Body
@@ -139,5 +138,5 @@ def _with(who: Principal, notebook: Notebook, cells: list[CellBody]) -> Notebook
     """Return the notebook with more cells; nobody can name an answer that another has paid for."""
     if len(notebook.cells) + len(cells) > MOST_CELLS:
         raise InvalidInput(f"A notebook has at most {MOST_CELLS} cells.", hint="Begin another one.")
-    checked = [cell.model_dump() | {"analyst": payer_of(who, cell.analyst)} for cell in cells]
+    checked = [cell.model_dump() | {"analyst": who.asks_as(cell.analyst).analyst} for cell in cells]
     return replace(notebook, cells=(*notebook.cells, *checked))

@@ -6,12 +6,11 @@ from collections.abc import Collection
 from typing import Any
 
 from discreet.api import promise
-from discreet.core.owner import OWNER
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.asking.asked_body import body_of
-from discreet.server.asking.request_id import payer_of, request_id_of
+from discreet.server.asking.request_id import request_id_of
 from discreet.server.context import Context
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for, rehearsed
@@ -40,16 +39,14 @@ def submit(
     context: Context, who: Principal, question: QuestionBody, key: str | None, *, keep: bool
 ) -> Job:
     """Return the job that answers the question; the caller's place in the queue is fair."""
-    analyst = payer_of(who, question.analyst)
+    payer = who.asks_as(question.analyst)
     request_id = request_id_of(question, key)
 
     def work(job: Job) -> dict[str, Any]:
-        with curator_for(
-            job, context.workspace, analyst, asker=who.name, planner=context.planner
-        ) as seen:
+        with curator_for(job, context.workspace, payer, planner=context.planner) as seen:
             answer = seen.query(
                 question.sql,
-                **question.asked(ASKED, analyst=analyst or OWNER, request_id=request_id),
+                **question.asked(ASKED, analyst=payer.name, request_id=request_id),
             )
         return answer_json(answer)
 
@@ -58,12 +55,10 @@ def submit(
 
 def submit_rehearsal(context: Context, who: Principal, wanted: RehearsalBody) -> Job:
     """Return the job that rehearses; in the same fair queue, behind the same planner."""
-    analyst = payer_of(who, None)
+    payer = who.asks_as()
 
     def work(job: Job) -> dict[str, Any]:
-        with curator_for(
-            job, context.workspace, analyst, asker=who.name, planner=context.planner
-        ) as seen:
+        with curator_for(job, context.workspace, payer, planner=context.planner) as seen:
             if context.workspace.problem is not None:
                 raise InvalidInput(
                     "The discreet.toml was changed and cannot be read now, so nobody rehearses.",
@@ -77,13 +72,13 @@ def submit_rehearsal(context: Context, who: Principal, wanted: RehearsalBody) ->
 
 def submit_explain(context: Context, who: Principal, question: QuestionBody) -> Job:
     """Return the job that explains the question; it waits in the same queue, and spends nothing."""
-    analyst = payer_of(who, question.analyst)
+    payer = who.asks_as(question.analyst)
 
     def work(_job: Job) -> dict[str, Any]:
         with context.workspace.curator() as curator:
-            seen = rehearsed(curator.seen_by(analyst), curator.catalog, context.planner)
+            seen = rehearsed(curator.seen_by(payer.analyst), curator.catalog, context.planner)
             return _explained(
-                seen.explain(question.sql, **question.asked(EXPLAINED, analyst=analyst or OWNER))
+                seen.explain(question.sql, **question.asked(EXPLAINED, analyst=payer.name))
             )
 
     return context.runner.submit(who.key, work, plans=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field, StrictStr
@@ -42,7 +41,7 @@ def statements(wish: SynthBody) -> tuple[str, ...]:
 def asked_of(wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     """Return what the curator is asked, in plain data."""
     found: dict[str, Any] = wish.given(SynthAsked, leave=("table",))
-    return found | asdict(paid)
+    return found | paid.charged
 
 
 def prepared_for(curator: Curator, wish: SynthBody, paid: PaidAsk) -> PreparedSynthesis:

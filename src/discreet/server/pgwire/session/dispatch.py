@@ -228,7 +228,7 @@ class Dispatcher:
         return Ready(run, columns)
 
     async def _budget(self, _values: Sequence[Any]) -> StatementResult:
-        payer = self._asker.payer(self._options.asking(()))
+        payer = self._asker.caller.asks_as(self._options.asking(()).analyst).analyst
 
         def look() -> dict[str, Any]:
             with self._workspace.curator() as curator:
