@@ -13,13 +13,16 @@ from tempfile import TemporaryDirectory
 from discreet.api.opened import OpenedCatalog, policy_of
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import REHEARSAL, Answer
+from discreet.core.requests.asked import asked_fields
+from discreet.core.requests.checked import checked_value
+from discreet.core.requests.question import QuestionAsked
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.ledger import Ledger
 from discreet.release.desk import PlainDesk
 from discreet.release.request import Request
 from discreet.release.whole import release
 
-LARGEST_SEED = 2**63 - 1
+_SEED = replace(asked_fields(QuestionAsked)["seed"], default=...)
 
 
 def rehearse(opened: OpenedCatalog, request: Request, *, seed: int) -> Answer:
@@ -28,10 +31,8 @@ def rehearse(opened: OpenedCatalog, request: Request, *, seed: int) -> Answer:
     Guarantee: tables of datasets without `public_rows` do not exist here, and the kernel refuses a seed
         for them once more, whatever this function does. What is returned carries the watermark.
     """
-    if type(seed) is not int or not 0 <= seed <= LARGEST_SEED:
-        raise InvalidInput("A seed is a whole number from 0 to 2^63 - 1.")
+    asked = replace(request, analyst=None, seed=checked_value(_SEED, seed))
     catalog = _public_part(opened.catalog)
-    asked = replace(request, analyst=None, seed=seed)
     with TemporaryDirectory(prefix="discreet-rehearsal-") as folder:
         ledger = Ledger.open("sqlite:ledger.db", policy_of(catalog), base=Path(folder))
         try:

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from discreet.api import Curator, Planner
 from discreet.api import open as open_curator
 from discreet.core.explanation import Explanation
+from discreet.core.requests.question import QuestionAsked
 from discreet.errors import InvalidInput, TooManyRequests
 from discreet.examples import town
 from discreet.plan.expr import TRUE, ColumnRef
@@ -86,8 +87,9 @@ class Bench:
 
     def _refuse_unplannable(self, sql: str, epsilon: str, curator: Curator) -> None:
         """Refuse what takes too long, found out in the child."""
-        asked = {"sql": sql, "epsilon": epsilon, "datasets": tuple(curator.catalog.datasets)}
-        self._planner.check(curator.catalog, curator.engine.capabilities, asked)
+        asked, catalog = QuestionAsked(sql=sql, epsilon=epsilon), curator.catalog
+        datasets = tuple(catalog.datasets)
+        self._planner.check(catalog, curator.engine.capabilities, asked, datasets=datasets)
 
     def _open(self) -> None:
         self._stack.close()

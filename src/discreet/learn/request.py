@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.asked import given
+from discreet.core.requests.checked import checked
 from discreet.core.requests.learn import LearnAsked
 from discreet.errors import InvalidInput
 
@@ -39,17 +38,12 @@ class LearnRequest(LearnAsked):
             )
         if asked.target.lower() in {name.lower() for name in asked.features}:
             raise InvalidInput("The target cannot be one of the features.")
-        if asked.rows is not None and asked.rows < 1:
-            raise InvalidInput("The number of rows that you know of is at least 1.")
-        checked = {
-            "epsilon": Epsilon.of(asked.epsilon),
-            "delta": None if asked.delta is None else Delta.of(asked.delta),
+        found = checked(asked) | {
             "model": asked.model.lower(),
             "features": tuple(asked.features),
             "choose": tuple(name.lower() for name in asked.choose),
-            "request_id": asked.request_id or uuid.uuid4().hex,
         }
-        return cls(**given(asked) | checked)
+        return cls(**found)
 
     @property
     def body(self) -> str:

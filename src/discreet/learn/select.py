@@ -8,7 +8,6 @@ at least that price paid it. Scores are whole numbers that cannot wrap, whatever
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import numpy as np
 
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.asked import given
+from discreet.core.requests.checked import checked
 from discreet.core.requests.learn import SelectAsked
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
@@ -67,11 +66,7 @@ class SelectRequest(SelectAsked):
             raise InvalidInput(
                 f"There is no choice of the kind '{asked.kind[:40]}'.", hint="vote, price."
             )
-        paid = {
-            "epsilon": Epsilon.of(asked.epsilon),
-            "request_id": asked.request_id or uuid.uuid4().hex,
-        }
-        return cls(**given(asked) | paid)
+        return cls(**checked(asked))
 
     @property
     def body(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.owner import OWNER
+from discreet.core.owner import name_of
 from discreet.ledger.entry import Entry, SpentSoFar
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.states import AccountState
@@ -73,7 +73,7 @@ def question_report(ledger: Ledger, request_id: str, analyst: str | None) -> dic
         "sql": data.get("note", ""),
         "epsilon": None if epsilon is None else float(Fraction(epsilon)),
         "analyst": data["analyst"],
-        "asker": data.get("asker") or data["analyst"] or OWNER,
+        "asker": data.get("asker") or name_of(data["analyst"]),
         "dataset": data["dataset"],
         "time": entry.time,
     }
@@ -119,7 +119,7 @@ def _entry(ledger: Ledger, entry: Entry) -> dict[str, Any]:
             epsilon = data["cost"]["epsilon"]
             said |= {
                 "analyst": data["analyst"],
-                "asker": data.get("asker") or data["analyst"] or OWNER,
+                "asker": data.get("asker") or name_of(data["analyst"]),
                 "dataset": data["dataset"],
                 "sql": data["note"],
                 "epsilon": None if epsilon is None else float(Fraction(epsilon)),

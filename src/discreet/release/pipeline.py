@@ -100,12 +100,12 @@ def _prepare(
     budget = desk.catalog.budget_of(question.dataset)
     epsilon = request.epsilon
     if epsilon is None:
-        assert request.wanted is not None, "a request has one of the two"
+        assert request.within is not None, "a request has one of the two"
         paid = desk.ledger.find_answer(
             request.analyst, question.dataset.name, signature(statement), label(snapshots)
         )
         earlier = None if paid is None else _in_form(unpack(paid[1]), question)
-        allowed = allowed_errors(request.wanted, question, earlier)
+        allowed = allowed_errors(request.within, question, earlier)
         epsilon = least_epsilon(question, allowed, budget.delta)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
     sealed = seal(plan, desk.catalog, desk.engine)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.asked import given
-from discreet.core.requests.synth import MOST_ROWS, SynthAsked
+from discreet.core.requests.checked import checked
+from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.outline import Bins
 from discreet.synth.selection import check_choice
@@ -33,26 +32,21 @@ class SynthRequest(SynthAsked):
     def of(cls, table: str, **words: Any) -> SynthRequest:
         """Return a checked request from the fields of `SynthAsked`; no budget has a silent default."""
         asked = SynthAsked(table=table, **words)
-        rows, bins = asked.rows, asked.bins
-        if rows is not None and (isinstance(rows, bool) or not 0 <= rows <= MOST_ROWS):
-            raise InvalidInput(f"rows must be a whole number from 0 to {MOST_ROWS:,}.")
+        bins, found = asked.bins, checked(asked)
         choose = tuple(name.lower() for name in asked.choose)
         if choose:
             check_choice(list(choose))
         known = {each.value: each for each in Bins}
         if bins not in known:
             raise InvalidInput(f"bins must be one of: {', '.join(known)}.")
-        checked = {
+        found |= {
             "method": asked.method.lower(),
-            "epsilon": Epsilon.of(asked.epsilon),
-            "delta": None if asked.delta is None else Delta.of(asked.delta),
             "rules": tuple(asked.rules),
             "bins": known[bins],
-            "request_id": asked.request_id or uuid.uuid4().hex,
             "choose": choose,
             "options": dict(asked.options or {}),
         }
-        return cls(**given(asked) | checked)
+        return cls(**found)
 
     @property
     def body(self) -> str:

@@ -22,18 +22,27 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    create_model,
+)
 
 from discreet.api import Curator, renew_budget
 from discreet.api import open as open_curator
 from discreet.catalog.period import Every
 from discreet.core.machine.whole_file import write_whole
+from discreet.core.requests.asked import AskedField, FieldKind, asked_fields
+from discreet.core.requests.question import SCHEDULED, QuestionAsked
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.spec import parse_spec
 
 ONCE = "once"
 PERIOD = "{period}"
-_Amount = StrictInt | Decimal | StrictStr
 _Name = Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$")]
 
 
@@ -56,15 +65,33 @@ class _Line(_Strict):
             raise InvalidInput(f"{self.name}: 'every' is one of {known}, {ONCE}.") from None
 
 
-class QuestionLine(_Line):
+_TYPES: dict[FieldKind, Any] = {
+    FieldKind.TEXT: StrictStr,
+    FieldKind.AMOUNT: StrictInt | Decimal | StrictStr,
+    FieldKind.WHOLE: StrictInt,
+}
+
+
+def _written(each: AskedField) -> tuple[Any, Any]:
+    """Return type and facts of a field of a question, under its option's name where it has one."""
+    kind = _TYPES[each.kind] if each.required else _TYPES[each.kind] | None
+    return kind, Field(default=each.default, alias=each.option.removeprefix("--") or None)
+
+
+_ASKED: Any = {
+    name: _written(each) for name, each in asked_fields(QuestionAsked, only=SCHEDULED).items()
+}
+_Question: Any = create_model("_Question", __base__=_Line, **_ASKED)
+
+
+class QuestionLine(_Question):  # type: ignore[misc]  # its fields are the question's
     """`[[questions]]`: one SQL question, whose answer is written to a .csv or .json file."""
 
-    sql: StrictStr
-    epsilon: _Amount | None = None
-    within: _Amount | None = None
-    analyst: StrictStr | None = Field(default=None, alias="as")
-    max_rows: StrictInt | None = None
     out: StrictStr
+
+    def asked(self) -> dict[str, Any]:
+        """Return what is asked, by field."""
+        return {name: getattr(self, name) for name in SCHEDULED}
 
 
 class ReleaseLine(_Line):
@@ -189,16 +216,10 @@ def _guarded(line: _Line, day: dt.date, work: Callable[[str], LineDone]) -> Line
 def _asked(
     curator: Curator, line: QuestionLine, request_id: str, base: Path, period: str
 ) -> LineDone:
-    place = _place(base, line.out, period)
-    before = curator.stored_answer(request_id, analyst=curator.account_of(line.analyst)) is not None
-    answer = curator.query(
-        line.sql,
-        epsilon=line.epsilon,
-        within=line.within,
-        analyst=line.analyst,
-        max_rows=line.max_rows,
-        request_id=request_id,
-    )
+    place, asked = _place(base, line.out, period), line.asked()
+    payer = curator.account_of(asked["analyst"])
+    before = curator.stored_answer(request_id, analyst=payer) is not None
+    answer = curator.query(**asked, request_id=request_id)
     text = answer.to_csv() if place.suffix == ".csv" else json.dumps(answer.to_json()) + "\n"
     _write(place, text.encode())
     spent = 0.0 if before or answer.free else float(answer.cost.epsilon or 0)

@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 
 from discreet.core.numbers import Epsilon
+from discreet.core.requests.question import QuestionAsked, Wanted
 from discreet.errors import InvalidInput
-from discreet.release.request import Request, Wanted
+from discreet.release.request import Request
 
 
 def test_amounts_are_what_was_written():
@@ -28,11 +29,35 @@ def test_amounts_are_what_was_written():
         {"within": "-5%"},
         {"epsilon": "1", "max_rows": 0},
         {"epsilon": "1", "max_rows": True},
+        {"epsilon": "1", "max_rows": 10**9 + 1},
+        {"epsilon": "1", "max_rows": 2.0},
     ],
 )
 def test_nonsense_is_refused(options):
     with pytest.raises(InvalidInput):
         Request.of("q", **options)
+
+
+def test_a_price_in_the_statement_is_the_one_that_counts():
+    written = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.5) COUNT(*) FROM t"
+    found = Request.of(written, within="50")
+    assert (found.epsilon, found.within) == (Epsilon.of("0.5"), None)
+
+
+def test_the_words_of_the_body_are_what_they_were():
+    """Answers are stored under it: other words would refuse an id that was used before."""
+    assert Request.of("q", epsilon="0.1").body == "q\nepsilon 0.1\nfresh False\nmax_rows None"
+    wanted = "Wanted(error=Fraction(1, 20), relative=True)"
+    found = Request.of("q", within="5%", fresh=True, max_rows=3)
+    assert found.body == f"q\nwithin {wanted}\nfresh True\nmax_rows 3"
+
+
+def test_what_was_asked_is_the_request_but_for_what_was_checked():
+    asked = QuestionAsked(sql="q", within=50, analyst="ann", request_id="mine")
+    found = Request.of_asked(asked)
+    assert found == Request.of("q", within=50, analyst="ann", request_id="mine")
+    assert (found.analyst, found.request_id, found.named) == ("ann", "mine", True)
+    assert not Request.of("q", within=50).named
 
 
 def test_ids_are_fresh_unless_given():

@@ -1,5 +1,8 @@
 """Features are found by their folders, and each role sees its own places."""
 
+import re
+from pathlib import Path
+
 from fastapi import FastAPI
 
 from discreet.server import feature
@@ -51,3 +54,28 @@ def test_every_place_leads_to_a_route():
     for each in feature.features():
         paths = {route.path for router in each.routers for route in router.routes}
         assert {place.path for place in each.places} <= paths
+
+
+def leaning(folder):
+    """Return the imports of one feature's modules from a feature that is not theirs, pages of the catalog aside."""
+    found = set()
+    for path in folder.rglob("*.py"):
+        own = path.relative_to(folder).parts[0]
+        for name in re.findall(
+            r"from discreet\.server\.features\.([\w.]+) import", path.read_text()
+        ):
+            if not name.startswith(own):
+                found.add((own, name))
+    return found
+
+
+def test_what_all_features_ask_with_lies_above_them(tmp_path):
+    folder = Path(feature.folder.__path__[0])
+    assert not [pair for pair in leaning(folder) if pair[1].startswith("query.")]
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "a.py").write_text(
+        "from discreet.server.features.query.body import submit\n"
+    )
+    assert leaning(tmp_path) == {("toy", "query.body")}
+    above = Path(feature.folder.__path__[0]).parent / "asking"
+    assert not [path for path in above.glob("*.py") if "server.features" in path.read_text()]

@@ -1,12 +1,12 @@
 """A field of a request, as the outside world writes it: its kind, its help text and its limits.
 
-Options of commands (`cli/request_options.py`), bodies of the HTTP API (`server/features/asked_body.py`) and what
-the client sends are made of these; nothing else says them again.
+Options of commands (`cli/request_options.py`), bodies of the HTTP API (`server/asking/asked_body.py`), settings of
+the PostgreSQL endpoint and what the client sends are made of these; nothing else says them again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
@@ -37,7 +37,7 @@ class AskedField:
 
     `least` and `most` bound a number, `above` too, but is not reached itself; `longest` bounds a text,
     `many` a list. `option`: the command's option, where it is not the field's name. `sent`: whether it
-    goes over HTTP.
+    goes over HTTP. `reads` makes an amount of what was written, or refuses it.
     """
 
     help: str
@@ -51,6 +51,7 @@ class AskedField:
     option: str = ""
     repeated: bool = False
     sent: bool = True
+    reads: Callable[[Any], Any] | None = None
     name: str = ""
     default: Any = ...
     """`...` where it must be given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import FieldKind, asked
 
 LONGEST_NAME = 400
@@ -37,12 +38,13 @@ def table() -> Any:
 
 def epsilon(*default: Any) -> Any:
     """Return the price; required unless a default is given."""
-    return asked(FieldKind.AMOUNT, "How much budget to use.", *default)
+    return asked(FieldKind.AMOUNT, "How much budget to use.", *default, reads=Epsilon.of)
 
 
 def delta() -> Any:
     """Return the delta of a price."""
-    return asked(FieldKind.AMOUNT, "The chance that the promise fails, such as 1e-9.", None)
+    words = "The chance that the promise fails, such as 1e-9."
+    return asked(FieldKind.AMOUNT, words, None, reads=Delta.of)
 
 
 def analyst() -> Any:

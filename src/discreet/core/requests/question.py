@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
-from discreet.core.numbers import Epsilon, Number
+from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.core.requests import paid
 from discreet.core.requests.asked import FieldKind, asked
+from discreet.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The greatest acceptable noise of any cell at 95%: absolute, or a share of the value."""
+
+    error: Fraction
+    relative: bool
+
+    @classmethod
+    def of(cls, written: Number) -> Wanted:
+        """Return the error as written: 50, "50" or "5%"."""
+        text = str(written).strip()
+        relative = text.endswith("%")
+        error = to_fraction(text[:-1] if relative else written, name="the wanted error")
+        if error <= 0:
+            raise InvalidInput("The wanted error must be greater than 0.")
+        return cls(error / 100 if relative else error, relative)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +39,10 @@ class QuestionAsked:
     sql: str = asked(FieldKind.TEXT, "One SELECT statement with aggregates.", longest=100_000)
     epsilon: Number | Epsilon | None = paid.epsilon(None)  # noqa: RUF009  # a field
     within: Number | None = asked(  # noqa: RUF009  # a field
-        FieldKind.AMOUNT, "The greatest noise of any cell at 95%, such as 50.", None
+        FieldKind.AMOUNT,
+        "The greatest noise of any cell at 95%, such as 50.",
+        None,
+        reads=Wanted.of,
     )
     fresh: bool = asked(FieldKind.FLAG, "Never reuse paid answers.", False)  # its default
     analyst: str | None = paid.analyst()
@@ -46,5 +69,6 @@ class QuestionAsked:
 
 REHEARSED = ("sql", "seed", "epsilon", "within", "max_rows")
 ASKED = ("sql", "epsilon", "within", "fresh", "analyst", "request_id", "max_rows")
+SCHEDULED = ("sql", "epsilon", "within", "analyst", "max_rows")
 EXPLAINED = ("sql", "epsilon", "within", "fresh", "analyst", "max_rows", "group_size")
 """The fields that each use of a question reads."""

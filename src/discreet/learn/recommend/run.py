@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import uuid
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import numpy as np
 
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.asked import given
+from discreet.core.requests.checked import checked
 from discreet.core.requests.learn import RecommendAsked
 from discreet.core.schema import IntegerDomain
 from discreet.errors import InvalidInput
@@ -56,13 +55,7 @@ class RecommendRequest(RecommendAsked):
     @classmethod
     def of(cls, table: str, **words: Any) -> RecommendRequest:
         """Return a checked request from the fields of `RecommendAsked`."""
-        asked = RecommendAsked(table=table, **words)
-        paid = {
-            "epsilon": Epsilon.of(asked.epsilon),
-            "delta": None if asked.delta is None else Delta.of(asked.delta),
-            "request_id": asked.request_id or uuid.uuid4().hex,
-        }
-        return cls(**given(asked) | paid)
+        return cls(**checked(RecommendAsked(table=table, **words)))
 
     @property
     def body(self) -> str:

@@ -115,7 +115,7 @@ def keep_outcome(found: Answer, payer: Payer, request: Request, desk: Desk) -> N
 
 def part_request(program: Program, part: int, request: Request) -> Request:
     """Return the request of one private question: an equal share, and an id that follows."""
-    if request.wanted is not None and (len(program.parts) != 1 or program.bars is None):
+    if request.within is not None and (len(program.parts) != 1 or program.bars is None):
         raise refusal("within")
     epsilon = request.epsilon
     if epsilon is not None:

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from discreet.core.answer import Answer
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.question import Wanted
 from discreet.errors import InvalidInput
 from discreet.plan.plan import Plan, Question, make_plan
 from discreet.release.bars.outputs import bar_of
-from discreet.release.request import Wanted
 from discreet.sql.refuse import refusal
 
 _DIGITS = 3

@@ -9,10 +9,11 @@ import re
 import tempfile
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
+from discreet.core.requests.question import QuestionAsked
 from discreet.engine.base import Capabilities
 from discreet.engine.child import Child
 from discreet.errors import EngineFailed, QueryRefused
@@ -69,12 +70,20 @@ class PlanningLimits:
         self._lock = threading.Lock()
         self._room: _Room | None = None
 
-    def check(self, catalog: Catalog, capabilities: Capabilities, asked: dict[str, Any]) -> None:
-        """Return if the request of these words can be planned, or refuse it."""
-        if self._spare_short and _is_short(str(asked["sql"])):
+    def check(
+        self,
+        catalog: Catalog,
+        capabilities: Capabilities,
+        asked: QuestionAsked,
+        *,
+        datasets: tuple[str, ...],
+    ) -> None:
+        """Return if what is asked of these datasets can be planned, or refuse it."""
+        if self._spare_short and _is_short(str(asked.sql)):
             return
+        tried = replace(asked, request_id=None, group_size=None)  # they change no plan
         try:
-            frame = b"P" + pickle.dumps(asked)
+            frame = b"P" + pickle.dumps((tried, datasets))
         except RecursionError:
             raise _refused(b"D") from None
         self._try(catalog, capabilities, frame)

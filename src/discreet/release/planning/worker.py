@@ -15,7 +15,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,6 +26,7 @@ from typing import Any, cast
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Epsilon
+from discreet.core.requests.question import QuestionAsked
 from discreet.engine.base import Capabilities, Engine
 from discreet.errors import DiscreetError
 from discreet.plan.ir import scans_of
@@ -70,19 +71,22 @@ def main() -> None:
                 text = frame[1:].decode()
                 letter = within(setup["seconds"], partial(read_soon, text, parse_everywhere, 2))
             else:
-                asked = pickle.loads(frame[1:])  # noqa: S301 see above
-                letter = judged(asked, catalog, capabilities, setup["seconds"])
+                asked, datasets = pickle.loads(frame[1:])  # noqa: S301 see above
+                letter = judged(asked, datasets, catalog, capabilities, setup["seconds"])
             wire.send_bytes(b"A" + letter)
 
 
-def judged(asked: dict[str, Any], catalog: Any, capabilities: Any, seconds: float) -> bytes:
-    """Return K if the request can be planned within the limits, or the letter of what it lacks."""
-    seen = {name: catalog.datasets[name] for name in asked.pop("datasets")}
+def judged(
+    asked: QuestionAsked, datasets: Sequence[str], catalog: Any, capabilities: Any, seconds: float
+) -> bytes:
+    """Return K if what is asked of `datasets` can be planned within the limits, or the letter of what it lacks."""
+    seen = {name: catalog.datasets[name] for name in datasets}
 
     def work() -> None:
-        if isinstance(asked["sql"], str):
-            read_soon(asked["sql"], read, 1)
-        rehearse(Request.of(**asked), replace(catalog, datasets=seen), capabilities)
+        sql: str | Written = asked.sql
+        if isinstance(sql, str):
+            read_soon(sql, read, 1)
+        rehearse(Request.of_asked(asked), replace(catalog, datasets=seen), capabilities)
 
     return within(seconds, work)
 

@@ -12,7 +12,9 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute
 
+from discreet.core.owner import OWNER
 from discreet.errors import InternalError, NotAllowed, NotSignedIn
+from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.audit import STRANGER, Actor, Deed
 from discreet.server.access.limits import fine
 from discreet.server.access.tokens import Role, Token
@@ -43,6 +45,17 @@ class Principal:
     def sees(self) -> str | None:
         """Return whose copies and models the caller sees: analysts their own, owners all (None)."""
         return self.analyst if self.role is Role.ANALYST else None
+
+    def asks_as(self, analyst: str | None = None) -> AskedAs:
+        """Return who pays: the caller, or the `analyst` whom an owner names; her own name is her.
+
+        Guarantee: only an owner asks in another's name. All front ends decide it here.
+        """
+        if self.role is Role.OWNER:
+            return AskedAs(None if analyst == OWNER else analyst, self.name)
+        if analyst not in (None, self.analyst):
+            raise NotAllowed("You may ask in your own name only.")
+        return AskedAs(self.analyst, self.name)
 
     @property
     def actor(self) -> Actor:

@@ -9,6 +9,8 @@ from typing import Any
 from discreet.api import Curator, Planner
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
+from discreet.core.requests.question import QuestionAsked
+from discreet.server.access.asked_as import AskedAs
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.watched import Tell, watched
 from discreet.server.workspace import Workspace
@@ -38,10 +40,8 @@ class _Rehearsed(Curator):
         return super().columns(sql)
 
     def _try(self, sql: Any, **asked: Any) -> None:
-        for name in ("request_id", "group_size"):  # they change no plan
-            asked.pop(name, None)
-        asked |= {"sql": sql, "datasets": tuple(self.catalog.datasets)}
-        self._planner.check(self._whole, self.engine.capabilities, asked)
+        question, datasets = QuestionAsked(sql=sql, **asked), tuple(self.catalog.datasets)
+        self._planner.check(self._whole, self.engine.capabilities, question, datasets=datasets)
 
 
 def rehearsed(curator: Curator, whole: Catalog, planner: Planner) -> Curator:
@@ -53,13 +53,12 @@ def rehearsed(curator: Curator, whole: Catalog, planner: Planner) -> Curator:
 def curator_for(
     job: Job,
     workspace: Workspace,
-    analyst: str | None,
+    payer: AskedAs,
     *,
-    asker: str,
     planner: Planner | None = None,
     tell: Tell | None = None,
 ) -> Iterator[Curator]:
-    """Lend the curator in force as `analyst` sees it, watched by `job`: cancelling it stops what is read.
+    """Lend the curator in force as `payer` sees it, watched by `job`: cancelling it stops what is read.
 
     With a `planner`, texts are tried by it before they are planned. The job is told of the steps
     unless `tell` is.
@@ -68,7 +67,10 @@ def curator_for(
         job.stop = lambda thread: curator.engine.cancel(thread=thread)
         try:
             seen = watched(
-                curator.seen_by(analyst), tell=tell or job.tell, turn=job.turn, asker=asker
+                curator.seen_by(payer.analyst),
+                tell=tell or job.tell,
+                turn=job.turn,
+                asker=payer.asker,
             )
             yield seen if planner is None else rehearsed(seen, curator.catalog, planner)
         finally:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self, cast
 
 from discreet.api import Curator
-from discreet.core.owner import OWNER
+from discreet.core.owner import OWNER, name_of
 from discreet.errors import EngineFailed
 
 Tell = Callable[[str], None]
@@ -38,7 +38,7 @@ class _Ledger(_Watched):
 
     def _told(self, charge: Callable[..., Any], payer: Any, *arguments: Any, **named: Any) -> Any:
         self._tell("charging")
-        other = self._asker if self._asker != (payer.analyst or OWNER) else ""
+        other = self._asker if self._asker != name_of(payer.analyst) else ""
         paid = charge(payer, *arguments, **named, asker=other)
         self._tell("charged")
         return paid

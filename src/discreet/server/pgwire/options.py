@@ -5,22 +5,36 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.numbers import Epsilon
+from discreet.core.requests.asked import FieldKind, asked, asked_fields
+from discreet.core.requests.checked import checked_value, whole_number
+from discreet.core.requests.question import QuestionAsked
 from discreet.errors import InvalidInput
 from discreet.server.pgwire.protocol.problems import Failure
 
-OURS = {
-    "epsilon": "the budget that each question uses",
-    "within": "the greatest noise of any cell at 95%, instead of an epsilon",
-    "max_epsilon": "no question of this session uses more than this",
-    "errors": "on: each noisy column is followed by NAME_error95",
-    "fresh": "on: paid answers are never used again",
-    "max_rows": "how many rows of one person count",
-    "analyst": "as whom the owner asks",
-}
+
+@dataclass(frozen=True, kw_only=True)
+class Asking(QuestionAsked):
+    """How one question is asked, after session and comment have had their say; amounts as they were written."""
+
+    max_epsilon: str | None = asked(
+        FieldKind.AMOUNT, "No question of this session uses more.", None, reads=Epsilon.of
+    )
+    errors: bool = asked(
+        FieldKind.FLAG, "On: each noisy column is followed by NAME_error95.", False
+    )
+
+    if TYPE_CHECKING:
+        epsilon: str | None
+        within: str | None
+
+
+_SET = ("epsilon", "within", "max_epsilon", "errors", "fresh", "max_rows", "analyst")
+OURS = {name: asked_fields(Asking)[name] for name in _SET}
+"""Our own settings: `discreet.NAME`, with the help text and the limits of the question's field."""
 _SWITCHES = {
     "on": True, "true": True, "yes": True, "1": True,
     "off": False, "false": False, "no": False, "0": False,
@@ -89,18 +103,6 @@ _QUIET = {"warning", "error", "fatal", "panic"}
 _LONGEST = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """How one question is asked, after session and comment have had their say."""
-
-    epsilon: str | None = None
-    within: str | None = None
-    errors: bool = False
-    fresh: bool = False
-    max_rows: int | None = None
-    analyst: str | None = None
-
-
 @dataclass
 class Options:
     """What one session has set. `initial` is what it began with, and RESET returns to."""
@@ -148,7 +150,7 @@ class Options:
         if value is None or value == "":
             self.own.pop(name, None)
             return
-        check(name, value)
+        value_of(name, value)
         self.own[name] = value
         if name in ("epsilon", "within"):
             self.own.pop("within" if name == "epsilon" else "epsilon", None)
@@ -192,22 +194,17 @@ class Options:
         for name, value in hints:
             if name not in OURS or name == "analyst":
                 raise InvalidInput(f"A comment cannot set 'discreet.{name}'.")
-            check(name, value)
+            value_of(name, value)
             if name in ("epsilon", "within"):
                 said.pop("within" if name == "epsilon" else "epsilon", None)
             said[name] = value
         if "max_epsilon" in self.own:
             ceilings.append(self.own["max_epsilon"])
-        epsilon = said.get("epsilon", None if "within" in said else self.default_epsilon)
-        _below(epsilon, said.get("within"), ceilings)
-        return Asking(
-            epsilon=epsilon,
-            within=said.get("within"),
-            errors=_SWITCHES[said.get("errors", "off").lower()],
-            fresh=_SWITCHES[said.get("fresh", "off").lower()],
-            max_rows=int(said["max_rows"]) if "max_rows" in said else None,
-            analyst=said.get("analyst"),
-        )
+        if "within" not in said and self.default_epsilon is not None:
+            said.setdefault("epsilon", self.default_epsilon)
+        found = Asking(sql="", **{name: value_of(name, value) for name, value in said.items()})
+        _below(found.epsilon, found.within, ceilings)
+        return found
 
 
 def _below(epsilon: str | None, within: str | None, ceilings: list[str]) -> None:
@@ -226,23 +223,16 @@ def _below(epsilon: str | None, within: str | None, ceilings: list[str]) -> None
         )
 
 
-def check(name: str, value: str) -> None:
-    """Refuse a value that one of our own settings cannot have."""
-    if name in ("errors", "fresh"):
-        if value.lower() not in _SWITCHES:
+def value_of(name: str, text: str) -> Any:
+    """Return what one of our own settings says, an amount as it was written; refuse what it cannot be."""
+    each = OURS[name]
+    if each.kind is FieldKind.FLAG:
+        if text.lower() not in _SWITCHES:
             raise InvalidInput(f"discreet.{name} is on or off.")
-    elif name in ("epsilon", "max_epsilon"):
-        Epsilon.of(value)
-    elif name == "max_rows":
-        if not value.isdecimal() or not 1 <= int(value[:12]) <= 10**9:
-            raise InvalidInput("discreet.max_rows is a whole number of at least 1.")
-    elif name == "within":
-        try:
-            good = Decimal(value.removesuffix("%")) > 0
-        except InvalidOperation:
-            good = False
-        if not good:
-            raise InvalidInput("discreet.within is a number greater than 0.")
+        return _SWITCHES[text.lower()]
+    value = whole_number(text) if each.kind is FieldKind.WHOLE else text
+    found = checked_value(replace(each, default=...), value, name=f"discreet.{name}")
+    return text if each.kind is FieldKind.AMOUNT else found
 
 
 def options_of(parameters: Mapping[str, str]) -> list[tuple[str, str]]:

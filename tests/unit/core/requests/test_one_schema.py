@@ -7,6 +7,7 @@ import pytest
 import typer
 from typer.main import get_command
 
+from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
@@ -15,25 +16,32 @@ from discreet.core.numbers import Epsilon
 from discreet.core.requests.anonymize import AnonymizeAsked
 from discreet.core.requests.asked import FieldKind, asked, asked_fields, sent
 from discreet.core.requests.audit import AuditAsked
+from discreet.core.requests.checked import checked, checked_value
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
-from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
+from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionAsked
 from discreet.core.requests.synth import SynthAsked
+from discreet.errors import InvalidInput
+from discreet.learn.recommend.run import RecommendRequest
+from discreet.learn.request import LearnRequest
+from discreet.learn.select import SelectRequest
 from discreet.release.request import Request
+from discreet.server.asking.asked_body import body_of
 from discreet.server.features.anonymize.routes import AnonymizeBody
 from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
 from discreet.server.features.learn.routes import TrainBody
-from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import QuestionBody, RehearsalBody
 from discreet.server.features.synth.body import SynthBody
+from discreet.server.pgwire.options import OURS, Asking, value_of
+from discreet.synth.request import SynthRequest
 from discreet.tasks.audit import audit
+from discreet.tasks.schedule import QuestionLine
 
 LOCAL = {"options"}
 """Settings of a method are for whoever runs the curator."""
 FUNCTIONS = [
     (Curator.query, QuestionAsked, set(ASKED)),
     (Client.query, QuestionAsked, set(ASKED)),
-    (Request.of, QuestionAsked, set(ASKED)),
     (Curator.explain, QuestionAsked, set(EXPLAINED)),
     (Client.explain, QuestionAsked, set(EXPLAINED)),
     (Curator.rehearse, QuestionAsked, set(REHEARSED)),
@@ -41,6 +49,15 @@ FUNCTIONS = [
     (Curator.synthesize, SynthAsked, set(asked_fields(SynthAsked))),
     (Client.synthesize, SynthAsked, set(asked_fields(SynthAsked)) - LOCAL),
     (audit, AuditAsked, set(asked_fields(AuditAsked))),
+]
+CHECKED = [
+    (Request, QuestionAsked),
+    (Asking, QuestionAsked),
+    (SynthRequest, SynthAsked),
+    (LearnRequest, LearnAsked),
+    (SelectRequest, SelectAsked),
+    (RecommendRequest, RecommendAsked),
+    (AnonymizeRequest, AnonymizeAsked),
 ]
 BESIDE = {"self", "cls", "progress"}
 BODIES = [
@@ -81,6 +98,52 @@ def disagreement(function, request, names):
 @pytest.mark.parametrize(("function", "request_", "names"), FUNCTIONS)
 def test_a_function_has_the_fields_and_their_defaults(function, request_, names):
     assert disagreement(function, request_, names) == set()
+
+
+def fields_said_again(request, asked_for):
+    """Return the fields of what is asked that a checked request writes anew."""
+    assert issubclass(request, asked_for)
+    return set(vars(request).get("__annotations__", {})) & set(asked_fields(asked_for))
+
+
+@pytest.mark.parametrize(("request_", "asked_for"), CHECKED)
+def test_a_checked_request_has_the_fields_of_what_is_asked(request_, asked_for):
+    assert fields_said_again(request_, asked_for) == set()
+
+    @dataclass(frozen=True, kw_only=True)
+    class Again(asked_for):
+        epsilon: str = "1"
+
+    assert "epsilon" not in asked_fields(asked_for) or fields_said_again(Again, asked_for)
+
+
+def test_settings_of_the_postgresql_endpoint_are_the_questions_fields():
+    own = {"errors", "max_epsilon"}
+    fields = asked_fields(QuestionAsked)
+    assert all(OURS[name] == fields[name] for name in OURS.keys() - own)
+    assert value_of("max_rows", str(fields["max_rows"].most)) == fields["max_rows"].most
+    for wrong in (str(fields["max_rows"].most + 1), "0", "x", "1.5", "9" * 50, "٣"):
+        with pytest.raises(InvalidInput, match=r"discreet\.max_rows must be a whole number from 1"):
+            value_of("max_rows", wrong)
+
+
+def test_a_line_of_a_schedule_has_the_questions_fields():
+    assert set(QuestionLine.model_fields) == {"name", "every", "out", *SCHEDULED}
+    written = {"name": "n", "every": "once", "out": "a.csv", "sql": "q", "epsilon": "1"}
+    assert QuestionLine(**written, **{"as": "ann"}).asked()["analyst"] == "ann"
+    with pytest.raises(ValueError, match="validation error"):
+        QuestionLine(**written, max_rows="3")
+
+
+def test_limits_are_said_once_for_all_front_ends():
+    field_ = asked_fields(QuestionAsked)["max_rows"]
+    assert [checked_value(field_, each) for each in (1, 10**9, None)] == [1, 10**9, None]
+    for wrong in (0, 10**9 + 1, True, 1.0, "3"):
+        with pytest.raises(InvalidInput, match="max_rows must be a whole number from 1 to"):
+            checked_value(field_, wrong)
+    with pytest.raises(InvalidInput, match="epsilon"):
+        checked(SynthAsked(table="t", epsilon=None))
+    assert checked(SynthAsked(table="t", epsilon="0.1"))["epsilon"] == Epsilon.of("0.1")
 
 
 def test_a_field_in_one_place_only_is_seen():

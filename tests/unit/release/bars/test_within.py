@@ -9,9 +9,9 @@ from asking import plan, question
 from discreet.core.answer import Answer, Provenance
 from discreet.core.bill import NO_BILL
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.question import Wanted
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
-from discreet.release.request import Wanted
 
 NONE = Delta(Fraction(0))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from discreet.catalog.read.policy_file import loads
+from discreet.core.requests.question import QuestionAsked
 from discreet.engine.base import Capabilities
 from discreet.errors import QueryRefused
 from discreet.release.planning import child as release_planner
@@ -73,13 +74,17 @@ def timer():
     signal.signal(signal.SIGVTALRM, old)
 
 
-def asked(sql, *datasets, **more):
-    return {"sql": sql, "epsilon": "0.1", "datasets": datasets or ("census",), **more}
+def asked(sql, **more):
+    return QuestionAsked(sql=sql, epsilon="0.1", **more)
+
+
+def tried(planner, catalog, sql, **more):
+    planner.check(catalog, DUCKDB, asked(sql, **more), datasets=("census",))
 
 
 def refusal_of(planner, catalog, sql):
     try:
-        planner.check(catalog, DUCKDB, asked(sql))
+        tried(planner, catalog, sql)
     except QueryRefused as error:
         return error
     return None
@@ -87,7 +92,7 @@ def refusal_of(planner, catalog, sql):
 
 def test_a_plain_question_is_planned_to_its_end(catalog):
     """Without a process: what is judged is the whole way to the SQL, with nothing left out."""
-    assert judged(asked(PLAIN), catalog, DUCKDB, 60.0) == b"K"
+    assert judged(asked(PLAIN), ("census",), catalog, DUCKDB, 60.0) == b"K"
 
 
 @pytest.mark.parametrize("name", BOMBS)
@@ -95,13 +100,13 @@ def test_bombs_are_refused_or_harmless(planner, catalog, name):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     refused = refusal_of(planner, catalog, BOMBS[name])
     if refused is None:  # planned, or refused by the parser's own limits: then it is so here, soon
-        assert judged(asked(BOMBS[name]), catalog, DUCKDB, 5.0) == b"K"
+        assert judged(asked(BOMBS[name]), ("census",), catalog, DUCKDB, 5.0) == b"K"
     else:
         assert refused.construct == "too large"
         assert "nothing was charged" in refused.message
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 300 << 10, "what a text costs, it costs the child"
-    planner.check(catalog, DUCKDB, asked(PLAIN))  # and the next one is answered
+    tried(planner, catalog, PLAIN)  # and the next one is answered
 
 
 @pytest.mark.parametrize(
@@ -116,7 +121,10 @@ def test_what_goes_wrong_in_planning_has_a_letter(monkeypatch, catalog, fault, l
 
     monkeypatch.setattr(planner_child, "rehearse", bad)
     # Little time only where it is to run out: reading the text takes some, and so may the collector.
-    assert judged(asked(PLAIN), catalog, DUCKDB, 0.05 if fault is None else 60.0) == letter
+    assert (
+        judged(asked(PLAIN), ("census",), catalog, DUCKDB, 0.05 if fault is None else 60.0)
+        == letter
+    )
 
 
 HANGING = {
@@ -136,7 +144,7 @@ def test_texts_that_hang_the_parser_cost_the_child(planner, catalog, name):
     used = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     for check in (
         lambda: planner.check_text(catalog, DUCKDB, HANGING[name]),
-        lambda: planner.check(catalog, DUCKDB, asked(HANGING[name])),
+        lambda: tried(planner, catalog, HANGING[name]),
     ):
         with pytest.raises(QueryRefused, match="too long"):
             check()
@@ -205,32 +213,40 @@ def test_the_parser_repeats_no_text_in_logs(caplog):
 
 
 def test_a_child_that_dies_is_a_refusal_and_the_next_question_has_another(planner, catalog):
-    planner.check(catalog, DUCKDB, asked(PLAIN + " LIMIT 5"))
+    tried(planner, catalog, PLAIN + " LIMIT 5")
     [child] = planner._room.idle
     child._process.kill()
     with pytest.raises(QueryRefused):
-        planner.check(catalog, DUCKDB, asked(PLAIN + " LIMIT 6"))
-    planner.check(catalog, DUCKDB, asked(PLAIN + " LIMIT 6"))
+        tried(planner, catalog, PLAIN + " LIMIT 6")
+    tried(planner, catalog, PLAIN + " LIMIT 6")
 
 
 def test_what_was_tried_or_is_short_is_not_tried_again(planner, catalog):
-    planner.check(catalog, DUCKDB, asked(PLAIN))
+    tried(planner, catalog, PLAIN)
     judge, planner._judged = planner._judged, None
     try:
-        planner.check(catalog, DUCKDB, asked(PLAIN))
-        planner.check(catalog, DUCKDB, asked("SELECT " + "1 " * (SHORT - 1)))
+        tried(planner, catalog, PLAIN)
+        tried(planner, catalog, "SELECT " + "1 " * (SHORT - 1))
         for other in (PLAIN + " LIMIT 7", "SELECT " + "1 " * SHORT, "SELECT '" + "x" * 1000 + "'"):
             with pytest.raises(TypeError):
-                planner.check(catalog, DUCKDB, asked(other))
+                tried(planner, catalog, other)
         with pytest.raises(TypeError):
-            planner.check(replace(catalog), DUCKDB, asked(PLAIN))  # another catalog, another trial
+            tried(planner, replace(catalog), PLAIN)  # another catalog, another trial
     finally:
         planner._judged = judge
+
+
+def test_an_id_of_its_own_makes_no_other_trial(planner, catalog, monkeypatch):
+    tried(planner, catalog, PLAIN, request_id="a", group_size=5)
+    monkeypatch.setattr(planner, "_judged", None)
+    tried(planner, catalog, PLAIN, request_id="b")
+    with pytest.raises(TypeError):
+        tried(planner, catalog, PLAIN, max_rows=7)
 
 
 def test_the_trial_sees_the_datasets_that_the_question_sees(catalog, monkeypatch):
     seen = []
     monkeypatch.setattr(planner_child, "rehearse", lambda _r, found, _c: seen.append(found))
-    judged(asked(PLAIN, "other"), catalog, DUCKDB, 60.0)
+    judged(asked(PLAIN), ("other",), catalog, DUCKDB, 60.0)
     assert list(seen[0].datasets) == ["other"]
     assert pickle.loads(pickle.dumps(catalog)) == catalog

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from discreet.api import Curator
-from discreet.core.owner import OWNER
+from discreet.core.owner import name_of
 from discreet.engine.dialect.names import quoted
 from discreet.errors import DiscreetError
 from discreet.server.access.auth import GuardedRoute, allow, maybe_caller
@@ -57,7 +57,7 @@ def count_noises(
 def _width(curator: Curator, table: str, epsilon: str, analyst: str | None) -> float | None:
     sql = f"SELECT COUNT(*) AS n FROM {quoted(table)}"
     try:
-        said = curator.explain(sql, epsilon=epsilon, analyst=analyst or OWNER, fresh=True)
+        said = curator.explain(sql, epsilon=epsilon, analyst=name_of(analyst), fresh=True)
     except DiscreetError:  # a table that cannot be read now has no expected noise
         return None
     return said.expected_error.get("n")

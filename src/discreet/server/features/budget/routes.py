@@ -13,7 +13,6 @@ from discreet.errors import UnknownName
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.query.body import payer_of
 from discreet.server.plain_json import answer_json
 
 router = api_router("budget")
@@ -75,7 +74,7 @@ def answered(
     request: Request, request_id: str, analyst: str | None
 ) -> tuple[Answer, dict[str, Any]]:
     """Return a stored answer that the caller may read, and what was asked for it."""
-    payer = payer_of(caller(request), analyst)
+    payer = caller(request).asks_as(analyst).analyst
     with context_of(request).workspace.curator() as curator:
         share = curator.account_of(payer)
         found = curator.stored_answer(request_id, analyst=share)

@@ -20,9 +20,9 @@ from discreet.server.access.classes import (
     tell_shares,
 )
 from discreet.server.access.tokens import NewToken, Role
+from discreet.server.asking.asked_body import Amount
 from discreet.server.context import context_of
 from discreet.server.features.data.change import change
-from discreet.server.features.query.asked_body import Amount
 from discreet.server.plain_json import Body
 
 router = api_router("course")

@@ -9,12 +9,11 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import Field, StrictStr
 
 from discreet.api.bounding import price
-from discreet.core.owner import OWNER
+from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.asked_body import Amount
 from discreet.server.context import Context, context_of
-from discreet.server.features.query.asked_body import Amount
-from discreet.server.features.query.body import payer_of
 from discreet.server.jobs.lasting import answer_of
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for
@@ -37,15 +36,15 @@ class BoundsBody(Body):
 @allow(Role.OWNER, Role.ANALYST)
 async def explain(request: Request, body: BoundsBody) -> dict[str, Any]:
     """Say what the look would cost; spend nothing."""
-    analyst, context = payer_of(caller(request), body.analyst), context_of(request)
-    found: dict[str, Any] = await run_in_threadpool(_price, context, body, analyst)
+    payer, context = caller(request).asks_as(body.analyst), context_of(request)
+    found: dict[str, Any] = await run_in_threadpool(_price, context, body, payer)
     return found
 
 
-def _price(context: Context, body: BoundsBody, analyst: str | None) -> dict[str, Any]:
+def _price(context: Context, body: BoundsBody, payer: AskedAs) -> dict[str, Any]:
     with context.workspace.curator() as curator:
-        seen = curator.seen_by(analyst)
-        said = price(seen, body.table, epsilon=body.epsilon, analyst=analyst or OWNER)
+        seen = curator.seen_by(payer.analyst)
+        said = price(seen, body.table, epsilon=body.epsilon, analyst=payer.name)
         return finite(said.to_json())
 
 
@@ -54,15 +53,15 @@ def _price(context: Context, body: BoundsBody, analyst: str | None) -> dict[str,
 async def bounds(request: Request, body: BoundsBody) -> dict[str, Any]:
     """Return what each bound leaves out beside its noise; the budget is charged first."""
     who, context = caller(request), context_of(request)
-    analyst = payer_of(who, body.analyst)
+    payer = who.asks_as(body.analyst)
 
     def work(job: Job) -> dict[str, Any]:
-        with curator_for(job, context.workspace, analyst, asker=who.name) as seen:
+        with curator_for(job, context.workspace, payer) as seen:
             found = seen.bounds(
                 body.table,
                 epsilon=body.epsilon,
                 at=body.at,
-                analyst=analyst or OWNER,
+                analyst=payer.name,
                 request_id=body.request_id,
             )
         return finite(found.to_json())

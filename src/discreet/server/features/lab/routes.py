@@ -10,10 +10,10 @@ from pydantic import Field
 from discreet.attack.attacks import Attack, all_attacks, attack_named
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.features.lab.outcomes import Shown, result_id
 from discreet.server.features.lab.own_files import forget_files, submit_own
 from discreet.server.features.lab.work import lab_of, run_attack, sliders, turned
-from discreet.server.features.query.body import IdempotencyKey
 from discreet.server.plain_json import Body
 
 router = api_router("lab")

@@ -10,10 +10,10 @@ from discreet.core.requests.learn import SelectAsked
 from discreet.learn.select import SelectRequest, planned_choice
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.asked_body import body_of
+from discreet.server.asking.paid import SAID, PaidAsk, foreseen
+from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.context import context_of
-from discreet.server.features.query.asked_body import body_of
-from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import SAID, PaidAsk, foreseen
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.plain_json import finite
@@ -46,7 +46,7 @@ def choose(
             else:
                 job.check()
 
-        with curator_for(job, context.workspace, paid.analyst, asker=who.name, tell=tell) as seen:
+        with curator_for(job, context.workspace, paid.payer, tell=tell) as seen:
             return finite(seen.select(body.table, **asked).to_json())
 
     name = paid.request_id

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from discreet.core.owner import OWNER
 from discreet.learn.kept.model_zip import write_model
 from discreet.learn.run import Trained
+from discreet.server.access.asked_as import AskedAs
 from discreet.server.features.learn.shelf import (
     RECOMMENDER,
     KeptModel,
@@ -23,22 +22,25 @@ from discreet.server.plain_json import finite
 
 
 def train(
-    bench: Workbench, *, state: Path, kept_id: str, table: str, asked: dict[str, Any]
+    bench: Workbench,
+    *,
+    state: Path,
+    kept_id: str,
+    payer: AskedAs,
+    table: str,
+    asked: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what a model is, after it was trained and put on its shelf."""
-    payer = asked["analyst"]
-    trained = bench.curator(payer).learn(
-        table, progress=bench.advance, **asked | {"analyst": payer or OWNER}
-    )
+    trained = bench.curator(payer.analyst).learn(table, progress=bench.advance, **asked)
     kept = Models(state).keep(
-        _facts(kept_id, trained, asked),
+        _facts(kept_id, trained, str(asked["epsilon"]), payer),
         lambda place: fill_with(trained.model, place),
         inside=bench.folder,
     )
     return finite(trained.to_json() | {"model_id": kept.id})
 
 
-def _facts(model_id: str, trained: Trained, asked: Mapping[str, Any]) -> KeptModel:
+def _facts(model_id: str, trained: Trained, epsilon: str, payer: AskedAs) -> KeptModel:
     facts = trained.model.facts
     right = facts["accuracy"]
     return KeptModel(
@@ -47,13 +49,13 @@ def _facts(model_id: str, trained: Trained, asked: Mapping[str, Any]) -> KeptMod
         table=str(facts["table"]),
         target=trained.model.target.name,
         kind=trained.model.kind,
-        epsilon=str(asked["epsilon"]),
+        epsilon=epsilon,
         accuracy=right["value"],
         low=right["low"],
         high=right["high"],
         baseline=facts["baseline"],
         created=time.time(),
-        analyst=asked["analyst"],
+        analyst=payer.analyst,
     )
 
 
@@ -62,11 +64,11 @@ def recommend(
     *,
     state: Path,
     kept_id: str,
-    payer: str | None,
+    payer: AskedAs,
     asked: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what a recommender is, after it was learned and put on its shelf."""
-    found = bench.curator(payer).recommend(**asked, analyst=payer or OWNER)
+    found = bench.curator(payer.analyst).recommend(**asked)
     model = found.model
     kept = KeptRecommender(
         id=kept_id,
@@ -79,7 +81,7 @@ def recommend(
         items=len(model.items),
         known_well=tuple(model.items[i] for i in model.top),
         created=time.time(),
-        analyst=payer,
+        analyst=payer.analyst,
     )
     Recommenders(state).keep(
         kept, lambda place: write_model(model, place / RECOMMENDER), inside=bench.folder

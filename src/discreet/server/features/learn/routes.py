@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from fastapi import Request
@@ -15,11 +14,11 @@ from discreet.learn.prepare import planned_training
 from discreet.learn.request import LearnRequest
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.asked_body import body_of
+from discreet.server.asking.paid import SAID, PaidAsk, kept_for, price_of, submit_paid
+from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import FILE, Models
-from discreet.server.features.query.asked_body import body_of
-from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import SAID, PaidAsk, kept_for, price_of, submit_paid
 from discreet.server.plain_json import finite
 
 router = api_router("models")
@@ -48,7 +47,7 @@ def train(
         models_of(request),
         "discreet.server.features.learn.in_child:train",
         table=body.table,
-        asked=body.given(LearnAsked, leave=SAID) | asdict(paid),
+        asked=body.given(LearnAsked, leave=SAID) | paid.charged,
     )
 
 

@@ -16,7 +16,6 @@ from discreet.server.access.auth import Id, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.notebooks.shelf import Notebook, Notebooks, read_cells
-from discreet.server.features.query.body import payer_of
 from discreet.server.plain_json import Body
 
 router = api_router("notebooks")
@@ -139,5 +138,5 @@ def _with(who: Principal, notebook: Notebook, cells: list[CellBody]) -> Notebook
     """Return the notebook with more cells; nobody can name an answer that another has paid for."""
     if len(notebook.cells) + len(cells) > MOST_CELLS:
         raise InvalidInput(f"A notebook has at most {MOST_CELLS} cells.", hint="Begin another one.")
-    checked = [cell.model_dump() | {"analyst": payer_of(who, cell.analyst)} for cell in cells]
+    checked = [cell.model_dump() | {"analyst": who.asks_as(cell.analyst).analyst} for cell in cells]
     return replace(notebook, cells=(*notebook.cells, *checked))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Any
-
-from fastapi import Header
+from typing import Any
 
 from discreet.api import promise
-from discreet.core.owner import OWNER
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
-from discreet.errors import InvalidInput, NotAllowed
+from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
-from discreet.server.access.tokens import Role
+from discreet.server.asking.asked_body import body_of
+from discreet.server.asking.request_id import request_id_of
 from discreet.server.context import Context
-from discreet.server.features.query.asked_body import body_of
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for, rehearsed
 from discreet.server.plain_json import answer_json, finite
@@ -38,39 +35,18 @@ class RehearsalBody(_Rehearsal):  # type: ignore[misc]  # as above
     """A question about rows that were declared public, with noise that the seed repeats."""
 
 
-IdempotencyKey = Annotated[str | None, Header(max_length=200)]
-
-
-def payer_of(who: Principal, analyst: str | None) -> str | None:
-    """Return whose share pays: an analyst's own, the one that an owner names, None for her own."""
-    if who.role is Role.ANALYST:
-        if analyst not in (None, who.analyst):
-            raise NotAllowed("You may ask in your own name only.")
-        return who.analyst
-    return None if analyst == OWNER else analyst
-
-
-def request_id_of(asked: Any, key: str | None) -> str | None:
-    """Return the id under which something may be asked again; header and body must agree."""
-    if key is not None and asked.request_id not in (None, key):
-        raise InvalidInput("The Idempotency-Key and request_id differ.", hint="Send one of them.")
-    return key or asked.request_id
-
-
 def submit(
     context: Context, who: Principal, question: QuestionBody, key: str | None, *, keep: bool
 ) -> Job:
     """Return the job that answers the question; the caller's place in the queue is fair."""
-    analyst = payer_of(who, question.analyst)
+    payer = who.asks_as(question.analyst)
     request_id = request_id_of(question, key)
 
     def work(job: Job) -> dict[str, Any]:
-        with curator_for(
-            job, context.workspace, analyst, asker=who.name, planner=context.planner
-        ) as seen:
+        with curator_for(job, context.workspace, payer, planner=context.planner) as seen:
             answer = seen.query(
                 question.sql,
-                **question.asked(ASKED, analyst=analyst or OWNER, request_id=request_id),
+                **question.asked(ASKED, analyst=payer.name, request_id=request_id),
             )
         return answer_json(answer)
 
@@ -79,12 +55,10 @@ def submit(
 
 def submit_rehearsal(context: Context, who: Principal, wanted: RehearsalBody) -> Job:
     """Return the job that rehearses; in the same fair queue, behind the same planner."""
-    analyst = payer_of(who, None)
+    payer = who.asks_as()
 
     def work(job: Job) -> dict[str, Any]:
-        with curator_for(
-            job, context.workspace, analyst, asker=who.name, planner=context.planner
-        ) as seen:
+        with curator_for(job, context.workspace, payer, planner=context.planner) as seen:
             if context.workspace.problem is not None:
                 raise InvalidInput(
                     "The discreet.toml was changed and cannot be read now, so nobody rehearses.",
@@ -98,13 +72,13 @@ def submit_rehearsal(context: Context, who: Principal, wanted: RehearsalBody) ->
 
 def submit_explain(context: Context, who: Principal, question: QuestionBody) -> Job:
     """Return the job that explains the question; it waits in the same queue, and spends nothing."""
-    analyst = payer_of(who, question.analyst)
+    payer = who.asks_as(question.analyst)
 
     def work(_job: Job) -> dict[str, Any]:
         with context.workspace.curator() as curator:
-            seen = rehearsed(curator.seen_by(analyst), curator.catalog, context.planner)
+            seen = rehearsed(curator.seen_by(payer.analyst), curator.catalog, context.planner)
             return _explained(
-                seen.explain(question.sql, **question.asked(EXPLAINED, analyst=analyst or OWNER))
+                seen.explain(question.sql, **question.asked(EXPLAINED, analyst=payer.name))
             )
 
     return context.runner.submit(who.key, work, plans=True)

@@ -13,8 +13,9 @@ from fastapi.responses import StreamingResponse
 from discreet.errors import DiscreetError
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.context import context_of
-from discreet.server.features.query.body import IdempotencyKey, QuestionBody, submit
+from discreet.server.features.query.body import QuestionBody, submit
 from discreet.server.jobs.lasting import LOOK_AGAIN, still_signed_in
 from discreet.server.jobs.queue import Job, JobState
 from discreet.server.problems import problem_of

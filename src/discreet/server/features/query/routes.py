@@ -9,9 +9,9 @@ from fastapi.responses import JSONResponse
 
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.context import context_of
 from discreet.server.features.query.body import (
-    IdempotencyKey,
     QuestionBody,
     RehearsalBody,
     submit,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field, StrictStr
@@ -10,8 +9,8 @@ from pydantic import Field, StrictStr
 from discreet.api import Curator, promise
 from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
-from discreet.server.features.query.asked_body import body_of
-from discreet.server.features.query.paid import PaidAsk, price_of
+from discreet.server.asking.asked_body import body_of
+from discreet.server.asking.paid import PaidAsk, price_of
 from discreet.synth.encoding.columns import Coded, MadeUp
 from discreet.synth.encoding.outline import Item, RangeToLearn
 from discreet.synth.methods.registry import METHODS
@@ -42,7 +41,7 @@ def statements(wish: SynthBody) -> tuple[str, ...]:
 def asked_of(wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     """Return what the curator is asked, in plain data."""
     found: dict[str, Any] = wish.given(SynthAsked, leave=("table",))
-    return found | asdict(paid)
+    return found | paid.charged
 
 
 def prepared_for(curator: Curator, wish: SynthBody, paid: PaidAsk) -> PreparedSynthesis:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ import pyarrow.parquet as pq
 
 from discreet.api import Curator
 from discreet.core.bill import NO_BILL
-from discreet.core.owner import OWNER
 from discreet.core.progress import Progress
 from discreet.report import to_fragment, to_html
 from discreet.report import write as write_report
+from discreet.server.access.asked_as import AskedAs
 from discreet.server.features.synth.copies import CODES, Copies, Copy
 from discreet.server.jobs.child import Workbench
 from discreet.server.plain_json import finite
@@ -32,16 +31,16 @@ def make(
     *,
     state: Path,
     kept_id: str,
+    payer: AskedAs,
     table: str,
     target: str | None,
     asked: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what a copy is, after it was made and put on its shelf."""
-    payer = asked["analyst"]
-    seen = bench.curator(payer)
+    seen = bench.curator(payer.analyst)
     progress = _part(bench, 0, FITTED)
-    synthetic = seen.synthesize(table, progress=progress, **asked | {"analyst": payer or OWNER})
-    facts = _facts(synthetic, copy_id=kept_id, target=target, asked=asked)
+    synthetic = seen.synthesize(table, progress=progress, **asked)
+    facts = _facts(synthetic, kept_id, target, epsilon=str(asked["epsilon"]), payer=payer)
     copy = Copies(state).keep(
         facts, lambda place: _fill(bench, seen, synthetic, target, place), inside=bench.folder
     )
@@ -90,18 +89,18 @@ def _part(bench: Workbench, start: int, end: int) -> Progress:
 
 
 def _facts(
-    synthetic: Synthetic, *, copy_id: str, target: str | None, asked: Mapping[str, Any]
+    synthetic: Synthetic, copy_id: str, target: str | None, *, epsilon: str, payer: AskedAs
 ) -> Copy:
     return Copy(
         id=copy_id,
         dataset=str(synthetic.saved.facts["dataset"]),
         table=synthetic.encoding.table,
         method=synthetic.method,
-        epsilon=str(asked["epsilon"]),
+        epsilon=epsilon,
         rows=synthetic.table.num_rows,
         columns=tuple(synthetic.table.column_names),
         created=time.time(),
-        analyst=asked["analyst"],
+        analyst=payer.analyst,
         notices=synthetic.notices,
         target=target,
     )

@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.paid import kept_for
 from discreet.server.feature import Feature, Place
 from discreet.server.features.query import catalog_routes as catalog_api
-from discreet.server.features.query.paid import kept_for
 from discreet.server.features.synth import routes
 from discreet.server.features.synth.body import methods_json
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copy

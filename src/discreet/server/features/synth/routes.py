@@ -10,9 +10,9 @@ from fastapi.responses import FileResponse, Response
 from discreet.errors import NotAllowed
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
+from discreet.server.asking.paid import PaidAsk, kept_for, submit_paid
+from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.context import context_of, kept_once
-from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import PaidAsk, kept_for, submit_paid
 from discreet.server.features.synth.body import (
     SynthBody,
     asked_of,

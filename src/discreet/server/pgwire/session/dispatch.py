@@ -216,8 +216,8 @@ class Dispatcher:
         async def run(_values: Sequence[Any]) -> StatementResult:
             if name == "all":
                 ours = [
-                    (f"discreet.{n}", self._options.show(f"discreet.{n}"), w)
-                    for n, w in OURS.items()
+                    (f"discreet.{n}", self._options.show(f"discreet.{n}"), each.help)
+                    for n, each in OURS.items()
                 ]
                 rows = [*ours, *((n, self._options.show(n), "") for n in sorted(DEFAULTS))]
                 return StatementResult("SHOW", columns, rows)
@@ -228,7 +228,7 @@ class Dispatcher:
         return Ready(run, columns)
 
     async def _budget(self, _values: Sequence[Any]) -> StatementResult:
-        payer = self._asker.payer(self._options.asking(()))
+        payer = self._asker.caller.asks_as(self._options.asking(()).analyst).analyst
 
         def look() -> dict[str, Any]:
             with self._workspace.curator() as curator:

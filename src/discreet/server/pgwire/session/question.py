@@ -13,8 +13,8 @@ from discreet.api import Asked, Curator, Planner, promise
 from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
 from discreet.core.output import OutputColumn, OutputType
-from discreet.core.owner import OWNER
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
+from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
 from discreet.server.jobs.queue import Job, Runner
@@ -105,7 +105,7 @@ class Asker:
         self._may_ask()
         sql = question.filled(samples(types))
         return await self._run(
-            lambda curator: curator.columns(sql), question.asked.tree, self.caller.analyst
+            lambda curator: curator.columns(sql), question.asked.tree, self.caller.asks_as()
         )
 
     async def answer(self, question: WireQuestion, values: Sequence[Any], asking: Asking) -> Answer:
@@ -127,27 +127,19 @@ class Asker:
     ) -> Found:
         self._may_ask()
         _needs_epsilon(asking)
-        sql, payer = question.filled(values), self.payer(asking)
+        sql, payer = question.filled(values), self.caller.asks_as(asking.analyst)
         return await self._run(
             lambda curator: ask(curator)(
                 sql,
                 epsilon=asking.epsilon,
                 within=asking.within,
-                analyst=payer or OWNER,
+                analyst=payer.name,
                 fresh=asking.fresh,
                 max_rows=asking.max_rows,
             ),
             question.asked.tree,
             payer,
         )
-
-    def payer(self, asking: Asking) -> str | None:
-        """Return the analyst who pays; only the owner may ask as somebody else."""
-        if asking.analyst is not None and asking.analyst != self.caller.analyst:
-            if self.caller.role is not Role.OWNER:
-                raise NotAllowed("Only the owner can ask as another analyst.")
-            return asking.analyst
-        return self.caller.analyst
 
     def cancel(self) -> None:
         """Want no answer any more to what is being asked now."""
@@ -162,20 +154,15 @@ class Asker:
                 hint="Use an analyst's token.",
             )
 
-    async def _run(
-        self, ask: Callable[[Curator], Found], tree: exp.Expr, analyst: str | None
-    ) -> Found:
-        """Return what `ask` finds in the curator as `analyst` sees it.
+    async def _run(self, ask: Callable[[Curator], Found], tree: exp.Expr, payer: AskedAs) -> Found:
+        """Return what `ask` finds in the curator as `payer` sees it.
 
         Guarantee: names are bound in a catalog without the datasets in which the analyst has no
             share, as at the other doors, whatever was checked of the text before.
         """
 
         def work(job: Job) -> Found:
-            asker = self.caller.analyst or OWNER
-            with curator_for(
-                job, self._workspace, analyst, asker=asker, planner=self._planner
-            ) as curator:
+            with curator_for(job, self._workspace, payer, planner=self._planner) as curator:
                 return ask(curator)
 
         try:

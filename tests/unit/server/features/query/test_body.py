@@ -1,23 +1,39 @@
 import math
+import re
+from pathlib import Path
 
 import pytest
 
 from discreet.errors import InvalidInput, NotAllowed
+from discreet.server.access import auth
+from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
-from discreet.server.features.query.body import QuestionBody, finite, payer_of, request_id_of
+from discreet.server.asking.request_id import request_id_of
+from discreet.server.features.query.body import QuestionBody, finite
 
 OWNER = Principal(Role.OWNER, None, "1")
 ALICE = Principal(Role.ANALYST, "alice", "2")
+REVIEWER = Principal(Role.REVIEWER, None, "4")
 
 
-def test_analysts_pay_themselves_and_owners_name_who_pays():
-    assert payer_of(ALICE, None) == "alice"
-    assert payer_of(ALICE, "alice") == "alice"
-    with pytest.raises(NotAllowed):
-        payer_of(ALICE, "bob")
-    assert payer_of(OWNER, None) is None
-    assert payer_of(OWNER, "bob") == "bob"
+@pytest.mark.parametrize("who", [ALICE, OWNER, REVIEWER])
+def test_everybody_pays_themselves_and_only_owners_name_who_pays(who):
+    assert who.asks_as().analyst == who.asks_as(who.analyst).analyst == who.analyst
+    assert who.asks_as().asker == who.name
+    if who is OWNER:
+        assert who.asks_as("bob") == AskedAs("bob", "owner")
+        assert who.asks_as("owner") == who.asks_as()
+    else:
+        with pytest.raises(NotAllowed, match="own name only"):
+            who.asks_as("bob")
+
+
+def test_the_whole_budget_is_asked_in_the_owners_name():
+    assert (ALICE.asks_as().name, OWNER.asks_as().name) == ("alice", "owner")
+    source = Path(auth.__file__).parents[2]
+    again = [path for path in source.rglob("*.py") if re.search(r"\bor OWNER\b", path.read_text())]
+    assert again == [source / "core" / "owner.py"]
 
 
 def test_callers_are_told_apart_by_analyst_and_otherwise_by_token():

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.server.features.query.paid import PaidAsk
+from discreet.server.access.asked_as import AskedAs
+from discreet.server.asking.paid import PaidAsk
 from discreet.server.features.synth import body
 from discreet.server.features.synth.body import MOST_FREE_ROWS, SynthBody, prepared_for
 
@@ -19,7 +20,7 @@ def prepared(monkeypatch, *, free, analyst, rows):
     monkeypatch.setattr(body, "prepared", planned)
     wish = SynthBody(table="t", method="random", epsilon="1", rows=rows)
     curator = SimpleNamespace(account_of=lambda who: who)
-    return prepared_for(curator, wish, PaidAsk(analyst, "id"))
+    return prepared_for(curator, wish, PaidAsk(AskedAs(analyst, "x"), "id"))
 
 
 def test_an_analyst_has_so_many_rows_for_nothing(monkeypatch):

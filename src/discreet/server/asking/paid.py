@@ -14,14 +14,14 @@ from fastapi import Request
 from discreet.api import Curator, promise
 from discreet.core.bill import NOTHING_SPENT, Bill, Spent
 from discreet.core.numbers import Epsilon
-from discreet.core.owner import OWNER
 from discreet.learn.one_look import PlannedLook
 from discreet.learn.prepare import Training
 from discreet.learn.recommend.run import RecommenderPlan, RecommendRequest
 from discreet.learn.select import ChoicePlan, SelectRequest
+from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import caller
+from discreet.server.asking.request_id import request_id_of
 from discreet.server.context import Context, context_of
-from discreet.server.features.query.body import payer_of, request_id_of
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.shelf import Item, Shelf
 from discreet.synth.prepare import PreparedSynthesis
@@ -35,14 +35,19 @@ SAID = ("table", "analyst", "request_id")
 class PaidAsk:
     """Who pays, and the id under which the same may be asked for again without paying again."""
 
-    analyst: str | None
+    payer: AskedAs
     request_id: str
 
     @classmethod
     def of(cls, request: Request, body: Any, key: str | None = None) -> PaidAsk:
         """Return payer and id of this caller; header and body must agree on the id."""
         name = request_id_of(body, key) or uuid.uuid4().hex
-        return cls(payer_of(caller(request), body.analyst), name)
+        return cls(caller(request).asks_as(body.analyst), name)
+
+    @property
+    def analyst(self) -> str | None:
+        """Return whose share pays; None for the owner's whole budget."""
+        return self.payer.analyst
 
     @property
     def id(self) -> str:
@@ -52,7 +57,7 @@ class PaidAsk:
     @property
     def charged(self) -> dict[str, str]:
         """Return whom the curator charges, under which id."""
-        return {"analyst": self.analyst or OWNER, "request_id": self.request_id}
+        return {"analyst": self.payer.name, "request_id": self.request_id}
 
 
 def price_of(
@@ -101,6 +106,7 @@ def submit_paid(
 ) -> dict[str, str]:
     """Name the job of a child that pays, makes and keeps, in that order; refused where there is no room."""
     shelf.room(paid.analyst)
-    asked |= {"state": context_of(request).settings.state_folder, "kept_id": paid.id}
+    state = context_of(request).settings.state_folder
+    asked |= {"state": state, "kept_id": paid.id, "payer": paid.payer}
     task = LongTask(run, asked, charge=paid.request_id, payer=paid.analyst)
     return {"job": submit_long(request, task, request_id=paid.request_id).id}
