@@ -163,7 +163,17 @@ def methods_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def attacks_table() -> str:
+    """Return the table of attacks in docs/attacks.md; their options stand in the reference of commands."""
+    from discreet.attack.attacks import all_attacks
+
+    lines = ["| attack | what it does |", "|---|---|"]
+    lines += [f"| `{attack.name}` | {attack.words} |" for attack in all_attacks()]
+    return "\n".join(lines) + "\n"
+
+
 TABLES: dict[tuple[str, str], Callable[[], str]] = {
+    ("attacks.md", "attacks"): attacks_table,
     ("sql.md", "functions"): functions_table,
     ("synth.md", "methods"): methods_table,
 }
