@@ -148,7 +148,35 @@ def _heading(row: Any) -> str:
     return "numbers" if large else "on results, or small domains"
 
 
-TABLES: dict[tuple[str, str], Callable[[], str]] = {("sql.md", "functions"): functions_table}
+def methods_table() -> str:
+    """Return the table of synthesis methods in docs/synth.md."""
+    from discreet.core.requests.synth import SynthAsked
+    from discreet.synth.methods.registry import ALIASES, METHODS
+
+    lines = ["| `--method` | what it does | settings (`--set`) |", "|---|---|---|"]
+    for name, method in METHODS.items():
+        also = [f"`{other}`" for other, meant in ALIASES.items() if meant == name]
+        also += ["default"] if name == SynthAsked.method else []
+        shown = f"`{name}` ({', '.join(also)})" if also else f"`{name}`"
+        taken = ", ".join(f"`{option}`" for option in method.options)
+        lines.append(f"| {shown} | {method.sentence} | {taken} |")
+    return "\n".join(lines) + "\n"
+
+
+def attacks_table() -> str:
+    """Return the table of attacks in docs/attacks.md; their options stand in the reference of commands."""
+    from discreet.attack.attacks import all_attacks
+
+    lines = ["| attack | what it does |", "|---|---|"]
+    lines += [f"| `{attack.name}` | {attack.words} |" for attack in all_attacks()]
+    return "\n".join(lines) + "\n"
+
+
+TABLES: dict[tuple[str, str], Callable[[], str]] = {
+    ("attacks.md", "attacks"): attacks_table,
+    ("sql.md", "functions"): functions_table,
+    ("synth.md", "methods"): methods_table,
+}
 """Tables inside of pages that people write: the page and the mark before the table."""
 
 

@@ -135,10 +135,8 @@ def test_an_attack(written, monkeypatch, capsys):
 
 
 def test_a_synthesis_method(written, monkeypatch, tmp_path, capsys):
-    written("toy_method", METHOD)
-    from toy_method import fit
-
-    monkeypatch.setitem(registry.METHODS, "toy", registry.Method(fit, "columns independent"))
+    toy = registry.Method(written("toy_method", METHOD), "columns independent")
+    monkeypatch.setitem(registry.METHODS, "toy", toy)
     source = tmp_path / "rows.csv"
     source.write_text("a,b\n" + "1,x\n2,y\n" * 200)
     out = tmp_path / "copy.csv"

@@ -20,7 +20,8 @@ from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, Unit
-from discreet.synth.methods.registry import ALIASES, METHODS, find_method, read_model
+from discreet.synth.methods.registry import ALIASES, METHODS, find_method
+from discreet.synth.models.readers import read_model
 from discreet.testing import ALPHA
 from synth_kit import CONCENTRATED, EVERY_METHOD, OPTIONS, PURSES, door_to, random_codes, shape_of
 

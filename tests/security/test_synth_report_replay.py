@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from discreet.core.schema import IntegerDomain
 from discreet.report import to_json
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.implied import whole
-from discreet.synth.methods.registry import METHODS
+from discreet.synth.methods.registry import METHODS, Method
 from discreet.synth.report import publishable
 from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
@@ -62,5 +64,8 @@ def test_a_report_that_looks_is_caught(monkeypatch):
         monkeypatch.setattr(publishable, "whole", lambda m, s: whole(m, s)[: int(exact.sum() % 3)])
         return model
 
-    monkeypatch.setitem(METHODS, "peeking", type(METHODS["tree"])(peeking, "peeks"))
+    home = ModuleType("peeking_method")
+    monkeypatch.setattr(home, "fit", peeking, raising=False)
+    monkeypatch.setitem(sys.modules, home.__name__, home)
+    monkeypatch.setitem(METHODS, "peeking", Method(home.__name__, "peeks"))
     assert differing("peeking", seed=32) > 0

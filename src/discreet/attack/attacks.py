@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from importlib import import_module
 from typing import Any
 
@@ -34,12 +35,24 @@ MODULES = {
 """In the order in which a class meets them."""
 
 
+class TextNames(Enum):
+    """What the text of a knob names: whether the lab may take it from an owner."""
+
+    PLACE = "place"
+    """A file, folder, configuration or server where the attack runs, or what is sent there: of the command alone."""
+    FILE = "file"
+    """One file: the lab takes the file itself, never its place."""
+    WORDS = "words"
+    """Columns and the like: nothing is opened for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Knob:
     """One setting of an attack: an option of the command and a slider (or choice) of the lab.
 
     A whole number when `default` is an int, a number when a float, a choice when `choices` is given,
-    otherwise text (columns, file names): text knobs have no slider.
+    otherwise text (columns, file names): text knobs have no slider. What a text `names` is a place of the
+    machine unless it says otherwise (`file_knob`, `words_knob`), so that no server opens what it did not get.
     """
 
     name: str
@@ -49,6 +62,22 @@ class Knob:
     high: float | None = None
     step: float | None = None
     choices: tuple[str, ...] = ()
+    names: TextNames = TextNames.PLACE
+
+    @property
+    def text(self) -> bool:
+        """Return whether any text may be given."""
+        return isinstance(self.default, str) and not self.choices
+
+
+def file_knob(name: str, words: str) -> Knob:
+    """Return a setting that names one file, none unless given."""
+    return Knob(name, "", words, names=TextNames.FILE)
+
+
+def words_knob(name: str, default: str, words: str) -> Knob:
+    """Return a setting of plain words, such as names of columns: nothing is opened for them."""
+    return Knob(name, default, words, names=TextNames.WORDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
@@ -26,8 +26,10 @@ ATTACK = Attack(
         Knob("answers", 20_000, "noisy answers, half of them with the person", 100, 1_000_000, 100),
         Knob("value", 1.0, "what the person adds to the sum", 0.01, 1_000.0, 0.01),
         Knob("epsilon", 1.0, "price of one answer", 0.01, 8.0, 0.01),
-        Knob("original", "", "your own file: the sum is that of its column"),
-        Knob("column", "", "the column of your file to sum, each value divided by the greatest"),
+        file_knob("original", "your own file: the sum is that of its column"),
+        words_knob(
+            "column", "", "the column of your file to sum, each value divided by the greatest"
+        ),
         Knob("seed", 0, "the coins of the game", 0, 1_000_000, 1),
     ),
 )

@@ -30,8 +30,8 @@ from discreet.noise.laws.registry import LAWS, law_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
 from discreet.synth.encoding.shape import Groups, Shape
 from discreet.synth.measure.private_marginals import Measured
-from discreet.synth.methods.registry import read_model
 from discreet.synth.models.model import Model
+from discreet.synth.models.readers import read_model
 
 FORMAT = "discreet model"
 VERSION = 1

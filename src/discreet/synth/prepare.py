@@ -197,9 +197,10 @@ def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
     for _, method in methods:
         refuse_missing(method)
     for name, method in methods:
-        unknown = [option for option in request.options if option not in method.options]
+        taken = method.options  # imports the method too: before anything is paid
+        unknown = [option for option in request.options if option not in taken]
         if unknown:
-            known = ", ".join(method.options) or "none"
+            known = ", ".join(taken) or "none"
             raise InvalidInput(
                 f"The method '{name}' has no setting '{unknown[0]}'.",
                 hint=f"Its settings: {known}.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.classes.homogeneity_town import (
     OTHERS,
     QUASI,
@@ -42,9 +42,9 @@ ATTACK = Attack(
         Knob("background", 1, "secrets that the adversary can rule out", 0, 10, 1),
         Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
         Knob("epsilon", 1.0, "budget of the private version", 0.01, 1_000.0, 0.01),
-        Knob("released", "", "an anonymized file, instead of the town's hospital"),
-        Knob("columns", "", "its quasi-identifiers"),
-        Knob("sensitive", "", "its sensitive column"),
+        file_knob("released", "an anonymized file, instead of the town's hospital"),
+        words_knob("columns", "", "its quasi-identifiers"),
+        words_knob("sensitive", "", "its sensitive column"),
         Knob("seed", 0, "which town", 0, 1_000_000, 1),
     ),
 )

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.classes.homogeneity_town import (
     QUASI,
     SENSITIVE,
@@ -40,11 +40,11 @@ ATTACK = Attack(
         Knob("overlap", 0.2, "share of patients who were in both hospitals", 0.01, 1.0, 0.01),
         Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
         Knob("epsilon", 1.0, "budget of each hospital's private version", 0.01, 1_000.0, 0.01),
-        Knob("released", "", "one anonymized file, instead of the town's first hospital"),
-        Knob("auxiliary", "", "the other anonymized file"),
-        Knob("columns", "", "their quasi-identifiers"),
-        Knob("sensitive", "", "their sensitive column"),
-        Knob("key", "", "a column of both files that says who is who"),
+        file_knob("released", "one anonymized file, instead of the town's first hospital"),
+        file_knob("auxiliary", "the other anonymized file"),
+        words_knob("columns", "", "their quasi-identifiers"),
+        words_knob("sensitive", "", "their sensitive column"),
+        words_knob("key", "", "a column of both files that says who is who"),
         Knob("seed", 0, "which town", 0, 1_000_000, 1),
     ),
 )

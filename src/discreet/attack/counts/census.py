@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.counts.census_solve import (
     SolvedBlock,
     consistent_block,
@@ -48,8 +48,8 @@ ATTACK = Attack(
         Knob("blocks", 20, "blocks that are attacked", 1, 100, 1),
         Knob("epsilon", 1.0, "what all private tables of a block cost together", 0.1, 8.0, 0.1),
         Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
-        Knob("original", "", "your own file of residents, instead of the town"),
-        Knob(
+        file_knob("original", "your own file of residents, instead of the town"),
+        words_knob(
             "columns",
             "age,sex,married,smoker",
             "its columns: a number from 0 to 104, and three of two values each",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.attacks import AttackSettings, Knob
+from discreet.attack.attacks import AttackSettings, file_knob, words_knob
 from discreet.attack.counts.census_tables import OLDEST
 from discreet.attack.curator import staged
 from discreet.attack.files import named, people_of, read_rows
@@ -14,8 +14,8 @@ from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
 
 OWN_FILE = (
-    Knob("original", "", "your own file of people, instead of the town"),
-    Knob("secret", "", "its secret: COLUMN (two values), or COLUMN=VALUE"),
+    file_knob("original", "your own file of people, instead of the town"),
+    words_knob("secret", "", "its secret: COLUMN (two values), or COLUMN=VALUE"),
 )
 """The knobs of every attack whose secret is one bit a person."""
 

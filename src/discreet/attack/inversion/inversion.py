@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.inversion.dose_model import DoseModel, plain_model, private_models
 from discreet.attack.inversion.guess import Common, inverted, without_model
 from discreet.attack.inversion.patients import ROOT, Clinic, clinic
@@ -23,12 +23,12 @@ ATTACK = Attack(
         Knob("people", 5_000, "patients that a model is trained on", 100, 50_000, 100),
         Knob("models", 5, "trainings, each on patients of its own", 4, 50, 1),
         Knob("epsilon", 0.05, "price of the private model", 0.01, 64.0, 0.01),
-        Knob("secret", "vkorc1", "the column that is guessed"),
-        Knob("hidden", "cyp2c9", "other columns that the adversary does not know"),
-        Knob("known", "race", "the column by which common knowledge of the secret differs"),
-        Knob("columns", "age,weight,race,vkorc1,cyp2c9,amiodarone", "what the model goes by"),
-        Knob("patients", "", "your own file of patients, instead of made-up ones"),
-        Knob("dose", "dose", "its column with the stable weekly dose"),
+        words_knob("secret", "vkorc1", "the column that is guessed"),
+        words_knob("hidden", "cyp2c9", "other columns that the adversary does not know"),
+        words_knob("known", "race", "the column by which common knowledge of the secret differs"),
+        words_knob("columns", "age,weight,race,vkorc1,cyp2c9,amiodarone", "what the model goes by"),
+        file_knob("patients", "your own file of patients, instead of made-up ones"),
+        words_knob("dose", "dose", "its column with the stable weekly dose"),
         Knob("seed", 0, "which patients", 0, 1_000_000, 1),
     ),
 )

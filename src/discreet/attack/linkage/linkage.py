@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.curator import curated, staged
 from discreet.attack.linkage.files import between_files
 from discreet.attack.linkage.join import Slack, link
@@ -21,19 +21,19 @@ ATTACK = Attack(
     words="ZIP code, birth date and sex join a hospital's file without names to the voter roll.",
     knobs=(
         Knob("people", 20_000, "people in the town", 1_000, 2_000_000, 1_000),
-        Knob("columns", "zip,birth_date,sex", "columns that both files have"),
+        words_knob("columns", "zip,birth_date,sex", "columns that both files have"),
         Knob("fuzzy", "no", "also link people who nearly agree", choices=("no", "yes")),
         Knob("days", 3, "days by which a date may be off, where fuzzy", 0, 31, 1),
         Knob("prefix", 3, "letters that must agree at least, where fuzzy (0: all)", 0, 10, 1),
         Knob("errors", 0.0, "share of the roll copied with a slip of the pen", 0.0, 1.0, 0.01),
         Knob("epsilon", 1.0, "budget of the private version", 0.01, 1_000.0, 0.01),
-        Knob("released", "", "a file without names, instead of the town's hospital"),
-        Knob("auxiliary", "", "a file with names, instead of the town's voter roll"),
-        Knob("key", "", "a column of both files that says who is who, to score the links"),
-        Knob(
+        file_knob("released", "a file without names, instead of the town's hospital"),
+        file_knob("auxiliary", "a file with names, instead of the town's voter roll"),
+        words_knob("key", "", "a column of both files that says who is who, to score the links"),
+        words_knob(
             "person", "", "a column of the released file that is the same for all rows of a person"
         ),
-        Knob("private", "", "a private copy of the released file, attacked in the same way"),
+        file_knob("private", "a private copy of the released file, attacked in the same way"),
         Knob("seed", 0, "which town", 0, 1_000_000, 1),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.membership.averages import against_frequencies
 from discreet.attack.membership.copies import against_copies
 from discreet.attack.membership.game import ADVERSARIES
@@ -56,12 +56,12 @@ ATTACK = Attack(
         Knob("models", 24, "shadow models that the adversary trains", 8, 256, 4),
         Knob("victims", 12, "models that are attacked, each trained on coins of its own", 4, 64, 1),
         Knob("rate", 0.01, "share of outsiders that may be claimed", 0.001, 0.5, 0.001),
-        Knob("target", "smoker", "the column that models predict"),
-        Knob("original", "", "your own file of people, instead of the town"),
-        Knob("control", "", "your file of people of the same kind who are not behind the release"),
-        Knob("released", "", "your synthetic file, made from original"),
-        Knob("private", "", "your private synthetic file of the same original, beside it"),
-        Knob("columns", "", "columns of your files to use; all unless named"),
+        words_knob("target", "smoker", "the column that models predict"),
+        file_knob("original", "your own file of people, instead of the town"),
+        file_knob("control", "your file of people of the same kind who are not behind the release"),
+        file_knob("released", "your synthetic file, made from original"),
+        file_knob("private", "your private synthetic file of the same original, beside it"),
+        words_knob("columns", "", "columns of your files to use; all unless named"),
         Knob("seed", 0, "which town and which split", 0, 1_000_000, 1),
     ),
 )

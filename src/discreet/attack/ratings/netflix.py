@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.curator import Exhibit, curator_over, staged, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
@@ -51,8 +51,10 @@ ATTACK = Attack(
             "false_claims", 0.005, "share of absent people that may be claimed", 0.001, 0.5, 0.001
         ),
         Knob("epsilon", 1.0, "total budget of the private version", 0.01, 1_000.0, 0.01),
-        Knob("released", "", "a file of ratings to attack instead of the town's"),
-        Knob("columns", "user_id,film_id,rating,date", "its columns: person, film, grade, day"),
+        file_knob("released", "a file of ratings to attack instead of the town's"),
+        words_knob(
+            "columns", "user_id,film_id,rating,date", "its columns: person, film, grade, day"
+        ),
         Knob("seed", 0, "which town and which people", 0, 1_000_000, 1),
     ),
 )

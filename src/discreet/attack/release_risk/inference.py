@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
 from discreet.attack.outcome import Outcome
 from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, beside_strangers, played
@@ -19,8 +19,8 @@ ATTACK = Attack(
     knobs=(
         *COMMON,
         Knob("targets", 500, "people whose secret the attacker guesses", 20, 5_000, 20),
-        Knob("known", KNOWN, "columns that the attacker knows of everybody"),
-        Knob("secret", "job", "the column to guess"),
+        words_knob("known", KNOWN, "columns that the attacker knows of everybody"),
+        words_knob("secret", "job", "the column to guess"),
     ),
 )
 STORY = Story(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
 from discreet.attack.outcome import Outcome
 from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, beside_strangers, played
@@ -22,8 +22,8 @@ ATTACK = Attack(
     knobs=(
         *COMMON,
         Knob("targets", 500, "people whose two pieces the attacker tries to join", 20, 5_000, 20),
-        Knob("first", FIRST, "columns of the first piece"),
-        Knob("second", SECOND, "columns of the second piece"),
+        words_knob("first", FIRST, "columns of the first piece"),
+        words_knob("second", SECOND, "columns of the second piece"),
     ),
 )
 STORY = Story(

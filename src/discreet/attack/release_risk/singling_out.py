@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
 from discreet.attack.outcome import Outcome
 from discreet.attack.release_risk.controls import AddedRisk, split_of_hits
 from discreet.attack.release_risk.parties import Parties
@@ -21,7 +21,7 @@ ATTACK = Attack(
     knobs=(
         *COMMON,
         Knob("guesses", 500, "questions that the attacker makes up", 20, 5_000, 20),
-        Knob("columns", "", "columns that questions may use (all common ones if empty)"),
+        words_knob("columns", "", "columns that questions may use (all common ones if empty)"),
     ),
 )
 STORY = Story(

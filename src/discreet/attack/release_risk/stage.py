@@ -13,7 +13,7 @@ import pyarrow as pa
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import recoded
 from discreet.anonymize.search.optimal import anonymize
-from discreet.attack.attacks import AttackSettings, Knob
+from discreet.attack.attacks import AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.curator import Exhibit, staged, synthetic_copy
 from discreet.attack.files import read_rows
 from discreet.attack.membership.pool import DECLARED
@@ -29,14 +29,14 @@ from discreet.report.document import Figure, Grid, Words
 COMMON = (
     Knob("people", 2_000, "people behind the release, and as many strangers", 200, 20_000, 100),
     Knob("k", 5, "size of the smallest class of the anonymized release", 2, 100, 1),
-    Knob("quasi", "age,sex,region", "columns that the anonymized release coarsens"),
+    words_knob("quasi", "age,sex,region", "columns that the anonymized release coarsens"),
     Knob("epsilon", 1.0, "price of the private synthetic release", 0.1, 8.0, 0.1),
     Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
-    Knob("released", "", "your released file (then original and control too)"),
-    Knob("original", "", "your file of the people behind the release"),
-    Knob("control", "", "your file of people of the same kind who are not behind it"),
+    file_knob("released", "your released file (then original and control too)"),
+    file_knob("original", "your file of the people behind the release"),
+    file_knob("control", "your file of people of the same kind who are not behind it"),
     Knob("hierarchies", "", "your folder of hierarchies, where words were made coarser"),
-    Knob("private", "", "your private release of the same original, if there is one"),
+    file_knob("private", "your private release of the same original, if there is one"),
 )
 ANONYMIZED, RAW, PRIVATE, NULL = "anonymized", "raw copy", "synthetic, private", "other people"
 DELTA = 1e-9

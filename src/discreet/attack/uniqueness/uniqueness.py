@@ -18,7 +18,7 @@ import pyarrow as pa
 from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import estimates
-from discreet.attack.attacks import Attack, AttackSettings, Knob
+from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.curator import Exhibit, staged, synthetic_copy, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score, score_grid
@@ -37,9 +37,9 @@ ATTACK = Attack(
         Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
         Knob("share", 0.05, "part of the people who are in the sample", 0.005, 0.5, 0.005),
         Knob("sure", 0.9, "chance of being unique from which a row is claimed", 0.5, 0.99, 0.01),
-        Knob("columns", "", "columns that others know (all of your file unless named)"),
+        words_knob("columns", "", "columns that others know (all of your file unless named)"),
         Knob("epsilon", 1.0, "price of a private copy of the sample", 0.1, 8.0, 0.1),
-        Knob("original", "", "your own file: taken for the population, and sampled"),
+        file_knob("original", "your own file: taken for the population, and sampled"),
         Knob("population", 0, "people your file was drawn from (0: not asked)", 0, 10**10, 1),
         Knob("seed", 0, "which town, and who is sampled", 0, 1_000_000, 1),
     ),

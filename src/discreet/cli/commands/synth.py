@@ -15,6 +15,7 @@ from discreet.cli.terminal import budget_said, price_said, tell
 from discreet.cli.waiting import counting
 from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
+from discreet.synth.methods.registry import choices
 
 FOLDERS = ("", ".zip")
 """Where linked tables are written, one file each."""
@@ -45,7 +46,7 @@ Model = Annotated[
 ]
 
 
-@with_options(SynthAsked, leave=("table",), epsilon={"default": None})
+@with_options(SynthAsked, leave=("table",), epsilon={"default": None}, **choices())
 def synth(
     source: Source = None,
     *,

@@ -1,7 +1,8 @@
 """A field of a request, as the outside world writes it: its kind, its help text and its limits.
 
 Options of commands (`cli/request_options.py`), bodies of the HTTP API (`server/asking/asked_body.py`), settings of
-the PostgreSQL endpoint and what the client sends are made of these; nothing else says them again.
+the PostgreSQL endpoint and what the client sends are made of these; nothing else says them again. Where a field
+takes the names of a registry in a room above this one, front ends fill in that registry's `choices()`.
 """
 
 from __future__ import annotations
@@ -81,6 +82,16 @@ def _named(each: Any) -> AskedField:
     default = ... if each.default is MISSING else each.default
     found: AskedField = replace(each.metadata["asked"], name=each.name, default=default)
     return found
+
+
+def one_of(names: Collection[str]) -> str:
+    """Return a help text that lists the names which a registry knows.
+
+    >>> one_of(["auto", "tree", "random"])
+    'auto, tree or random.'
+    """
+    *others, last = names
+    return f"{', '.join(others)} or {last}." if others else f"{last}."
 
 
 def given(request: Any) -> dict[str, Any]:

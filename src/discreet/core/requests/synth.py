@@ -19,9 +19,7 @@ class SynthAsked:
     """One synthesis as it is asked for; `discreet.synth.request` checks it."""
 
     table: str = paid.table()
-    method: str = paid.word(
-        "auto, tree, adaptive, correlated, independent, random or rap.", "auto", longest=40
-    )
+    method: str = paid.word("How the model is made.", "auto", longest=40)
     epsilon: Number | Epsilon = paid.epsilon()  # noqa: RUF009  # a field
     delta: Number | Delta | None = paid.delta()  # noqa: RUF009  # a field
     rows: int | None = asked(

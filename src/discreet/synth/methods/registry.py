@@ -1,29 +1,24 @@
-"""All methods by name, and all kinds of models by theirs: adding one is adding a line."""
+"""All methods by name: adding one is adding a file and a line here.
+
+Words and names only: a method's own file is imported when it is used, so that help texts are quick.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from discreet.core.requests.asked import one_of
 from discreet.errors import InvalidInput, MissingExtra
-from discreet.synth.methods import (
-    adaptive,
-    automatic,
-    correlated,
-    independent,
-    random_rows,
-    rap,
-    tree,
-)
-from discreet.synth.models.conditional_chain import read_network
-from discreet.synth.models.layered import read_layered
-from discreet.synth.models.mixture import read_mixture
-from discreet.synth.models.model import Model
 
-Fit: TypeAlias = Callable[..., Model]
+if TYPE_CHECKING:
+    from discreet.synth.models.model import Model
+
+Fit: TypeAlias = "Callable[..., Model]"
 """fit(door, *, progress, <options>): all it learns about the rows comes through the door."""
 
 
@@ -31,16 +26,31 @@ Fit: TypeAlias = Callable[..., Model]
 class Method:
     """One way to make a model.
 
+    `home`: the module of its `fit`. `says`: a few words for programs; `words`: a sentence or two for people.
     `needs` is a package and the extra that brings it: asked for before anything is paid.
     `groups_bins`: it counts neighbouring bins together where they are mostly noise, so that numbers
-    and days may have many.
+    and days may have many. `slow`: it is not fitted a second time, for a rehearsal or among several, unless
+    somebody asks for that.
     """
 
-    fit: Fit
+    home: str
     says: str
+    words: str = ""
     uses_data: bool = True
     needs: tuple[str, str] | None = None
     groups_bins: bool = False
+    slow: bool = False
+
+    @property
+    def fit(self) -> Fit:
+        """Return the function that makes a model; its module is imported for it."""
+        found: Fit = import_module(self.home).fit
+        return found
+
+    @property
+    def sentence(self) -> str:
+        """Return the words for people."""
+        return self.words or f"{self.says}."
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -61,31 +71,54 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "auto": Method(
-        automatic.fit, "adaptive or independent, by the rows and the price", groups_bins=True
-    ),
-    "tree": Method(tree.fit, "pairs of columns along a tree; the quickest"),
-    "adaptive": Method(
-        adaptive.fit,
-        "marginals of a workload, chosen where the model is worst; the most precise",
+        "discreet.synth.methods.automatic",
+        "adaptive or independent, by the rows and the price",
+        "Counts the rows, then takes what suits them and the price. The best for most tables.",
         groups_bins=True,
+        slow=True,
     ),
-    "correlated": Method(correlated.fit, "PrivBayes: each column given a few others"),
-    "independent": Method(independent.fit, "noisy histograms, columns independent"),
-    "random": Method(random_rows.fit, "uses no data", uses_data=False),
+    "tree": Method(
+        "discreet.synth.methods.tree",
+        "pairs of columns along a tree; the quickest",
+        "Measures pairs of columns along a tree. The quickest.",
+    ),
+    "adaptive": Method(
+        "discreet.synth.methods.adaptive",
+        "marginals of a workload, chosen where the model is worst; the most precise",
+        "Measures what it gets wrong, round by round. Better, and takes minutes.",
+        groups_bins=True,
+        slow=True,
+    ),
+    "correlated": Method(
+        "discreet.synth.methods.correlated",
+        "PrivBayes: each column given a few others",
+        "Each column given a few others (PrivBayes).",
+    ),
+    "independent": Method(
+        "discreet.synth.methods.independent",
+        "noisy histograms, columns independent",
+        "Each column by itself: keeps no dependence between columns.",
+    ),
+    "random": Method(
+        "discreet.synth.methods.random_rows",
+        "uses no data",
+        "Reads no data at all: right types, wrong numbers. Free.",
+        uses_data=False,
+    ),
     "rap": Method(
-        rap.fit,
+        "discreet.synth.methods.rap",
         "relaxed rows fitted to the cells they are most wrong about; needs the extra rap",
+        "Fits a relaxed table by gradient descent. Named in a US patent: see the docs.",
         needs=("jax", "rap"),
+        slow=True,
     ),
 }
 ALIASES = {"mst": "tree", "aim": "adaptive", "privbayes": "correlated"}
 
-READERS: dict[str, Callable[[Mapping[str, Any]], Model]] = {
-    "network": read_network,
-    "layered": read_layered,
-    "mixture": read_mixture,
-}
-"""From the "kind" in a model's JSON to its reader."""
+
+def choices() -> dict[str, dict[str, Any]]:
+    """Return what the names here say in the fields of a request."""
+    return {"method": {"help": one_of(METHODS)}}
 
 
 def find_method(name: str) -> Method:
@@ -102,15 +135,13 @@ def find_method(name: str) -> Method:
     return found
 
 
+def is_slow(name: str) -> bool:
+    """Return whether the method of that name is slow; one that is not here is not."""
+    found = METHODS.get(ALIASES.get(name, name))
+    return found is not None and found.slow
+
+
 def refuse_missing(method: Method) -> None:
     """Refuse a method whose package is not installed."""
     if method.needs is not None and not method.here:
         raise MissingExtra(method.needs[0], extra=method.needs[1])
-
-
-def read_model(data: Mapping[str, Any]) -> Model:
-    """Return the model that `to_json` described, or refuse it with a sentence."""
-    kind = data.get("kind") if isinstance(data, Mapping) else None
-    if not isinstance(kind, str) or kind not in READERS:
-        raise InvalidInput("This is not a model of a kind that is known here.")
-    return READERS[kind](data)

@@ -10,6 +10,7 @@ from discreet.report import Block, Document, Grid, Section, Words
 from discreet.synth.measure.implied import Implied, implied, too_small, whole
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.methods.registry import is_slow
 from discreet.synth.report.quality import Lens, Quality, compare, dependence
 from discreet.synth.report.quality_marginals import shares
 from discreet.synth.report.quality_sections import (
@@ -35,9 +36,6 @@ REHEARSED = (
 )
 
 
-SLOW = frozenset({"adaptive", "aim", "auto", "rap"})
-"""Methods that are not rehearsed unless asked for: it takes as long as the synthesis did."""
-
 NOT_REHEARSED = (
     "There was no rehearsal, because it would take long. What was measured stands above; of other "
     "tables nothing is known without looking or paying."
@@ -55,7 +53,8 @@ def publishable_report(
 ) -> Document:
     """Return the document of what a synthetic table supports.
 
-    `rehearsed` runs the method once more, on the synthetic rows; None leaves out slow methods.
+    `rehearsed` runs the method once more, on the synthetic rows; None leaves out slow methods, where it
+    takes as long as the synthesis did.
 
     Guarantee: post-processing of what the subject holds: noisy tables, their laws, the fitted
         model, public sizes. No real row is read, nothing is charged. (docs/notes/0024)
@@ -63,7 +62,7 @@ def publishable_report(
     lens = subject.lens(target)
     synthetic = MemoryCounter(subject.codes, lens.shape)
     measured = whole(subject.measured, lens.shape)
-    wanted = subject.method not in SLOW if rehearsed is None else rehearsed
+    wanted = not is_slow(subject.method) if rehearsed is None else rehearsed
     found = rehearse(subject, lens) if wanted else None
     sections = [_opening(subject, lens)]
     if found is not None:

@@ -33,6 +33,7 @@ from discreet.server.features.learn.routes import TrainBody
 from discreet.server.features.query.body import QuestionBody, RehearsalBody
 from discreet.server.features.synth.body import SynthBody
 from discreet.server.pgwire.options import OURS, Asking, value_of
+from discreet.synth.methods import registry as methods
 from discreet.synth.request import SynthRequest
 from discreet.tasks.audit import audit
 from discreet.tasks.schedule import QuestionLine
@@ -80,6 +81,19 @@ COMMANDS = [
     (("learn", "recommend"), RecommendAsked, {"table"}),
     (("learn", "regress"), LearnAsked, {"table", "task", "choose", "rows"}),
 ]
+
+
+FILLED = {SynthAsked: methods.choices()}
+"""What a registry fills into the fields of a request."""
+
+
+def help_texts(request):
+    """Return the help text of each field as it is shown."""
+    filled = FILLED.get(request, {})
+    return {
+        name: filled.get(name, {}).get("help", each.help)
+        for name, each in asked_fields(request).items()
+    }
 
 
 def disagreement(function, request, names):
@@ -174,7 +188,7 @@ def test_a_body_has_the_fields_that_are_sent(body, request_, kept, more):
     assert set(body.model_fields) == shown | more
     schema = body.model_json_schema()["properties"]
     own = {"hierarchies"}  # a folder for a command, texts for a body
-    words = {name: each.help for name, each in asked_fields(request_).items()}
+    words = help_texts(request_)
     for name in shown - own:
         assert schema[name]["description"] == words[name]
     assert schema.keys() == body.model_fields.keys()
@@ -196,7 +210,7 @@ def test_a_command_has_the_fields_as_options(name, request_, left):
         option = options[field_name]
         spelled = each.option or f"--{field_name.replace('_', '-')}"
         assert option.opts == [spelled]
-        assert option.help == each.help or name == ("learn", "regress")
+        assert option.help == help_texts(request_)[field_name] or name == ("learn", "regress")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,8 @@ import inspect
 
 import pytest
 
-from discreet.synth.methods.registry import METHODS, READERS, find_method
+from discreet.synth.methods.registry import METHODS, find_method
+from discreet.synth.models.readers import READERS
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -12,27 +12,29 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from discreet.attack.attacks import Attack, Knob
+from discreet.attack.attacks import Attack, Knob, TextNames
 from discreet.errors import InvalidInput
 from discreet.server.context import context_of
-from discreet.server.features.lab.work import run_attack
+from discreet.server.features.lab.work import run_attack, sliders
 from discreet.server.jobs.queue import Job
 
 FOLDER = "lab-files"
-FILES = frozenset({"released", "auxiliary", "private", "original", "control", "patients"})
-"""Knobs that name a file. What names a folder, a configuration or a server stays with the command."""
-_COMMAND_ONLY = frozenset({"package", "config", "hierarchies", "server", "ask", "other"})
+MOST_FILES = 6
+"""Files of one form."""
 
 
 def files_of(attack: Attack) -> tuple[Knob, ...]:
     """Return the knobs that want a file; an attack without any runs on the town alone."""
-    return tuple(knob for knob in attack.knobs if knob.name in FILES)
+    return _texts(attack, TextNames.FILE)
 
 
 def words_of(attack: Attack) -> tuple[Knob, ...]:
     """Return the knobs that want words, such as names of columns."""
-    text = (k for k in attack.knobs if isinstance(k.default, str) and not k.choices)
-    return tuple(knob for knob in text if knob.name not in FILES | _COMMAND_ONLY)
+    return _texts(attack, TextNames.WORDS)
+
+
+def _texts(attack: Attack, names: TextNames) -> tuple[Knob, ...]:
+    return tuple(knob for knob in attack.knobs if knob.text and knob.names is names)
 
 
 def forget_files(state: Path) -> None:
@@ -43,8 +45,8 @@ def forget_files(state: Path) -> None:
 async def submit_own(request: Request, attack: Attack) -> Job:
     """Return the job that runs an attack on the files of this form; they are deleted when it ends."""
     folder = context_of(request).settings.state_folder / FOLDER / uuid.uuid4().hex
-    async with request.form(max_files=len(FILES), max_fields=100) as form:
-        given = _words(form)
+    async with request.form(max_files=MOST_FILES, max_fields=100) as form:
+        given = _words(form, attack)
         paths = await run_in_threadpool(_stored, form, files_of(attack), folder)
     if not paths:
         shutil.rmtree(folder, ignore_errors=True)
@@ -59,13 +61,15 @@ async def submit_own(request: Request, attack: Attack) -> Job:
     return job
 
 
-def _words(form: FormData) -> dict[str, Any]:
+def _words(form: FormData, attack: Attack) -> dict[str, Any]:
     """Return the settings that came as JSON beside the files; none of them may name a file."""
     try:
         found = json.loads(str(form.get("settings", "{}")))
     except ValueError:
         raise InvalidInput("The settings beside the files are not JSON.") from None
-    if not isinstance(found, dict) or (FILES | _COMMAND_ONLY) & found.keys():
+    plain = {*sliders(attack), *words_of(attack)}
+    closed = {knob.name for knob in attack.knobs if knob not in plain}
+    if not isinstance(found, dict) or closed & found.keys():
         raise InvalidInput("Files are sent, not named.", hint="Send each as a part of the form.")
     return {name: value for name, value in found.items() if value != ""}
 

@@ -19,7 +19,7 @@ lab_of = kept_once(lambda settings: Lab(settings.state_folder))
 
 def sliders(attack: Attack) -> tuple[Knob, ...]:
     """Return the knobs that a page may turn: numbers and choices; files stay with the command."""
-    return tuple(knob for knob in attack.knobs if knob.choices or not isinstance(knob.default, str))
+    return tuple(knob for knob in attack.knobs if not knob.text)
 
 
 def turned(attack: Attack, given: Mapping[str, Any]) -> AttackSettings:

@@ -13,7 +13,7 @@ from discreet.server.asking.asked_body import body_of
 from discreet.server.asking.paid import PaidAsk, price_of
 from discreet.synth.encoding.columns import Coded, MadeUp
 from discreet.synth.encoding.outline import Item, RangeToLearn
-from discreet.synth.methods.registry import METHODS
+from discreet.synth.methods.registry import METHODS, choices
 from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.request import SynthRequest
 
@@ -23,7 +23,7 @@ MOST_FREE_ROWS = 1_000_000
 """Rows of a copy that an analyst does not pay for: no budget puts an end to asking again."""
 
 
-_Fields: Any = body_of(SynthAsked, rows={"most": MOST_ROWS})
+_Fields: Any = body_of(SynthAsked, rows={"most": MOST_ROWS}, **choices())
 
 
 class SynthBody(_Fields):  # type: ignore[misc]  # its fields are the request's

@@ -15,25 +15,14 @@ from discreet.server.asking.paid import kept_for
 from discreet.server.feature import Feature, Place
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.features.synth import routes
-from discreet.server.features.synth.body import methods_json
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copy
 from discreet.server.features.synth.routes import copies_of
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view, kept_view, start_of
-from discreet.synth.report.publishable import SLOW
+from discreet.synth.methods.registry import METHODS
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature((routes.router, router), places=(Place("Synthesize", "/synthesize", 30),))
-
-WORDS = {
-    "auto": "Counts the rows, then takes what suits them and the price. The best for most tables.",
-    "tree": "Measures pairs of columns along a tree. The quickest.",
-    "adaptive": "Measures what it gets wrong, round by round. Better, and takes minutes.",
-    "correlated": "Each column given a few others (PrivBayes).",
-    "independent": "Each column by itself: keeps no dependence between columns.",
-    "random": "Reads no data at all: right types, wrong numbers. Free.",
-    "rap": "Fits a relaxed table by gradient descent. Named in a US patent: see the docs.",
-}
 
 
 @router.get("/synthesize")
@@ -78,14 +67,14 @@ def one_copy(request: Request, copy_id: str) -> Response:
 def methods_view() -> list[dict[str, Any]]:
     """Return the methods to choose from, each with a sentence."""
     return [
-        {"name": each["name"], "words": WORDS.get(each["name"], f"{each['says']}.")}
-        for each in methods_json()
+        {"name": name, "words": method.sentence} for name, method in METHODS.items() if method.here
     ]
 
 
 def choice_view() -> list[str]:
     """Return the methods that a paid selection chooses among: those that read data and are quick."""
-    return [each["name"] for each in methods_json() if each["reads"] and each["name"] not in SLOW]
+    found = METHODS.items()
+    return [name for name, each in found if each.here and each.uses_data and not each.slow]
 
 
 def copy_view(copy: Copy) -> dict[str, Any]:
