@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 
 from discreet.errors import CatalogError
 from discreet.server.access.auth import all_routes
-from discreet.server.features.data import change as change_file
+from discreet.catalog.declare import change_file
 from server_kit import running, write_world
 
 API = "/api/v1"

@@ -8,10 +8,9 @@ from typing import Any
 
 from discreet.api.opened import policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.analysts import writing
+from discreet.catalog.declare.change_file import change_file
 from discreet.catalog.declare.renewals import with_renewal
-from discreet.catalog.read.policy_file import load, loads
-from discreet.catalog.write import write_over
+from discreet.catalog.read.policy_file import loads
 from discreet.core.owner import OWNER
 from discreet.ledger.entry import alert_of, part_used
 from discreet.ledger.ledger import Ledger
@@ -70,11 +69,16 @@ def renew_budget(config: Path, dataset: str, *, today: dt.date | None = None) ->
     anybody opens it. What was spent stays spent: only the limit rises.
     """
     day = dt.datetime.now(dt.UTC).date() if today is None else today
-    with writing(config):
-        old = load(config)
-        text, period = with_renewal(config.read_text(encoding="utf-8-sig"), old, dataset, day)
-        new = loads(text, base=config.parent, name=config.name)
-        write_over(config, text)
+    found: list[tuple[Catalog, str]] = []
+
+    def edit(text: str) -> str:
+        catalog = loads(text, base=config.parent, name=config.name)
+        renewed, period = with_renewal(text, catalog, dataset, day)
+        found.append((catalog, period))
+        return renewed
+
+    new = change_file(config, edit)
+    ((old, period),) = found
     Ledger.open(
         new.ledger_url, policy_of(new), base=new.base, who=f"{OWNER}, renewing for {period},"
     ).close()

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from discreet.api.review import SeenTable, see_table
-from discreet.catalog.declare.analysts import writing
+from discreet.catalog.declare.change_file import change_file, text_of
 from discreet.catalog.declare.columns import Settings, accepted, hidden, with_columns
 from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
-from discreet.catalog.read.policy_file import loads, meant_file
-from discreet.catalog.write import write_over
+from discreet.catalog.read.policy_file import meant_file
 from discreet.core.path import FollowedPath
 from discreet.engine.connect import connect
 from discreet.engine.kinds import kind_of
@@ -48,7 +47,7 @@ class ReviewedTable:
 
 def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> list[ReviewedTable]:
     """Return every private table of a discreet.toml with what its declarations do. Reads the rows."""
-    url, tables = declared_tables(_text(config), base=config.parent, file=config.name)
+    url, tables = declared_tables(text_of(config), base=config.parent, file=config.name)
     sources = {f"{each.dataset}.{each.table.name}": each.table.source for each in tables}
     if not sources:
         raise CatalogError(f"{config.name} declares no private table.")
@@ -94,14 +93,15 @@ def decide(wish: ReviewRequest, tables: Sequence[ReviewedTable]) -> dict[str, An
     chosen = [_choices(wish, each) for each in tables]
     _refuse_unknown(wish, tables)
     if any(chosen):
-        with writing(wish.config):
-            text = _text(wish.config)
+
+        def edit(text: str) -> str:
             for each, changes in zip(tables, chosen, strict=True):
                 if changes:
                     dataset, table = each.declared.dataset, each.declared.table.name
                     text = with_columns(text, dataset, table, changes)
-            loads(text, base=wish.config.parent, name=wish.config.name)  # it must read back
-            write_over(wish.config, text)
+            return text
+
+        change_file(wish.config, edit)
     return {
         "config": str(wish.config),
         "tables": {
@@ -157,14 +157,3 @@ def _todo(tables: Sequence[ReviewedTable]) -> list[str]:
         if not each.declared.unit_known:
             found.append(f"write unit for table '{each.declared.table.name}': whom it protects.")
     return list(dict.fromkeys(found))
-
-
-def _text(config: Path) -> str:
-    try:
-        return config.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise CatalogError(
-            f"There is no file '{config}'.", hint="Make one with: discreet init YOUR_FILE.csv"
-        ) from None
-    except (OSError, UnicodeDecodeError):
-        raise CatalogError(f"{config.name} cannot be read as UTF-8 text.") from None

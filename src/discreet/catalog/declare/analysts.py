@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from itertools import chain, count
 from pathlib import Path
 from string import ascii_lowercase, digits
 
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare.change_file import change_file
 from discreet.catalog.declare.toml_text import key, number
-from discreet.catalog.read.policy_file import load, loads
-from discreet.catalog.write import write_over
+from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.errors import CatalogError, InvalidInput
 
@@ -24,17 +22,12 @@ def add_analysts(
     config: Path, names: Sequence[str], *, epsilon: Epsilon, datasets: Sequence[str]
 ) -> Catalog:
     """Return the catalog after giving each of `names` a share of `epsilon` in each dataset."""
-    with writing(config):
-        text = with_analysts(
-            config.read_text(encoding="utf-8-sig"),
-            load(config),
-            names,
-            epsilon=epsilon,
-            datasets=datasets,
-        )
-        new = loads(text, base=config.parent, name=config.name)
-        write_over(config, text)
-    return new
+
+    def edit(text: str) -> str:
+        old = loads(text, base=config.parent, name=config.name)
+        return with_analysts(text, old, names, epsilon=epsilon, datasets=datasets)
+
+    return change_file(config, edit)
 
 
 def with_analysts(
@@ -73,16 +66,6 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
     base = re.sub("-([b-z])\\1*$", "", wanted)
     more = (f"{base}-{letter * times}" for times in count(1) for letter in ascii_lowercase[1:])
     return next(name for name in chain([base], more) if name not in used)
-
-
-@contextmanager
-def writing(config: Path) -> Iterator[None]:
-    """Keep other processes from changing the file between our reading and our writing."""
-    lock = config.with_name(f".{config.name}.lock")
-    with lock.open("a") as handle:
-        lock.chmod(0o600)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def share_notes(catalog: Catalog) -> list[str]:

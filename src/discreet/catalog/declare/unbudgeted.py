@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from discreet.catalog.declare import toml_text as toml
-from discreet.catalog.read.policy_file import loads
-from discreet.catalog.write import write_over
+from discreet.catalog.declare.change_file import change_file
+from discreet.catalog.declare.sections import read_toml
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import CatalogError
 
@@ -52,7 +49,7 @@ def unit_lines(unit: str | None) -> Iterator[str]:
 
 def find_declared(place: Path, path: Path) -> str | None:
     """Return dataset.table of the table whose source is this file, finished or not."""
-    found = _found(_raw(place), place.parent, path)
+    found = declared_in(_text(place), place, path)
     return None if found is None else f"{found[0]}.{found[1]}"
 
 
@@ -61,11 +58,24 @@ def fill_in(place: Path, path: Path, *, epsilon: Epsilon, delta: Delta | None, u
 
     Only what we wrote ourselves is completed: a proposal that waits for its owner keeps waiting.
     """
-    found = _found(_raw(place), place.parent, path)
+    text = _text(place)
+    found = declared_in(text, place, path)
     if found is None:
         return
-    text = place.read_text(encoding="utf-8")
+
+    def edit(text: str) -> str:
+        return _filled(text, found, epsilon=epsilon, delta=delta, unit=unit) or text
+
+    if _filled(text, found, epsilon=epsilon, delta=delta, unit=unit) is not None:
+        change_file(place, edit)
+
+
+def _filled(
+    text: str, found: tuple[str, str, str], *, epsilon: Epsilon, delta: Delta | None, unit: str
+) -> str | None:
+    """Return `text` with the first budget where we left room for it; None where we did not."""
     dataset, table, source = found
+    text = text.replace("\r\n", "\n")  # an editor may have changed the ends of our lines
     head = toml_header(dataset)
     begin = (toml_header(dataset, table), f"source = {toml.text(source)}")
     gaps = {
@@ -75,25 +85,28 @@ def fill_in(place: Path, path: Path, *, epsilon: Epsilon, delta: Delta | None, u
         "\n".join((*begin, *unit_lines(None))): "\n".join((*begin, *unit_lines(unit))),
     }
     if any(text.count(gap) != 1 for gap in gaps):
-        return
+        return None
     for gap, line in gaps.items():
         text = text.replace(gap, line)
-    loads(text, base=place.parent)  # what we write must read back
-    write_over(place, text)
+    return text
 
 
-def _raw(place: Path) -> dict[str, Any]:
+def _text(place: Path) -> str:
     try:
-        return tomllib.loads(place.read_text(encoding="utf-8-sig"), parse_float=Decimal)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return place.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
         raise CatalogError(f"{place.name} cannot be read.") from None
 
 
-def _found(raw: dict[str, Any], base: Path, path: Path) -> tuple[str, str, str] | None:
+def declared_in(text: str, place: Path, path: Path) -> tuple[str, str, str] | None:
+    """Return dataset, table and source as written of the table that `text`, of the file `place`, reads from `path`."""
+    raw = read_toml(text)
+    if raw is None:
+        raise CatalogError(f"{place.name} cannot be read.")
     wanted = path.resolve()
     datasets = raw.get("datasets", {})
     for dataset, settings in datasets.items() if isinstance(datasets, dict) else ():
         for table, facts in settings.get("tables", {}).items():
-            if (base / str(facts.get("source", ""))).resolve() == wanted:
+            if (place.parent / str(facts.get("source", ""))).resolve() == wanted:
                 return dataset, table, str(facts["source"])
     return None

@@ -13,10 +13,12 @@ from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.change_file import bytes_of, change_file, put_back_file
 from discreet.catalog.declare.columns import Settings, with_columns
 from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.declare.unbudgeted import (
     budget_lines,
+    declared_in,
     fill_in,
     find_declared,
     toml_header,
@@ -26,7 +28,6 @@ from discreet.catalog.propose.profile import columns_that_read
 from discreet.catalog.propose.propose import InitRequest, propose_file
 from discreet.catalog.read.policy_file import FILE_NAME, load, loads
 from discreet.catalog.read.sources import check_file, find_sources, numbered
-from discreet.catalog.write import write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain, TextDomain
 from discreet.engine.base import Engine
@@ -101,23 +102,14 @@ def bare_table(
     """
     check_file(path)
     place = path.parent / FILE_NAME if config is None else config
-    before = _bytes(place)
+    before = bytes_of(place)
     found = _found_or_written(path, place, (epsilon, delta, unit), accept=accept, untyped=untyped)
-    return replace(found, before=before, after=_bytes(place))
+    return replace(found, before=before, after=bytes_of(place))
 
 
 def put_back(bare: Bare) -> None:
     """Take back what `bare_table` wrote, unless somebody has changed it since."""
-    if bare.after == bare.before or _bytes(bare.config) != bare.after:
-        return
-    if bare.before is None:
-        bare.config.unlink(missing_ok=True)
-    else:
-        write_over(bare.config, bare.before.decode())
-
-
-def _bytes(place: Path) -> bytes | None:
-    return place.read_bytes() if place.is_file() else None
+    put_back_file(bare.config, before=bare.before, after=bare.after)
 
 
 def _found_or_written(
@@ -187,9 +179,7 @@ def _number(value: int | Fraction) -> Setting:
 
 def _rewrite(bare: Bare, changes: Mapping[str, Callable[[Settings], Settings]]) -> None:
     dataset, _, name = bare.table.rpartition(".")
-    text = with_columns(bare.config.read_text(encoding="utf-8"), dataset, name, changes)
-    loads(text, base=bare.config.parent)  # what we write must read back
-    write_over(bare.config, text)
+    change_file(bare.config, lambda text: with_columns(text, dataset, name, changes))
 
 
 def recorded_table(
@@ -262,20 +252,30 @@ def _written(
             f"'{path.name}' has no column '{unit}', which --unit names.",
             hint="Write --unit row if every row is another person.",
         )
-    before = place.read_text(encoding="utf-8") if place.is_file() else ""
-    dataset, lines = name, [*toml.comment(HEAD), "", *_ENGINE_AND_LEDGER]
-    if before:
-        known_names = loads(before, base=base)
-        dataset, lines = numbered(name, (*known_names.datasets, *known_names.unfinished)), []
-    lines += ["", toml_header(dataset), *budget_lines(epsilon, delta), ""]
-    lines += _table(dataset, name, source, unit, found.encodings.get(name))
-    for column, kind in columns:
-        if column != unit:
-            settings = widest(Storage.NUMBER if column in numbers else storage(kind))
-            lines.append(f"{toml.key(column)} = {toml.inline_table(settings)}")
-    text = before.rstrip("\n") + "\n".join(lines) + "\n"
-    loads(text, base=base)  # what we write must read back
-    (write_over if before else write_new)(place, text)
+    facts = [
+        (column, widest(Storage.NUMBER if column in numbers else storage(kind)))
+        for column, kind in columns
+        if column != unit
+    ]
+    dataset = name
+
+    def edit(before: str) -> str:
+        nonlocal dataset
+        lines = [*toml.comment(HEAD), "", *_ENGINE_AND_LEDGER]
+        if before:
+            if declared_in(before, place, path) is not None:
+                raise InvalidInput(
+                    f"'{path.name}' was just declared in '{place.name}' by another command.",
+                    hint="Give the command again: it will use that declaration.",
+                )
+            names = loads(before, base=base)
+            dataset, lines = numbered(name, (*names.datasets, *names.unfinished)), []
+        lines += ["", toml_header(dataset), *budget_lines(epsilon, delta), ""]
+        lines += _table(dataset, name, source, unit, found.encodings.get(name))
+        lines += [f"{toml.key(name)} = {toml.inline_table(settings)}" for name, settings in facts]
+        return before.rstrip("\n") + "\n".join(lines) + "\n"
+
+    change_file(place, edit, start="")
     return Bare(place, f"{dataset}.{name}", created=True)
 
 

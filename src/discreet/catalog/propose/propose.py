@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.catalog.declare.change_file import write_file
 from discreet.catalog.declare.proposal import Proposal
 from discreet.catalog.declare.render import render_toml
 from discreet.catalog.propose.infer import TellStep, check_accept, propose
 from discreet.catalog.read.policy_file import loads
 from discreet.catalog.read.sources import Sources, find_sources
-from discreet.catalog.write import refuse_existing, write_new, write_over
+from discreet.catalog.write import refuse_existing
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
@@ -80,7 +81,7 @@ def propose_file(
             f"The engine could not read {', '.join(found.tables.values())}.",
             hint="Check that every line has as many cells as the first, and the file is whole.",
         ) from None
-    (write_over if wish.force else write_new)(wish.out, text)
+    write_file(wish.out, text, force=wish.force)
     return proposal
 
 

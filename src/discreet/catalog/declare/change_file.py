@@ -1,0 +1,95 @@
+"""Read, edit, check and replace a discreet.toml under a lock: the one way in which it is written."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.read.policy_file import loads
+from discreet.catalog.write import write_new, write_over
+from discreet.errors import CatalogError, InvalidInput
+
+
+def change_file(
+    config: Path,
+    edit: Callable[[str], str],
+    *,
+    start: str | None = None,
+    then: Callable[[], object] = lambda: None,
+) -> Catalog:
+    """Return the catalog after `edit` has changed the text of a discreet.toml.
+
+    Where there is no file yet, the text is `start`; without one that is refused. `then` puts the new
+    file in force, while other writers still wait.
+
+    Guarantee: writers take turns, so that none loses what another wrote; a new text that does not read
+        as a catalog is not written; a crash leaves the old file or the new one; and a file that `then`
+        cannot put in force is put back as it was.
+    """
+    with writing(config):
+        before = text_of(config) if start is None or config.exists() else None
+        new = edit(start or "" if before is None else before)
+        catalog = loads(new, base=config.parent, name=config.name)
+        write_over(config, new)
+        try:
+            then()
+        except BaseException:
+            if before is None:
+                config.unlink()
+            else:
+                write_over(config, before)
+            raise
+    return catalog
+
+
+def write_file(config: Path, text: str, *, force: bool = False) -> None:
+    """Write a whole discreet.toml that was checked; refuse where there is one already, unless `force`."""
+    with writing(config):
+        (write_over if force else write_new)(config, text)
+
+
+def put_back_file(config: Path, *, before: bytes | None, after: bytes | None) -> None:
+    """Make the file what it was `before` (None: not there), unless it is no longer as it was `after`."""
+    if before == after:
+        return
+    with writing(config):
+        if bytes_of(config) != after:
+            return
+        if before is None:
+            config.unlink(missing_ok=True)
+        else:
+            write_over(config, before.decode())
+
+
+@contextmanager
+def writing(config: Path) -> Iterator[None]:
+    """Keep other processes from changing the file between our reading and our writing."""
+    lock = config.with_name(f".{config.name}.lock")
+    try:
+        handle = lock.open("a")
+    except OSError:
+        raise InvalidInput(f"The file '{config}' cannot be written.") from None
+    with handle:
+        lock.chmod(0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def text_of(config: Path) -> str:
+    """Return the text of the file, every line end as it is written."""
+    try:
+        return config.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise CatalogError(
+            f"There is no file '{config}'.", hint="Make one with: discreet init YOUR_FILE.csv"
+        ) from None
+    except (OSError, UnicodeDecodeError):
+        raise CatalogError(f"{config.name} cannot be read as UTF-8 text.") from None
+
+
+def bytes_of(config: Path) -> bytes | None:
+    """Return the bytes of the file; None where there is none."""
+    return config.read_bytes() if config.is_file() else None

@@ -1,0 +1,204 @@
+"""A discreet.toml is changed under a lock, checked, and whole at every moment."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from discreet.api.budgets import renew_budget
+from discreet.catalog.declare import change_file as changing
+from discreet.catalog.declare.analysts import add_analysts
+from discreet.catalog.declare.change_file import change_file, put_back_file, write_file, writing
+from discreet.catalog.propose.bare_file import bare_table, recorded_table, retype
+from discreet.catalog.read.policy_file import load
+from discreet.core.numbers import Epsilon
+from discreet.engine.dialect.storage import Storage
+from discreet.errors import CatalogError, InvalidInput
+from discreet.tasks.review import review
+
+TEXT = """# the owner's own words
+[datasets.shop]
+epsilon = 1.0  # agreed in May
+renew = { every = "month", since = "2026-10", epsilon = 0.5, at_most = 4 }
+[datasets.shop.tables.orders]
+source = "orders.csv"
+unit = "row"
+[datasets.shop.tables.orders.columns]
+cost = { type = "integer", lower = 0, upper = 10, review = true }
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    """A discreet.toml with a file beside it."""
+    (tmp_path / "orders.csv").write_text("cost\n3\n4\n", encoding="utf-8")
+    config = tmp_path / "discreet.toml"
+    config.write_text(TEXT, encoding="utf-8")
+    return config
+
+
+def more(name):
+    """Return an edit that adds an analyst."""
+    return lambda text: text + f"[analysts.{name}]\ndatasets = {{ shop = {{ epsilon = 0.1 }} }}\n"
+
+
+ADDS = """
+import sys
+from pathlib import Path
+from discreet.catalog.declare.change_file import change_file
+config, whose, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+for i in range(count):
+    name = f"{whose}{i}"
+    line = f"[analysts.{name}]\\ndatasets = {{ shop = {{ epsilon = 0.1 }} }}\\n"
+    change_file(config, lambda text: text + line)
+"""
+
+
+def test_two_writers_at_once_lose_nothing(config):
+    each = 12
+    writers = [
+        subprocess.Popen([sys.executable, "-c", ADDS, str(config), whose, str(each)])
+        for whose in ("ann", "bob")
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    wanted = {f"{whose}{i}" for whose in ("ann", "bob") for i in range(each)}
+    assert set(load(config).analysts) == wanted
+    assert config.read_text(encoding="utf-8").startswith("# the owner's own words\n")
+
+
+DIES = """
+import os, sys
+from pathlib import Path
+from discreet.catalog.declare import change_file as changing
+from discreet.core.machine import whole_file
+place = {"before": (whole_file, "_beside"), "beside": (Path, "replace"), "after": (whole_file, "sync_folder")}
+owner, name = place[sys.argv[2]]
+def stop(*_, **__):
+    print("here", flush=True)
+    sys.stdin.read()
+setattr(owner, name, stop)
+changing.change_file(Path(sys.argv[1]), lambda text: text + "# a new line\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "written"), [("before", False), ("beside", False), ("after", True)]
+)
+def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(config, moment, written):
+    writer = subprocess.Popen(
+        [sys.executable, "-c", DIES, str(config), moment],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == b"here\n"
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.wait()
+    writer.stdout.close()
+    assert writer.stdin is not None
+    writer.stdin.close()
+    assert config.read_text(encoding="utf-8") == TEXT + "# a new line\n" * written
+    # The lock went with it: the next writer does not wait.
+    assert set(change_file(config, more("ann")).analysts) == {"ann"}
+
+
+def test_what_does_not_read_as_a_catalog_is_not_written(config):
+    with pytest.raises(CatalogError, match="not valid TOML"):
+        change_file(config, lambda text: text + "[")
+    with pytest.raises(CatalogError, match=r"no file.*other\.toml"):
+        change_file(config.with_name("other.toml"), more("ann"))
+    assert config.read_text(encoding="utf-8") == TEXT
+
+
+def test_what_cannot_be_put_in_force_is_put_back(config):
+    def fail():
+        raise CatalogError("No engine today.")
+
+    with pytest.raises(CatalogError, match="No engine"):
+        change_file(config, more("ann"), then=fail)
+    assert config.read_text(encoding="utf-8") == TEXT
+    new = config.with_name("new.toml")
+    with pytest.raises(CatalogError, match="No engine"):
+        change_file(new, lambda text: f"{text}# more\n", start="# new\n", then=fail)
+    assert not new.exists()
+    change_file(new, lambda text: f"{text}# more\n", start="# new\n")
+    assert new.read_text(encoding="utf-8") == "# new\n# more\n"
+
+
+def test_what_was_written_is_taken_back_unless_somebody_changed_it(config):
+    before, after = config.read_bytes(), b"# other\n"
+    put_back_file(config, before=after, after=b"# not this\n")
+    assert config.read_bytes() == before
+    put_back_file(config, before=after, after=before)
+    assert config.read_bytes() == after
+    put_back_file(config, before=None, after=after)
+    assert not config.exists()
+    write_file(config, TEXT)
+    with pytest.raises(InvalidInput, match="exists already"):
+        write_file(config, "")
+    write_file(config, "# all new\n", force=True)
+    assert config.read_text(encoding="utf-8") == "# all new\n"
+
+
+def bare_file(config):
+    """Remember a second file in the same place."""
+    (config.parent / "two.csv").write_text("age\n3\n", encoding="utf-8")
+    recorded_table(config.parent / "two.csv")
+
+
+def typed(config):
+    """Write the types of a file's columns, which were learned."""
+    path = config.parent / "three.csv"
+    path.write_text("age\n3\n", encoding="utf-8")
+    retype(bare_table(path, epsilon=Epsilon.of(1), untyped=True), {"age": Storage.INTEGER})
+
+
+WRITERS = {
+    "analysts": lambda config: add_analysts(
+        config, ["ann"], epsilon=Epsilon.of("0.1"), datasets=["shop"]
+    ),
+    "renewal": lambda config: renew_budget(config, "shop", today=dt.date(2026, 11, 18)),
+    "review": lambda config: review(config, accept=["cost"]),
+    "bare file": bare_file,
+    "types of a bare file": typed,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_writer_waits_for_its_turn_and_sees_what_was_written(config, name, monkeypatch):
+    arrived = threading.Event()
+    lock = changing.fcntl.flock
+
+    def told(handle, kind):
+        if threading.current_thread() is not threading.main_thread():
+            arrived.set()
+        lock(handle, kind)
+
+    monkeypatch.setattr(changing.fcntl, "flock", told)
+    failed = []
+
+    def write():
+        try:
+            WRITERS[name](config)
+        except BaseException as error:
+            failed.append(error)
+            arrived.set()
+
+    writer = threading.Thread(target=write)
+    with writing(config):
+        writer.start()
+        assert arrived.wait(60)
+        config.write_text(more("zoe")(config.read_text(encoding="utf-8")), encoding="utf-8")
+    writer.join()
+    assert failed == []
+    text = config.read_text(encoding="utf-8")
+    assert "zoe" in load(config).analysts
+    assert text != more("zoe")(TEXT), "the writer wrote too"
+    assert "# the owner's own words" in text
+    assert "# agreed in May" in text
