@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.api.learning import Learning
@@ -11,7 +12,7 @@ from discreet.api.publishing import Publishing
 from discreet.api.reporting import Reporting
 from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
-from discreet.core.numbers import Epsilon, Number
+from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.output import OutputColumn
 from discreet.errors import UnknownName
 from discreet.ledger.report import question_report
@@ -107,18 +108,26 @@ class Curator(Publishing, Learning, Reporting):
         asked = Request.of(sql, epsilon=epsilon, within=within, fresh=True, max_rows=max_rows)
         return rehearse(self, asked, seed=seed)
 
-    def bounds(self, table: str, *, epsilon: Number | Epsilon, **asked: Any) -> BoundsTrade:
-        """Return what each `max_rows` leaves out beside its noise, charged first (`bounding.trade`)."""
+    def bounds(
+        self,
+        table: str,
+        *,
+        epsilon: Number | Epsilon,
+        at: Number | Epsilon = 1,
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> BoundsTrade:
+        """Return what each `max_rows` leaves out beside the noise of a count for epsilon `at`, charged first."""
         from discreet.api.bounding import trade
 
-        return trade(self, table, epsilon=epsilon, **asked)
+        return trade(self, table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id)
 
     def synthesize(
         self,
         table: str,
         *,
         epsilon: Number | Epsilon,
-        delta: Number | None = None,
+        delta: Number | Delta | None = None,
         method: str = "auto",
         rows: int | None = None,
         where: str | None = None,
@@ -155,13 +164,31 @@ class Curator(Publishing, Learning, Reporting):
         )
         return synthesize(request, self, progress=progress)
 
-    def synthesize_linked(self, dataset: str, **asked: Any) -> LinkedSynthetic:
+    def synthesize_linked(
+        self,
+        dataset: str,
+        *,
+        epsilon: Number | Epsilon,
+        delta: Number | Delta | None = None,
+        rows: int | None = None,
+        bins: str = "auto",
+        analyst: str | None = None,
+        request_id: str | None = None,
+        progress: Progress = silent,
+    ) -> LinkedSynthetic:
         """Return a copy of all linked tables of a dataset, whose keys join; `rows` is the number of people."""
         from discreet.synth.linked.run import synthesize_linked
         from discreet.synth.request import SynthRequest
 
-        progress, analyst = asked.pop("progress", silent), self._payer(asked.pop("analyst", None))
-        request = SynthRequest.of(dataset, analyst=analyst, **asked)
+        request = SynthRequest.of(
+            dataset,
+            epsilon=epsilon,
+            delta=delta,
+            rows=rows,
+            bins=bins,
+            analyst=self._payer(analyst),
+            request_id=request_id,
+        )
         return synthesize_linked(request, self, progress=progress)
 
     def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
@@ -177,24 +204,62 @@ class Curator(Publishing, Learning, Reporting):
         return comparison(synthetic, self, target=target)
 
     def anonymize(
-        self, table: str, *, k: int, quasi: Sequence[str], where: str | None = None, **more: Any
+        self,
+        table: str,
+        *,
+        k: int,
+        quasi: Sequence[str],
+        sensitive: str | None = None,
+        l: float | None = None,  # noqa: E741  # the model's own name
+        diversity: str = "distinct",
+        c: float = 3.0,
+        t: float | None = None,
+        distance: str = "equal",
+        hierarchies: Path | None = None,
+        suppress: float = 0.0,
+        cost: str = "discernibility",
+        method: str = "optimal",
+        redact: Sequence[str] = (),
+        where: str | None = None,
+        weights: str | Mapping[str, float] = "",
+        missing: str = "value",
+        seconds: float = 60.0,
+        population: int | None = None,
+        progress: Progress = silent,
     ) -> Anonymized:
         """Return a k-anonymous copy of a table, after writing into the ledger that it leaves.
 
-        `more` are the options of the command: sensitive, l, diversity, c, t, distance, hierarchies,
-        suppress, cost, method, redact, weights, missing, seconds, population.
+        The other arguments are the options of `discreet anonymize`. (docs/anonymize.md)
 
-        Guarantee: none. This is not private; the dataset stays marked. (docs/anonymize.md)
+        Guarantee: none. This is not private; the dataset stays marked.
         """
         from discreet.anonymize.release import Memory, expose, release
         from discreet.anonymize.request import AnonymizeRequest
         from discreet.anonymize.source import declared_source, find_table
 
-        wish = AnonymizeRequest.of(k=k, quasi=quasi, **more)
+        wish = AnonymizeRequest.of(
+            quasi=quasi,
+            k=k,
+            sensitive=sensitive,
+            l=l,
+            diversity=diversity,
+            c=c,
+            t=t,
+            distance=distance,
+            hierarchies=hierarchies,
+            suppress=suppress,
+            cost=cost,
+            method=method,
+            redact=redact,
+            weights=weights,
+            missing=missing,
+            seconds=seconds,
+            population=population,
+        )
         dataset, name = find_table(self.catalog, table)
         source = declared_source(self.engine, self.catalog, dataset, name, where=where)
         memory = Memory(name, lambda event: expose(self.ledger, dataset, event))
-        return release(source, wish, lambda: memory)
+        return release(source, wish, lambda: memory, progress=progress)
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""
