@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.api.budgets import alerts_of, notes_of, renewals
 from discreet.api.learning import Learning
 from discreet.api.publishing import Publishing
-from discreet.catalog.outline import outline
-from discreet.catalog.read.check import type_warnings
+from discreet.api.reporting import Reporting
 from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
-from discreet.core.numbers import Epsilon, Number
+from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.output import OutputColumn
 from discreet.core.progress import Progress, silent
 from discreet.errors import UnknownName
-from discreet.ledger.report import history_report, question_report, share_report, standing_of
-from discreet.ledger.text import budget_report, budget_words
+from discreet.ledger.report import question_report
 from discreet.release.request import Request
-from discreet.release.stored import unpack
 from discreet.release.whole import explain as explain_request
 from discreet.release.whole import release, shape_of
 from discreet.sql.parse import Written
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.synth.synthetic import Synthetic
 
 
-class Curator(Publishing, Learning):
+class Curator(Publishing, Learning, Reporting):
     """Answers questions about the datasets of one catalog, under their budgets.
 
     >>> curator = discreet.open(town.toml)                                  # doctest: +SKIP
@@ -111,18 +108,26 @@ class Curator(Publishing, Learning):
         asked = Request.of(sql, epsilon=epsilon, within=within, fresh=True, max_rows=max_rows)
         return rehearse(self, asked, seed=seed)
 
-    def bounds(self, table: str, *, epsilon: Number | Epsilon, **asked: Any) -> BoundsTrade:
-        """Return what each `max_rows` leaves out beside its noise, charged first (`bounding.trade`)."""
+    def bounds(
+        self,
+        table: str,
+        *,
+        epsilon: Number | Epsilon,
+        at: Number | Epsilon = 1,
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> BoundsTrade:
+        """Return what each `max_rows` leaves out beside the noise of a count for epsilon `at`, charged first."""
         from discreet.api.bounding import trade
 
-        return trade(self, table, epsilon=epsilon, **asked)
+        return trade(self, table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id)
 
     def synthesize(
         self,
         table: str,
         *,
         epsilon: Number | Epsilon,
-        delta: Number | None = None,
+        delta: Number | Delta | None = None,
         method: str = "auto",
         rows: int | None = None,
         where: str | None = None,
@@ -159,13 +164,31 @@ class Curator(Publishing, Learning):
         )
         return synthesize(request, self, progress=progress)
 
-    def synthesize_linked(self, dataset: str, **asked: Any) -> LinkedSynthetic:
+    def synthesize_linked(
+        self,
+        dataset: str,
+        *,
+        epsilon: Number | Epsilon,
+        delta: Number | Delta | None = None,
+        rows: int | None = None,
+        bins: str = "auto",
+        analyst: str | None = None,
+        request_id: str | None = None,
+        progress: Progress = silent,
+    ) -> LinkedSynthetic:
         """Return a copy of all linked tables of a dataset, whose keys join; `rows` is the number of people."""
         from discreet.synth.linked.run import synthesize_linked
         from discreet.synth.request import SynthRequest
 
-        progress, analyst = asked.pop("progress", silent), self._payer(asked.pop("analyst", None))
-        request = SynthRequest.of(dataset, analyst=analyst, **asked)
+        request = SynthRequest.of(
+            dataset,
+            epsilon=epsilon,
+            delta=delta,
+            rows=rows,
+            bins=bins,
+            analyst=self._payer(analyst),
+            request_id=request_id,
+        )
         return synthesize_linked(request, self, progress=progress)
 
     def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
@@ -181,79 +204,66 @@ class Curator(Publishing, Learning):
         return comparison(synthetic, self, target=target)
 
     def anonymize(
-        self, table: str, *, k: int, quasi: Sequence[str], where: str | None = None, **more: Any
+        self,
+        table: str,
+        *,
+        k: int,
+        quasi: Sequence[str],
+        sensitive: str | None = None,
+        l: float | None = None,  # noqa: E741  # the model's own name
+        diversity: str = "distinct",
+        c: float = 3.0,
+        t: float | None = None,
+        distance: str = "equal",
+        hierarchies: Path | None = None,
+        suppress: float = 0.0,
+        cost: str = "discernibility",
+        method: str = "optimal",
+        redact: Sequence[str] = (),
+        where: str | None = None,
+        weights: str | Mapping[str, float] = "",
+        missing: str = "value",
+        seconds: float = 60.0,
+        population: int | None = None,
+        progress: Progress = silent,
     ) -> Anonymized:
         """Return a k-anonymous copy of a table, after writing into the ledger that it leaves.
 
-        `more` are the options of the command: sensitive, l, diversity, c, t, distance, hierarchies,
-        suppress, cost, method, redact, weights, missing, seconds, population.
+        The other arguments are the options of `discreet anonymize`. (docs/anonymize.md)
 
-        Guarantee: none. This is not private; the dataset stays marked. (docs/anonymize.md)
+        Guarantee: none. This is not private; the dataset stays marked.
         """
         from discreet.anonymize.release import Memory, expose, release
         from discreet.anonymize.request import AnonymizeRequest
         from discreet.anonymize.source import declared_source, find_table
 
-        wish = AnonymizeRequest.of(k=k, quasi=quasi, **more)
+        wish = AnonymizeRequest.of(
+            quasi=quasi,
+            k=k,
+            sensitive=sensitive,
+            l=l,
+            diversity=diversity,
+            c=c,
+            t=t,
+            distance=distance,
+            hierarchies=hierarchies,
+            suppress=suppress,
+            cost=cost,
+            method=method,
+            redact=redact,
+            weights=weights,
+            missing=missing,
+            seconds=seconds,
+            population=population,
+        )
         dataset, name = find_table(self.catalog, table)
         source = declared_source(self.engine, self.catalog, dataset, name, where=where)
         memory = Memory(name, lambda event: expose(self.ledger, dataset, event))
-        return release(source, wish, lambda: memory)
+        return release(source, wish, lambda: memory, progress=progress)
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""
         return shape_of(sql, self)
-
-    def warnings(self) -> tuple[str, ...]:
-        """Return what the owner should look at in the catalog. For the owner only."""
-        return (*self.catalog.warnings, *type_warnings(self.catalog, self.engine))
-
-    def budget_report(self) -> dict[str, Any]:
-        """Return what each dataset has spent, the object that `discreet budget --json` prints."""
-        found = budget_report(self.ledger, self._paid_by(), describe=self.catalog.describe_region)
-        alerts, policies = self.budget_alerts(), renewals(self.catalog)
-        for name, facts in found["datasets"].items():
-            facts["alert"] = alerts[facts["budget"]]["alert"]
-            facts["renewal"] = policies.get(name)
-        exposed = self._exposed_without_budget()
-        return found | {"without_budget": exposed} if exposed else found
-
-    def budget_alerts(self) -> dict[str, dict[str, Any]]:
-        """Return of every budget how much is used, and an alert where that passed its mark. For the owner."""
-        return alerts_of(self.catalog, self.ledger)
-
-    def budget_words(self, *, last: int = 10) -> str:
-        """Return gauge, history and most exposed group of each dataset, for a terminal."""
-        known = budget_words(
-            self.ledger,
-            self._paid_by(),
-            describe=self.catalog.describe_region,
-            last=last,
-            notes=notes_of(self.catalog, self.ledger),
-        )
-        exposed = [
-            f"{name} (no budget yet)\n  released without any guarantee: {', '.join(columns)}"
-            for name, columns in self._exposed_without_budget().items()
-        ]
-        return "\n\n".join([known, *exposed])
-
-    def _exposed_without_budget(self) -> dict[str, list[str]]:
-        """Return what left datasets that have no budget yet, by dataset."""
-        found = {name: self.ledger.exposed(name) for name in self.catalog.unfinished}
-        return {name: list(columns) for name, columns in found.items() if columns is not None}
-
-    def _paid_by(self, datasets: Collection[str] | None = None) -> dict[str, str]:
-        return {
-            dataset.name: dataset.budget
-            for dataset in self.catalog.datasets.values()
-            if datasets is None or dataset.name in datasets
-        }
-
-    def visible(self, analyst: str | None) -> tuple[str, ...]:
-        """Return the datasets that an analyst has a share in; all of them for None, the owner."""
-        return tuple(
-            self.catalog.datasets if analyst is None else self.catalog.analysts.get(analyst, ())
-        )
 
     def seen_by(self, analyst: str | None) -> Curator:
         """Return the curator as one analyst sees it: datasets without a share do not exist."""
@@ -271,48 +281,6 @@ class Curator(Publishing, Learning):
             warnings=(),
         )
         return Curator(catalog, ledger=self.ledger, engine=self.engine, rng=self.rng)
-
-    def outline(self, analyst: str | None = None) -> dict[str, Any]:
-        """Return tables, columns, domains in words and units of what `analyst` may ask."""
-        return {"datasets": outline(self.catalog, self.visible(analyst))}
-
-    def share_report(self, analyst: str | None = None) -> dict[str, Any]:
-        """Return limit, spent and left of one analyst's shares, or of whole budgets for None."""
-        return share_report(self.ledger, self._paid_by(self.visible(analyst)), analyst)
-
-    def history(
-        self, *, last: int = 50, analysts: Collection[str | None] | None = None
-    ) -> list[dict[str, Any]]:
-        """Return the last entries of the ledger, latest first; only these analysts' if given.
-
-        An analyst who is no longer in the catalog has none, nor has one who lost a share.
-        """
-        if analysts is None:
-            return history_report(self.ledger, last=last)
-        found = history_report(self.ledger, last=last, analysts=analysts)
-        return [entry for entry in found if self._shares(entry["analyst"], entry["dataset"])]
-
-    def _shares(self, analyst: str | None, dataset: str) -> bool:
-        return analyst is None or dataset in self.catalog.analysts.get(analyst, ())
-
-    def standing(self, request_id: str, *, analyst: str | None = None) -> str | None:
-        """Return what has become of a request: paid, running, answered, failed or lost.
-
-        None: nothing was charged under this id.
-        """
-        return standing_of(self.ledger, self.account_of(analyst), request_id)
-
-    def stored_answer(self, request_id: str, *, analyst: str | None = None) -> Answer | None:
-        """Return the answer that this analyst was given under this request id, if there is one.
-
-        There is none for an analyst whose share in its dataset was taken away.
-        """
-        payload = self.ledger.stored_answer(request_id, analyst)
-        # Answers are JSON; what a synthesis has stored is a compressed model, and no answer.
-        if not payload or not payload.startswith(b"{"):
-            return None
-        answer = unpack(payload).answer
-        return answer if self._shares(analyst, answer.provenance.dataset) else None
 
     def __repr__(self) -> str:
         found = self.share_report() if self.catalog.datasets else {}

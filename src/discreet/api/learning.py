@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from discreet.api.opened import OpenedCatalog
+from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -19,50 +21,138 @@ class Learning(OpenedCatalog):
     """Classifiers, regressions, recommenders and choices of one catalog."""
 
     def learn(
-        self, table: str, *, progress: Progress = silent, analyst: str | None = None, **asked: Any
+        self,
+        table: str,
+        *,
+        target: str,
+        epsilon: Number | Epsilon,
+        delta: Number | Delta | None = None,
+        model: str = "auto",
+        features: Sequence[str] = (),
+        choose: Sequence[str] = (),
+        rows: int | None = None,
+        analyst: str | None = None,
+        request_id: str | None = None,
+        progress: Progress = silent,
     ) -> Trained:
-        """Return a classifier trained on a table, charged before any row is read.
+        """Return a classifier of `target` trained on a table, charged before any row is read.
 
-        `asked` are the fields of `discreet.learn.request.LearnRequest`: target, epsilon, delta,
-        model, features, request_id. (docs/learn.md)
+        It predicts from `features`, or from all other columns. `choose` trains several models and pays
+        for a private choice among them. `rows`, if you know about how many there are, refuses an epsilon
+        that is too small for them. (docs/learn.md)
         """
         from discreet.learn.request import LearnRequest
         from discreet.learn.run import train
 
-        request = LearnRequest.of(table, analyst=self._payer(analyst), **asked)
+        request = LearnRequest.of(
+            table,
+            target=target,
+            epsilon=epsilon,
+            delta=delta,
+            model=model,
+            features=features,
+            choose=choose,
+            rows=rows,
+            analyst=self._payer(analyst),
+            request_id=request_id,
+        )
         return train(request, self, progress=progress)
 
     def test_model(
-        self, model: AnyClassifier, table: str, *, analyst: str | None = None, **asked: Any
+        self,
+        model: AnyClassifier,
+        table: str,
+        *,
+        epsilon: Number | Epsilon,
+        analyst: str | None = None,
+        request_id: str | None = None,
     ) -> AnyClassifier:
         """Return the model with noisy scores on a private table, charged to that table's dataset."""
         from discreet.learn.scored.paid_test import TestRequest, paid_test
 
-        request = TestRequest.of(table, analyst=self._payer(analyst), **asked)
-        return paid_test(
-            request,
-            model,
-            self,
-        )
+        payer = self._payer(analyst)
+        request = TestRequest.of(table, epsilon=epsilon, analyst=payer, request_id=request_id)
+        return paid_test(request, model, self)
 
-    def recommend(self, table: str, *, analyst: str | None = None, **asked: Any) -> Recommending:
-        """Return a recommender from a noisy covariance of whole people's ratings, charged first."""
+    def recommend(
+        self,
+        table: str,
+        *,
+        item: str,
+        rating: str,
+        epsilon: Number | Epsilon,
+        delta: Number | Delta | None = None,
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> Recommending:
+        """Return a recommender from a noisy covariance of whole people's ratings, charged first.
+
+        `item` is the column that says what was rated, `rating` how it was liked.
+        """
         from discreet.learn.recommend.run import RecommendRequest, recommend
 
-        request = RecommendRequest.of(table, analyst=self._payer(analyst), **asked)
+        request = RecommendRequest.of(
+            table,
+            item=item,
+            rating=rating,
+            epsilon=epsilon,
+            delta=delta,
+            analyst=self._payer(analyst),
+            request_id=request_id,
+        )
         return recommend(request, self)
 
-    def select(self, table: str, *, analyst: str | None = None, **asked: Any) -> Selected:
-        """Return one good candidate of a column by the exponential mechanism, charged first."""
+    def select(
+        self,
+        table: str,
+        *,
+        column: str,
+        epsilon: Number | Epsilon,
+        kind: str = "vote",
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> Selected:
+        """Return one good candidate of a column by the exponential mechanism, charged first.
+
+        `kind`: "vote" for the most common value, "price" for the price that earns most.
+        """
         from discreet.learn.select import SelectRequest, select
 
-        request = SelectRequest.of(table, analyst=self._payer(analyst), **asked)
+        request = SelectRequest.of(
+            table,
+            column=column,
+            epsilon=epsilon,
+            kind=kind,
+            analyst=self._payer(analyst),
+            request_id=request_id,
+        )
         return select(request, self)
 
-    def regress(self, table: str, *, analyst: str | None = None, **asked: Any) -> Regressed:
+    def regress(
+        self,
+        table: str,
+        *,
+        target: str,
+        epsilon: Number | Epsilon,
+        delta: Number | Delta | None = None,
+        model: str = "auto",
+        features: Sequence[str] = (),
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> Regressed:
         """Return a ridge regression from noisy sums of products, charged before any row is read."""
         from discreet.learn.regress import regress
         from discreet.learn.request import LearnRequest
 
-        request = LearnRequest.of(table, task="regress", analyst=self._payer(analyst), **asked)
+        request = LearnRequest.of(
+            table,
+            task="regress",
+            target=target,
+            epsilon=epsilon,
+            delta=delta,
+            model=model,
+            features=features,
+            analyst=self._payer(analyst),
+            request_id=request_id,
+        )
         return regress(request, self)

@@ -13,7 +13,7 @@ from discreet.cli.options import Accept, Config, Json, Unit
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import budget_said, price_said, tell
 from discreet.cli.waiting import counting
-from discreet.core.requests.synth import SynthAsked
+from discreet.core.requests.synth import LINKED, SynthAsked
 from discreet.errors import InvalidInput
 from discreet.synth.methods.registry import choices
 
@@ -190,9 +190,7 @@ def _made_linked(
         raise InvalidInput(
             "Several tables are written to a folder or a .zip file.", hint=f"--out {dataset}.zip"
         )
-    wanted = {
-        name: asked[name] for name in ("epsilon", "delta", "rows", "bins", "analyst", "request_id")
-    }
+    wanted = {name: asked[name] for name in LINKED if name != "table"}
     with counting("Synthesizing") as progress:
         found = curator.synthesize_linked(dataset, progress=progress, **wanted)
     path = out or Path(f"{dataset}-synthetic")

@@ -56,3 +56,7 @@ class SynthAsked:
     )
     analyst: str | None = paid.analyst()
     request_id: str | None = paid.request_id("model")
+
+
+LINKED = ("table", "epsilon", "delta", "rows", "bins", "analyst", "request_id")
+"""The fields that a copy of linked tables reads; `table` names the dataset."""

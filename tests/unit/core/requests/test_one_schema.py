@@ -9,6 +9,7 @@ from typer.main import get_command
 
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
+from discreet.api.bounding import trade
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client
@@ -16,17 +17,26 @@ from discreet.core.numbers import Epsilon
 from discreet.core.requests.anonymize import AnonymizeAsked
 from discreet.core.requests.asked import FieldKind, asked, asked_fields, sent
 from discreet.core.requests.audit import AuditAsked
+from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.checked import checked, checked_value
-from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
+from discreet.core.requests.learn import (
+    REGRESSED,
+    LearnAsked,
+    RecommendAsked,
+    SelectAsked,
+    TestAsked,
+)
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionAsked
-from discreet.core.requests.synth import SynthAsked
+from discreet.core.requests.synth import LINKED, SynthAsked
 from discreet.errors import InvalidInput
 from discreet.learn.recommend.run import RecommendRequest
 from discreet.learn.request import LearnRequest
+from discreet.learn.scored.paid_test import TestRequest
 from discreet.learn.select import SelectRequest
 from discreet.release.request import Request
 from discreet.server.asking.asked_body import body_of
 from discreet.server.features.anonymize.routes import AnonymizeBody
+from discreet.server.features.data.bounds_routes import BoundsBody
 from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
 from discreet.server.features.learn.routes import TrainBody
@@ -49,6 +59,16 @@ FUNCTIONS = [
     (Client.rehearse, QuestionAsked, set(REHEARSED)),
     (Curator.synthesize, SynthAsked, set(asked_fields(SynthAsked))),
     (Client.synthesize, SynthAsked, set(asked_fields(SynthAsked)) - LOCAL),
+    (Curator.synthesize_linked, SynthAsked, (set(LINKED) - {"table"}) | {"dataset"}),
+    (Curator.bounds, BoundsAsked, set(asked_fields(BoundsAsked))),
+    (trade, BoundsAsked, set(asked_fields(BoundsAsked)) | {"curator"}),
+    (Curator.learn, LearnAsked, set(asked_fields(LearnAsked)) - {"task"}),
+    (Curator.regress, LearnAsked, set(REGRESSED)),
+    (Curator.recommend, RecommendAsked, set(asked_fields(RecommendAsked))),
+    (Curator.select, SelectAsked, set(asked_fields(SelectAsked))),
+    (Curator.test_model, TestAsked, set(asked_fields(TestAsked)) | {"model"}),
+    (TestRequest.of, TestAsked, set(asked_fields(TestAsked))),
+    (Curator.anonymize, AnonymizeAsked, set(asked_fields(AnonymizeAsked)) | {"table"}),
     (audit, AuditAsked, set(asked_fields(AuditAsked))),
 ]
 CHECKED = [
@@ -68,6 +88,7 @@ BODIES = [
     (TrainBody, LearnAsked, {"task", "choose"}, set()),
     (ChoiceBody, SelectAsked, set(), set()),
     (RecommenderBody, RecommendAsked, set(), set()),
+    (BoundsBody, BoundsAsked, set(), set()),
     (AnonymizeBody, AnonymizeAsked, {"c", "weights", "missing"}, {"table"}),
 ]
 """Bodies, fields of the request that are not sent, and fields that are none of the request's."""

@@ -6,30 +6,27 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
-from pydantic import Field, StrictStr
 
 from discreet.api.bounding import price
+from discreet.core.requests.bounds import BoundsAsked
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.asking.asked_body import Amount
+from discreet.server.asking.asked_body import body_of
 from discreet.server.context import Context, context_of
 from discreet.server.jobs.lasting import answer_of
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for
-from discreet.server.plain_json import Body, finite
+from discreet.server.plain_json import finite
 
 router = api_router("data")
 
 
-class BoundsBody(Body):
-    """A look at the rows that people have in one table, written as dataset.table."""
+_Fields: Any = body_of(BoundsAsked)
 
-    table: StrictStr = Field(min_length=1, max_length=400)
-    epsilon: Amount
-    at: Amount = 1
-    request_id: StrictStr | None = Field(None, min_length=1, max_length=200)
-    analyst: StrictStr | None = Field(None, max_length=200)
+
+class BoundsBody(_Fields):  # type: ignore[misc]  # its fields are the request's
+    """A look at the rows that people have in one table, written as dataset.table."""
 
 
 @router.post("/bounds/explain")

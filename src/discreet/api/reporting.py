@@ -1,0 +1,112 @@
+"""What the curator tells about itself: what may be asked, what is spent and left, and what was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from discreet.api.budgets import alerts_of, notes_of, renewals
+from discreet.api.opened import OpenedCatalog
+from discreet.catalog.outline import outline
+from discreet.catalog.read.check import type_warnings
+from discreet.core.answer import Answer
+from discreet.ledger.report import history_report, share_report, standing_of
+from discreet.ledger.text import budget_report, budget_words
+from discreet.release.stored import unpack
+
+
+class Reporting(OpenedCatalog):
+    """Catalog, budgets and history of one catalog, as plain values."""
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what the owner should look at in the catalog. For the owner only."""
+        return (*self.catalog.warnings, *type_warnings(self.catalog, self.engine))
+
+    def budget_report(self) -> dict[str, Any]:
+        """Return what each dataset has spent, the object that `discreet budget --json` prints."""
+        found = budget_report(self.ledger, self._paid_by(), describe=self.catalog.describe_region)
+        alerts, policies = self.budget_alerts(), renewals(self.catalog)
+        for name, facts in found["datasets"].items():
+            facts["alert"] = alerts[facts["budget"]]["alert"]
+            facts["renewal"] = policies.get(name)
+        exposed = self._exposed_without_budget()
+        return found | {"without_budget": exposed} if exposed else found
+
+    def budget_alerts(self) -> dict[str, dict[str, Any]]:
+        """Return of every budget how much is used, and an alert where that passed its mark. For the owner."""
+        return alerts_of(self.catalog, self.ledger)
+
+    def budget_words(self, *, last: int = 10) -> str:
+        """Return gauge, history and most exposed group of each dataset, for a terminal."""
+        known = budget_words(
+            self.ledger,
+            self._paid_by(),
+            describe=self.catalog.describe_region,
+            last=last,
+            notes=notes_of(self.catalog, self.ledger),
+        )
+        exposed = [
+            f"{name} (no budget yet)\n  released without any guarantee: {', '.join(columns)}"
+            for name, columns in self._exposed_without_budget().items()
+        ]
+        return "\n\n".join([known, *exposed])
+
+    def _exposed_without_budget(self) -> dict[str, list[str]]:
+        """Return what left datasets that have no budget yet, by dataset."""
+        found = {name: self.ledger.exposed(name) for name in self.catalog.unfinished}
+        return {name: list(columns) for name, columns in found.items() if columns is not None}
+
+    def _paid_by(self, datasets: Collection[str] | None = None) -> dict[str, str]:
+        return {
+            dataset.name: dataset.budget
+            for dataset in self.catalog.datasets.values()
+            if datasets is None or dataset.name in datasets
+        }
+
+    def visible(self, analyst: str | None) -> tuple[str, ...]:
+        """Return the datasets that an analyst has a share in; all of them for None, the owner."""
+        return tuple(
+            self.catalog.datasets if analyst is None else self.catalog.analysts.get(analyst, ())
+        )
+
+    def outline(self, analyst: str | None = None) -> dict[str, Any]:
+        """Return tables, columns, domains in words and units of what `analyst` may ask."""
+        return {"datasets": outline(self.catalog, self.visible(analyst))}
+
+    def share_report(self, analyst: str | None = None) -> dict[str, Any]:
+        """Return limit, spent and left of one analyst's shares, or of whole budgets for None."""
+        return share_report(self.ledger, self._paid_by(self.visible(analyst)), analyst)
+
+    def history(
+        self, *, last: int = 50, analysts: Collection[str | None] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the last entries of the ledger, latest first; only these analysts' if given.
+
+        An analyst who is no longer in the catalog has none, nor has one who lost a share.
+        """
+        if analysts is None:
+            return history_report(self.ledger, last=last)
+        found = history_report(self.ledger, last=last, analysts=analysts)
+        return [entry for entry in found if self._shares(entry["analyst"], entry["dataset"])]
+
+    def _shares(self, analyst: str | None, dataset: str) -> bool:
+        return analyst is None or dataset in self.catalog.analysts.get(analyst, ())
+
+    def standing(self, request_id: str, *, analyst: str | None = None) -> str | None:
+        """Return what has become of a request: paid, running, answered, failed or lost.
+
+        None: nothing was charged under this id.
+        """
+        return standing_of(self.ledger, self.account_of(analyst), request_id)
+
+    def stored_answer(self, request_id: str, *, analyst: str | None = None) -> Answer | None:
+        """Return the answer that this analyst was given under this request id, if there is one.
+
+        There is none for an analyst whose share in its dataset was taken away.
+        """
+        payload = self.ledger.stored_answer(request_id, analyst)
+        # Answers are JSON; what a synthesis has stored is a compressed model, and no answer.
+        if not payload or not payload.startswith(b"{"):
+            return None
+        answer = unpack(payload).answer
+        return answer if self._shares(analyst, answer.provenance.dataset) else None
