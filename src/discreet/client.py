@@ -26,7 +26,7 @@ from discreet.core.progress import Progress, silent
 from discreet.core.requests.asked import sent
 from discreet.core.requests.question import QuestionAsked
 from discreet.core.requests.synth import SynthAsked
-from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, ServerFailed
+from discreet.errors import DiscreetError, InvalidInput, ServerFailed
 
 API = "/api/v1"
 TIMEOUT = 120.0
@@ -373,14 +373,10 @@ def _parsed(text: bytes) -> Any:
 def _error(status: int, found: Any) -> DiscreetError:
     """Return the error that the server named, as the class of this package."""
     facts = found if isinstance(found, dict) else {}
-    message = str(facts.get("detail", f"The server answered with status {status}."))
-    hint = str(facts.get("hint", ""))
-    kind = getattr(errors, str(facts.get("kind", "")), None)
-    if kind is BudgetExceeded:
-        amounts = {name: str(facts.get(name, "")) for name in ("asked", "left", "limit")}
-        return BudgetExceeded(message, hint=hint, **amounts)
-    known = isinstance(kind, type) and issubclass(kind, DiscreetError)
-    if kind is None or not known or kind is errors.MissingExtra:
-        return ServerFailed(message, hint=hint)
-    made: DiscreetError = kind(message, hint=hint)
-    return made
+    said = {
+        "message": facts.get("detail", f"The server answered with status {status}."),
+        "hint": "",
+    }
+    if facts.get("kind") == errors.MissingExtra.__name__:  # there, not here
+        facts = {**facts, "kind": ""}
+    return errors.from_facts(said | facts, otherwise=ServerFailed)

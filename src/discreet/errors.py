@@ -33,11 +33,15 @@ Messages say what, why and what to do. They never contain a value from a private
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 
 class DiscreetError(Exception):
     """A mistake or a limit that the user can do something about."""
+
+    MORE: ClassVar[tuple[str, ...]] = ()
+    """Attributes of this kind beside its sentence: public texts, told wherever the sentence is."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -49,9 +53,17 @@ class DiscreetError(Exception):
         """Return the public name of this error."""
         return type(self).__name__
 
+    def facts(self) -> dict[str, str]:
+        """Return all that this error says, as plain text; `from_facts` makes it again."""
+        return {"kind": self.kind, "message": self.message, "hint": self.hint, **self.more()}
+
+    def more(self) -> dict[str, str]:
+        """Return what it says beside its sentence."""
+        return {name: str(getattr(self, name)) for name in self.MORE}
+
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `--json` and the HTTP API print for this error."""
-        return {"error": {"kind": self.kind, "message": self.message, "hint": self.hint}}
+        """Return the object that `--json` prints for this error."""
+        return {"error": self.facts()}
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".rstrip()
@@ -80,6 +92,8 @@ class NotReviewed(CatalogError):
 class QueryRefused(DiscreetError):
     """SQL that is declined; `construct` names what was declined."""
 
+    MORE = ("construct",)
+
     def __init__(self, message: str, *, hint: str = "", construct: str = "") -> None:
         super().__init__(message, hint=hint)
         self.construct = construct
@@ -87,6 +101,8 @@ class QueryRefused(DiscreetError):
 
 class BudgetExceeded(DiscreetError):
     """The charge does not fit under a limit; nothing was charged."""
+
+    MORE = ("asked", "left", "limit")
 
     def __init__(
         self, message: str, *, hint: str = "", asked: str = "", left: str = "", limit: str = ""
@@ -185,6 +201,8 @@ class ServerFailed(DiscreetError):
 class MissingExtra(DiscreetError):
     """An optional package is not installed."""
 
+    MORE = ("package", "extra")
+
     def __init__(self, package: str, *, extra: str) -> None:
         super().__init__(
             f"This needs the package '{package}', which is not installed.",
@@ -194,12 +212,21 @@ class MissingExtra(DiscreetError):
         self.extra = extra
 
 
-def again(kind: str, message: str, hint: str) -> DiscreetError:
-    """Return an error as it was said before: of the same kind, in the same words."""
-    found = globals().get(kind)
-    if not (isinstance(found, type) and issubclass(found, DiscreetError)) or found is MissingExtra:
-        return DiscreetError(message, hint=hint)
-    said: DiscreetError = found(message, hint=hint)
+def from_facts(
+    found: Mapping[str, Any], *, otherwise: type[DiscreetError] = DiscreetError
+) -> DiscreetError:
+    """Return an error as it was said before: of the same kind, in the same words.
+
+    What an earlier version did not say is empty; a kind that nobody knows becomes `otherwise`.
+    """
+    kind = globals().get(str(found.get("kind", "")))
+    if not (isinstance(kind, type) and issubclass(kind, DiscreetError)):
+        kind = otherwise
+    # Not by its own constructor: some kinds make their sentences themselves.
+    said: DiscreetError = kind.__new__(kind)
+    DiscreetError.__init__(said, str(found["message"]), hint=str(found["hint"]))
+    for name in kind.MORE:
+        setattr(said, name, str(found.get(name, "")))
     return said
 
 

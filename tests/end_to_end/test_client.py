@@ -9,6 +9,7 @@ import discreet
 from discreet import errors
 from discreet.client import _error
 from discreet.core.answer import _interval
+from discreet.server.problems import problem_of
 from patience import LONG
 from ports import free_port
 from server_kit import COUNT, running, write_world
@@ -31,7 +32,7 @@ def test_an_answer_is_the_local_one(server, bob):
     with server.context.workspace.curator() as curator:
         local = curator.query(COUNT, epsilon="0.1", request_id="client-1", analyst="bob")
     assert answer.to_json() == local.to_json()
-    assert answer.keys == local.keys
+    assert answer == local
     assert str(answer) == str(local)
     assert answer.to_csv() == local.to_csv()
     assert bob.stored_answer("client-1").rows == answer.rows
@@ -113,6 +114,9 @@ def test_every_error_comes_back_as_its_class():
         wanted = errors.ServerFailed if kind is errors.MissingExtra else kind
         assert type(found) is wanted
         assert (found.message, found.hint) == ("what", "do")
+        if kind is not errors.MissingExtra:
+            whole = kind("what", hint="do", **dict.fromkeys(kind.MORE, "1"))
+            assert vars(_error(400, problem_of(whole))) == vars(whole)
     assert type(_error(500, ["x"])) is errors.ServerFailed
     assert type(_error(500, {"kind": "Any"})) is errors.ServerFailed
     assert type(_error(500, {"kind": "InternalError"})) is errors.ServerFailed

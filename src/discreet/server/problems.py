@@ -44,10 +44,7 @@ def status_of(error: DiscreetError) -> int:
 
 def problem_of(error: DiscreetError) -> dict[str, Any]:
     """Return the problem object of an error."""
-    found = problem(status_of(error), error.kind, error.message, error.hint)
-    if isinstance(error, errors.BudgetExceeded):
-        found |= {"asked": error.asked, "left": error.left, "limit": error.limit}
-    return found
+    return problem(status_of(error), error.kind, error.message, error.hint) | error.more()
 
 
 def problem(status: int, kind: str, detail: str, hint: str = "") -> dict[str, Any]:

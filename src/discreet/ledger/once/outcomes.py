@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, again
+from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, from_facts
 from discreet.ledger.entry import Receipt
 from discreet.ledger.once.repeating import require_held
 from discreet.ledger.once.states import AccountState, ChargeOutcome
@@ -102,8 +102,7 @@ class Outcomes:
             require_held(session.book, session.writer, receipt)
             found = session.book.outcomes.get(receipt.position)
             if found is None or found.state is AccountState.BEGUN:
-                words = {"kind": said.kind, "message": said.message, "hint": said.hint}
-                session.append("failed", {"charge": receipt.position, "error": words})
+                session.append("failed", {"charge": receipt.position, "error": said.facts()})
 
     def let_go(self, receipt: Receipt) -> None:
         """Say that this process no longer works on it."""
@@ -118,7 +117,7 @@ class Outcomes:
 def error_of(outcome: ChargeOutcome) -> DiscreetError:
     """Return the error that a failed or lost request ends in, every time in the same words."""
     said: dict[str, Any] | None = outcome.error
-    return AnswerLost() if said is None else again(said["kind"], said["message"], said["hint"])
+    return AnswerLost() if said is None else from_facts(said)
 
 
 def missing_answer(request_id: str) -> LedgerTampered:

@@ -18,7 +18,7 @@ from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, plain
 from discreet.core.output import OutputType
 from discreet.engine.duckdb.scratch import outcome
-from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
+from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused, from_facts
 from discreet.release.afterwards.tables import public_tables, typed, written
 from discreet.release.desk import Desk
 from discreet.release.request import Request
@@ -195,6 +195,4 @@ def told_of_inner() -> Iterator[None]:
     except BudgetExceeded as error:
         paid = "The questions inside it were charged and answered; the same request goes on from there."
         said = error.message.replace("Nothing was charged.", paid)
-        raise BudgetExceeded(
-            said, hint=error.hint, asked=error.asked, left=error.left, limit=error.limit
-        ) from None
+        raise from_facts(error.facts() | {"message": said}) from None

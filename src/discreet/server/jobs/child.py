@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError, InternalError
 from discreet.server.failures import log_failure
-from discreet.server.jobs.order import JobOrder, packed_error
+from discreet.server.jobs.order import JobOrder
 
 if TYPE_CHECKING:
     from discreet.api import Curator
@@ -175,7 +175,7 @@ def perform(order: JobOrder, send: Send) -> None:
     except DiscreetError as error:
         if curator is not None:
             send({"told": curator.ledger.probes.since(order.told)})  # before what it tells
-        send({"error": packed_error(error)})
+        send({"error": error.facts()})
     except MemoryError:
         send({"lacked": "memory"})
     except BaseException as error:  # noqa: BLE001  # whatever it is, the server must hear of it

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.server.jobs.order import JobOrder, Refusals, Told, unpacked_error
+from discreet.errors import from_facts
+from discreet.server.jobs.order import JobOrder, Refusals, Told
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.workplace import sweep, workplace
 
@@ -239,7 +240,7 @@ class Children:
                     case {"told": list(told)} if probes is not None:
                         probes.add(told)
                     case {"error": error}:
-                        raise unpacked_error(error)
+                        raise from_facts(error)
                     case {"lacked": "memory"}:
                         most = f"{limits.memory_mb:,} MB"
                         raise ChildEnded(

@@ -1,4 +1,4 @@
-"""What a server tells a child process to do, and how errors travel back from it."""
+"""What a server tells a child process to do."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from discreet.errors import DiscreetError, MissingExtra, again
-
 if TYPE_CHECKING:
     from discreet.catalog.catalog import Catalog
 
 Told: TypeAlias = tuple[int, Mapping[tuple[str, str | None], int]]
 """An hour, and how often whom a ledger told in it that others leave no room."""
-
-_MORE = ("asked", "left", "limit", "construct")
-"""What some errors say besides their sentence."""
 
 
 class Refusals(Protocol):
@@ -46,22 +41,3 @@ class JobOrder:
     memory_mb: int
     catalog: Catalog | None = None
     told: Told = (-1, {})
-
-
-def packed_error(error: DiscreetError) -> dict[str, str]:
-    """Return an error that was foreseen as plain text: its words are public."""
-    more = {name: str(getattr(error, name)) for name in _MORE if hasattr(error, name)}
-    return {"kind": error.kind, "message": error.message, "hint": error.hint, **more}
-
-
-def unpacked_error(said: Mapping[str, str]) -> DiscreetError:
-    """Return the error that `packed_error` packed."""
-    if said["kind"] == MissingExtra.__name__:  # it makes its own sentence of other words
-        found: DiscreetError = MissingExtra("", extra="")
-        found.message, found.hint = said["message"], said["hint"]
-        return found
-    found = again(said["kind"], said["message"], said["hint"])
-    for name in _MORE:
-        if name in said and hasattr(found, name):
-            setattr(found, name, said[name])
-    return found

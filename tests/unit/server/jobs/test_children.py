@@ -59,7 +59,7 @@ def test_errors_that_were_foreseen_travel_whole_and_others_without_their_words(t
         found.run(job(), "child_tasks:refuse", {"kind": "input"})
     with pytest.raises(MissingExtra) as extra:
         found.run(job(), "child_tasks:refuse", {"kind": "extra"})
-    assert extra.value.to_json() == MissingExtra("jax", extra="rap").to_json()
+    assert vars(extra.value) == vars(MissingExtra("jax", extra="rap"))
     with pytest.raises(ChildEnded) as other:
         found.run(job(), "child_tasks:refuse", {"kind": "other"})
     assert "cell" not in str(other.value)
