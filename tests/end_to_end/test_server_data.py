@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from fastapi.routing import APIRoute
 
+from discreet.catalog.declare import change_file
 from discreet.errors import CatalogError
 from discreet.server.access.auth import all_routes
-from discreet.catalog.declare import change_file
 from server_kit import running, write_world
 
 API = "/api/v1"
