@@ -43,7 +43,8 @@ ROOMS: dict[str, set[str]] = {
     "anonymize": {"engine", "catalog", "kernel", "ledger", "report"},
     # synth: the same sealed codes and the same door, with sums of residuals beside counts.
     "learn": BELOW_PUBLISH | {"report", "synth"},
-    "examples": {"engine"},
+    # catalog: the town comes with its discreet.toml, composed as every other.
+    "examples": {"engine", "catalog"},
     # api: without a curator handed in, an attack plays against one of its own example town.
     # client: a running server is attacked the way anybody would, from outside.
     "attack": BELOW_ATTACK | {"api", "client"},

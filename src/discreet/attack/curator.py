@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,11 +17,21 @@ import pyarrow.parquet as pq
 
 from discreet.api import Curator
 from discreet.api import open as open_curator
-from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.amounts import with_totals
+from discreet.catalog.declare.change_file import change_file, write_file
+from discreet.catalog.declare.compose import (
+    analyst_lines,
+    composed,
+    dataset_lines,
+    engine_and_ledger,
+    table_lines,
+)
+from discreet.catalog.declare.toml_text import WrittenTable
+from discreet.catalog.read.policy_file import FILE_NAME
 from discreet.client import Client, connect
 from discreet.core.answer import Answer
 from discreet.core.arrays import Bits
-from discreet.core.numbers import Number
+from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.errors import InvalidInput
 from discreet.examples import Town, town
 from discreet.learn.regress import regress
@@ -47,25 +57,25 @@ class Exhibit:
     """One table of the victim: its rows and, for discreet.toml, each column's declaration."""
 
     rows: pa.Table
-    columns: Mapping[str, str]
+    columns: Mapping[str, WrittenTable]
     public_copies: int | None = None
     """None for private rows; otherwise a public table with this many rows a key."""
-    people: str = 'unit = "row"'
+    people: WrittenTable = field(default_factory=lambda: {"unit": "row"})
     """Whose the private rows are, and how many of each person count; one a person unless said."""
 
 
-BOOLEAN = 'type = "boolean"'
+BOOLEAN: WrittenTable = {"type": "boolean"}
 """The declaration of a column of yes and no."""
 
 
-def whole_numbers(low: int, high: int) -> str:
+def whole_numbers(low: int, high: int) -> WrittenTable:
     """Return the declaration of a column of whole numbers."""
-    return f'type = "integer", lower = {low}, upper = {high}'
+    return {"type": "integer", "lower": low, "upper": high}
 
 
-def categories(values: Sequence[str]) -> str:
+def categories(values: Sequence[str]) -> WrittenTable:
     """Return the declaration of a column of words."""
-    return f'type = "category", values = [{", ".join(toml.text(value) for value in values)}]'
+    return {"type": "category", "values": tuple(values)}
 
 
 def people_exhibit(bits: Bits, key: str) -> Exhibit:
@@ -127,8 +137,7 @@ def staged(people: int, *, tables: Sequence[str], **more: int) -> Iterator[Town]
 @contextmanager
 def curated(config: Path, *, epsilon: float) -> Iterator[Curator]:
     """Yield the curator of a staged town after its owner set every dataset's total to `epsilon`."""
-    text = config.read_text(encoding="utf-8")
-    config.write_text(text.replace("epsilon = 1.0\n", f"epsilon = {epsilon!r}\n"), encoding="utf-8")
+    change_file(config, lambda text: with_totals(text, {"epsilon": Epsilon.of(epsilon).value}))
     with open_curator(config) as curator:
         yield curator
 
@@ -182,21 +191,16 @@ def _write(
     shares: Mapping[str, Number],
 ) -> Path:
     """Return the discreet.toml over these tables, written into a folder with their rows."""
-    lines = [
-        '[engine]\nurl = "duckdb:"\n[ledger]\nurl = "sqlite:ledger.db"',
-        f"[datasets.{DATASET}]\nepsilon = {epsilon}\ndelta = {delta}",
-    ]
+    total = {"epsilon": Epsilon.of(epsilon).value, "delta": Delta.of(delta).value}
+    parts = [engine_and_ledger(), dataset_lines(DATASET, total)]
     for name, exhibit in tables.items():
         pq.write_table(exhibit.rows.select(list(exhibit.columns)), base / f"{name}.parquet")
-        place = f"datasets.{DATASET}.tables.{name}"
         copies = exhibit.public_copies
-        kind = exhibit.people if copies is None else f"public = true\nkey_copies = {copies}"
-        lines += [f'[{place}]\nsource = "{name}.parquet"\n{kind}\n[{place}.columns]']
-        lines += [f"{column} = {{ {domain} }}" for column, domain in exhibit.columns.items()]
-    lines += [
-        f"[analysts.{name}]\ndatasets = {{ {DATASET} = {{ epsilon = {share} }} }}"
-        for name, share in shares.items()
-    ]
-    path = base / "discreet.toml"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        kind = exhibit.people if copies is None else {"public": True, "key_copies": copies}
+        facts = {"source": f"{name}.parquet", **kind}
+        parts.append(table_lines(DATASET, name, facts, exhibit.columns))
+    for name, share in shares.items():
+        parts.append(analyst_lines(name, {DATASET: {"epsilon": Epsilon.of(share).value}}))
+    path = base / FILE_NAME
+    write_file(path, composed(*parts))
     return path

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.attack.curator import BOOLEAN, categories, whole_numbers
-from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.toml_text import WrittenTable
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -94,7 +94,7 @@ class OwnPeople:
     rows: pa.Table
     domains: Mapping[str, FiniteDomain]
 
-    def declared(self) -> dict[str, str]:
+    def declared(self) -> dict[str, WrittenTable]:
         """Return the columns as discreet.toml declares them."""
         return {name: declaration(domain) for name, domain in self.domains.items()}
 
@@ -152,17 +152,18 @@ def _domain(column: pa.ChunkedArray) -> FiniteDomain | None:
     return NumberDomain(first, math.ceil(Fraction(high) / step) * step, step)
 
 
-def declaration(domain: FiniteDomain) -> str:
-    """Return the inside of a column's table in discreet.toml; gaps may occur."""
+def declaration(domain: FiniteDomain) -> WrittenTable:
+    """Return a column's settings in discreet.toml; gaps may occur."""
+    found: WrittenTable
     match domain:
         case BooleanDomain():
-            return f"{BOOLEAN}, missing = true"
+            found = BOOLEAN
         case IntegerDomain(lower=lower, upper=upper):
-            return f"{whole_numbers(lower, upper)}, missing = true"
+            found = whole_numbers(lower, upper)
         case NumberDomain(lower=low, upper=high, step=step):
-            ends = f"lower = {toml.number(low)}, upper = {toml.number(high)}"
-            return f'type = "number", {ends}, step = {toml.number(step)}, missing = true'
+            found = {"type": "number", "lower": low, "upper": high, "step": step}
         case CategoryDomain(values=values):
-            return f"{categories(values)}, missing = true"
+            found = categories(values)
         case _:
             raise InvalidInput("A column of days cannot be declared here.")
+    return {**found, "missing": True}

@@ -7,12 +7,14 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from discreet.api import Curator, Planner
 from discreet.api import open as open_curator
+from discreet.catalog.declare.amounts import with_totals
+from discreet.catalog.declare.change_file import change_file
 from discreet.core.explanation import Explanation
+from discreet.core.numbers import Epsilon
 from discreet.core.requests.question import QuestionAsked
 from discreet.errors import InvalidInput, TooManyRequests
 from discreet.examples import town
@@ -95,7 +97,8 @@ class Bench:
         self._stack.close()
         folder = self._stack.enter_context(TemporaryDirectory(prefix="discreet-course-"))
         made = town(PEOPLE, folder=folder, tables=("people",))
-        _with_budget(made.toml, self._epsilon)
+        total = {"epsilon": Epsilon.of(self._epsilon).value, "delta": None}
+        change_file(made.toml, lambda text: with_totals(text, total))
         self._curator = self._stack.enter_context(open_curator(made.toml))
         for sql, epsilon in self._asked:
             self._curator.query(sql, epsilon=epsilon)
@@ -128,13 +131,6 @@ def _plain_count(sql: str, curator: Curator) -> bool:
         and not (asked.keys or asked.limit is not None or asked.offset)
         and asked.having == TRUE
     )
-
-
-def _with_budget(toml: Path, epsilon: str) -> None:
-    """Write another budget into the town's own file, which was just made."""
-    text = toml.read_text(encoding="utf-8")
-    text = text.replace("epsilon = 1.0\ndelta = 1e-9\n", f"epsilon = {epsilon}\n")
-    toml.write_text(text, encoding="utf-8")
 
 
 PLAIN = Bench("100000.0")

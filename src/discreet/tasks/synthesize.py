@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.api import open as open_curator
-from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.compose import composed, dataset_lines, table_lines
 from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.propose.bare_file import widest
 from discreet.core.numbers import Delta, Epsilon, Number
@@ -143,28 +143,24 @@ def _declaration(
     if unknown:
         raise InvalidInput(f"The data has no column '{unknown[0]}'.")
     unit = str(bounds["unit"])
-    lines = [
-        "[datasets.frame]",
-        f"epsilon = {epsilon}",
-        *([] if delta is None else [f"delta = {toml.number(Delta.of(delta).value * 2)}"]),
-        f"neighbours = {toml.text(str(bounds['neighbours']))}",
-        "[datasets.frame.tables.frame]",
-        'source = "frame.parquet"',
-        f"unit = {toml.text(unit)}",
-        *([] if unit == "row" else [f"max_rows = {int(bounds['max_rows'])}"]),
-        "[datasets.frame.tables.frame.columns]",
-    ]
-    for field in table.schema:
-        if field.name == unit:
-            continue
-        settings = columns.get(field.name)
-        shown = (
-            widest(_storage(field.type))
-            if settings is None
-            else {k: _setting(v) for k, v in settings.items()}
-        )
-        lines.append(f"{toml.key(field.name)} = {toml.inline_table(shown)}")
-    return "\n".join(lines) + "\n"
+    promise = {
+        "epsilon": epsilon.value,
+        "delta": None if delta is None else Delta.of(delta).value * 2,
+        "neighbours": str(bounds["neighbours"]),
+    }
+    facts = {
+        "source": "frame.parquet",
+        "unit": unit,
+        "max_rows": None if unit == "row" else int(bounds["max_rows"]),
+    }
+    shown = {
+        field.name: {k: _setting(v) for k, v in columns[field.name].items()}
+        if field.name in columns
+        else widest(_storage(field.type))
+        for field in table.schema
+        if field.name != unit
+    }
+    return composed(dataset_lines("frame", promise), table_lines("frame", "frame", facts, shown))
 
 
 _STORED: tuple[tuple[Callable[[pa.DataType], bool], Storage], ...] = (

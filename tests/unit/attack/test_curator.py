@@ -4,18 +4,20 @@ import pyarrow as pa
 import pytest
 
 from discreet.attack.curator import (
+    BOOLEAN,
     Exhibit,
     curated,
     curator_over,
     part_of,
     staged,
     synthetic_copy,
+    whole_numbers,
 )
 from discreet.errors import BudgetExceeded
 
 BITS = Exhibit(
     pa.table({"place": list(range(40)), "secret": [True, False] * 20}),
-    {"place": 'type = "integer", lower = 0, upper = 39', "secret": 'type = "boolean"'},
+    {"place": whole_numbers(0, 39), "secret": BOOLEAN},
 )
 
 
@@ -31,10 +33,7 @@ def test_a_real_curator_answers_charges_and_stops():
 def test_a_public_table_multiplies_the_noise_by_its_copies():
     subsets = Exhibit(
         pa.table({"place": [0, 0, 1], "subset": [0, 1, 0]}),
-        {
-            "place": 'type = "integer", lower = 0, upper = 39',
-            "subset": 'type = "integer", lower = 0, upper = 1',
-        },
+        {"place": whole_numbers(0, 39), "subset": whole_numbers(0, 1)},
         public_copies=2,
     )
     sql = (

@@ -8,6 +8,7 @@ import pyarrow as pa
 from discreet.attack.attacks import AttackSettings
 from discreet.attack.curator import BOOLEAN, categories, staged, whole_numbers
 from discreet.attack.files import OwnPeople, people_of, read_rows
+from discreet.catalog.declare.toml_text import WrittenTable
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 from discreet.examples.people import JOBS, REGIONS, SEXES
@@ -32,13 +33,13 @@ def people_to_attack(chosen: AttackSettings) -> OwnPeople:
     return OwnPeople(found.rows.take(pa.array(order)), found.domains)
 
 
-DECLARED: dict[str, str] = {
+DECLARED: dict[str, WrittenTable] = {
     "age": whole_numbers(0, 120),
     "sex": categories(SEXES),
     "region": categories(REGIONS),
-    "education": f"{categories(p.EDUCATIONS)}, missing = true",
+    "education": {**categories(p.EDUCATIONS), "missing": True},
     "job": categories(JOBS),
-    "income": f"{whole_numbers(0, p.INCOME_UPPER)}, missing = true",
+    "income": {**whole_numbers(0, p.INCOME_UPPER), "missing": True},
     "married": BOOLEAN,
     "household_size": whole_numbers(1, 8),
     "smoker": BOOLEAN,

@@ -145,8 +145,8 @@ def noisy_counts(index: Index, *, epsilon: float) -> Floats:
     films = min(len(index.support) - 1, MOST_FILMS)
     film = np.repeat(np.arange(len(index.support)), index.support)
     rows = pa.table({"user_id": pa.array(index.record), "film_id": pa.array(film)})
-    declared = {"user_id": 'type = "identifier"', "film_id": whole_numbers(1, films)}
-    ratings = Exhibit(rows, declared, people=f'unit = "user_id"\nmax_rows = {MOST_RATINGS}')
+    declared = {"user_id": {"type": "identifier"}, "film_id": whole_numbers(1, films)}
+    ratings = Exhibit(rows, declared, people={"unit": "user_id", "max_rows": MOST_RATINGS})
     with curator_over({"ratings": ratings}, epsilon=epsilon) as ask:
         answer = ask("SELECT film_id, COUNT(*) AS n FROM ratings GROUP BY film_id", epsilon)
     counts = np.zeros(len(index.support))

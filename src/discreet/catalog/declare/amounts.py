@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.catalog.declare import toml_text as toml
-from discreet.catalog.declare.sections import checked, inside, parsed, sections_of
+from discreet.catalog.declare.compose import analyst_lines, composed, setting, settings_lines
+from discreet.catalog.declare.sections import (
+    checked,
+    comments_of,
+    entries_of,
+    inside,
+    parsed,
+    sections_of,
+    with_line,
+)
+from discreet.catalog.declare.toml_text import number
+from discreet.errors import CatalogError
 
 Amounts: TypeAlias = Mapping[str, Decimal | Fraction]
 """Settings by name: epsilon and perhaps delta."""
+Totals: TypeAlias = Mapping[str, Decimal | Fraction | None]
+"""The same, where None takes one away."""
 
 _ASSIGNED = re.compile(r"(\s*(epsilon|delta)\s*=\s*)[^#\s]+(.*\n?)")
 
@@ -35,6 +47,40 @@ def with_amounts(text: str, place: tuple[str, ...], amounts: Amounts) -> str:
     return checked("".join(lines), wanted)
 
 
+def with_totals(text: str, totals: Totals) -> str:
+    """Return `text` in which every dataset with a budget of its own has these totals in place of those it states.
+
+    Refuses where there is no such dataset, or where one does not state what shall be replaced.
+    """
+    datasets = parsed(text).get("datasets", {}).items()
+    own = [name for name, settings in datasets if "budget" not in settings]
+    stated = [totals.keys() <= settings.keys() for name, settings in datasets if name in own]
+    if not own or not all(stated):
+        raise CatalogError(
+            f"A dataset does not state {' and '.join(totals)}, which were to change."
+        )
+    kept = {name: value for name, value in totals.items() if value is not None}
+    for dataset in own:
+        place = ("datasets", dataset)
+        text = _without_settings(text, place, totals.keys() - kept.keys())
+        text = with_amounts(text, place, kept)
+    return text
+
+
+def _without_settings(text: str, place: tuple[str, ...], names: Collection[str]) -> str:
+    wanted = parsed(text)
+    for name in names:
+        del inside(wanted, place)[name]
+    lines = text.splitlines(keepends=True)
+    for section in reversed([s for s in sections_of(lines) if s.path == place]):
+        body = lines[section.first + 1 : section.last]
+        for first, last, name in reversed(list(entries_of(body))):
+            if name in names:
+                body[first:last] = [f"{each}\n" for each in comments_of("".join(body[first:last]))]
+        lines[section.first + 1 : section.last] = body
+    return checked("".join(lines), wanted)
+
+
 def with_share(text: str, analyst: str, dataset: str, amounts: Amounts | None) -> str:
     """Return `text` in which the analyst has this share of the dataset; None takes it away."""
     wanted = parsed(text)
@@ -48,16 +94,17 @@ def with_share(text: str, analyst: str, dataset: str, amounts: Amounts | None) -
     if not analysts:
         del wanted["analysts"]
     lines = text.splitlines(keepends=True)
-    mine = ("analysts", analyst)
-    for section in reversed([s for s in sections_of(lines) if s.path[:2] == mine]):
-        body = lines[section.first : section.last]
-        lines[section.first : section.last] = [s for s in body if s.lstrip().startswith("#")]
+    mine = [s for s in sections_of(lines) if s.path[:2] == ("analysts", analyst)]
+    entries = [name for s in mine for _, _, name in entries_of(lines[s.first + 1 : s.last])]
+    if shares and [s.path for s in mine] == [("analysts", analyst)] and entries == ["datasets"]:
+        return with_line(text, ("analysts", analyst), setting("datasets", shares), wanted)
+    for section in reversed(mine):
+        body = "".join(lines[section.first : section.last])
+        lines[section.first : section.last] = [f"{each}\n" for each in comments_of(body)]
     rest = "".join(lines)
     if not shares:
         return checked(rest, wanted)
-    said = ", ".join(f"{toml.key(d)} = {toml.inline_table(share)}" for d, share in shares.items())
-    section_text = f"[analysts.{toml.key(analyst)}]\ndatasets = {{ {said} }}\n"
-    return checked(with_section(rest, section_text), wanted)
+    return checked(with_section(rest, composed(analyst_lines(analyst, shares))), wanted)
 
 
 def _with_values(lines: list[str], amounts: Amounts) -> list[str]:
@@ -66,12 +113,11 @@ def _with_values(lines: list[str], amounts: Amounts) -> list[str]:
     for line in lines:
         match = _ASSIGNED.fullmatch(line)
         if match is not None and match[2] in left:
-            line = f"{match[1]}{toml.number(left.pop(match[2]))}{match[3]}"  # noqa: PLW2901 the line, changed
+            line = f"{match[1]}{number(left.pop(match[2]))}{match[3]}"  # noqa: PLW2901 the line, changed
         found.append(line)
-    return [f"{name} = {toml.number(value)}\n" for name, value in left.items()] + found
+    return [f"{setting(name, value)}\n" for name, value in left.items()] + found
 
 
 def _values(amounts: Amounts) -> dict[str, Any]:
     """Return the amounts as the parser will read them back."""
-    written = "".join(f"{name} = {toml.number(value)}\n" for name, value in amounts.items())
-    return parsed(written)
+    return parsed("\n".join(settings_lines(amounts)))

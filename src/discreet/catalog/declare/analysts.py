@@ -9,8 +9,9 @@ from pathlib import Path
 from string import ascii_lowercase, digits
 
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare.amounts import with_section
 from discreet.catalog.declare.change_file import change_file
-from discreet.catalog.declare.toml_text import key, number
+from discreet.catalog.declare.compose import analyst_lines, composed
 from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.errors import CatalogError, InvalidInput
@@ -48,9 +49,8 @@ def with_analysts(
             )
     for dataset in datasets:
         old.dataset(dataset)
-    shares = ", ".join(f"{key(d)} = {{ epsilon = {number(epsilon.value)} }}" for d in datasets)
-    added = [f"[analysts.{key(name)}]\ndatasets = {{ {shares} }}\n" for name in names]
-    return text.rstrip("\n") + "\n\n" + "\n".join(added)
+    shares = {dataset: {"epsilon": epsilon.value} for dataset in datasets}
+    return with_section(text, composed(*(analyst_lines(name, shares) for name in names)))
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:

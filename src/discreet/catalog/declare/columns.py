@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.compose import setting
 from discreet.catalog.declare.proposal import Setting
-from discreet.catalog.declare.sections import checked, inside, parsed, read_toml, sections_of
+from discreet.catalog.declare.sections import (
+    checked,
+    entries_of,
+    inside,
+    parsed,
+    said_anew,
+    sections_of,
+)
 
 Settings: TypeAlias = Mapping[str, Setting]
 
@@ -23,12 +30,12 @@ def with_columns(
     wanted = parsed(text)
     declared = inside(wanted, place)
     lines = text.splitlines(keepends=True)
-    for section in [s for s in sections_of(lines) if s.path == place]:
+    for section in reversed([s for s in sections_of(lines) if s.path == place]):
         body = lines[section.first + 1 : section.last]
-        for first, last, name in reversed(list(_entries(body))):
+        for first, last, name in reversed(list(entries_of(body))):
             if name in columns and isinstance(declared.get(name), dict):
                 new = columns[name](as_settings(declared[name]))
-                body[first:last] = [f"{toml.key(name)} = {toml.inline_table(new)}\n"]
+                body[first:last] = said_anew(body[first:last], setting(name, new))
         lines[section.first + 1 : section.last] = body
     for name, change in columns.items():
         declared[name] = _read_back(change(as_settings(declared.get(name, {}))))
@@ -51,22 +58,6 @@ def hidden(_settings: Settings) -> Settings:
     return {"type": "text", "hidden": True}
 
 
-def _entries(lines: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield first line, end and key of each setting; one may go over several lines."""
-    at = 0
-    while at < len(lines):
-        if not lines[at].strip() or lines[at].lstrip().startswith("#"):
-            at += 1
-            continue
-        end = at + 1
-        while end < len(lines) and read_toml("".join(lines[at:end])) is None:
-            end += 1
-        found = read_toml("".join(lines[at:end]))
-        if found and len(found) == 1:
-            yield at, end, next(iter(found))
-        at = end
-
-
 def as_settings(raw: Mapping[str, Any]) -> Settings:
     """Return parsed settings in the kinds that are written to a file."""
     return {key: _setting(value) for key, value in raw.items()}
@@ -83,5 +74,5 @@ def _setting(value: Any) -> Setting:
 
 def _read_back(settings: Settings) -> dict[str, Any]:
     """Return the settings as the parser will read them."""
-    found: dict[str, Any] = parsed(f"x = {toml.inline_table(settings)}")["x"]
+    found: dict[str, Any] = parsed(setting("x", settings))["x"]
     return found

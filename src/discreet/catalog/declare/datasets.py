@@ -5,11 +5,18 @@ All the rest of the file stays as it was written.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
 
-from discreet.catalog.declare import toml_text as toml
-from discreet.catalog.declare.columns import as_settings
-from discreet.catalog.declare.sections import checked, inside, parsed, sections_of, with_line
+from discreet.catalog.declare.compose import heading, setting
+from discreet.catalog.declare.sections import (
+    checked,
+    entries_of,
+    inside,
+    parsed,
+    said_anew,
+    sections_of,
+    with_line,
+)
 from discreet.errors import CatalogError, UnknownName
 
 _PROMISED = ("epsilon", "delta", "neighbours", "renew", "alert")
@@ -47,10 +54,9 @@ def with_new_name(text: str, old: str, new: str) -> str:
         settings["budget"] = old
         inside(wanted, ("budgets", old)).update(promised)
     wanted["datasets"] = {new if name == old else name: facts for name, facts in datasets.items()}
-    lines = _renamed_lines(text.splitlines(keepends=True), old, new, budget=bool(promised))
+    lines, moved = _renamed_lines(text.splitlines(keepends=True), old, new, promised)
     if promised:
-        lines += ["\n", f"[budgets.{toml.key(old)}]\n"]
-        lines += [f"{key} = {_value(value)}\n" for key, value in promised.items()]
+        lines += ["\n", f"{heading('budgets', old)}\n", *moved]
     return checked("".join(lines), wanted)
 
 
@@ -59,21 +65,24 @@ def with_source(text: str, dataset: str, table: str, source: str) -> str:
     place = ("datasets", dataset, "tables", table)
     wanted = parsed(text)
     inside(wanted, place)["source"] = source
-    return with_line(text, place, "source", toml.text(source), wanted)
+    return with_line(text, place, setting("source", source), wanted)
 
 
-def _renamed_lines(lines: list[str], old: str, new: str, *, budget: bool) -> list[str]:
+def _renamed_lines(
+    lines: list[str], old: str, new: str, promised: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """Return the lines under the new name, and those of the promise, which move to its budget."""
+    moved: list[str] = []
     for section in reversed(list(sections_of(lines))):
         if section.path[:2] != ("datasets", old):
             continue
         body = lines[section.first + 1 : section.last]
-        if len(section.path) == 2 and budget:
-            body = [line for line in body if line.split("=")[0].strip() not in _PROMISED]
-            body.insert(0, f"budget = {toml.text(old)}\n")
-        path = ".".join(toml.key(part) for part in ("datasets", new, *section.path[2:]))
-        lines[section.first : section.last] = [f"[{path}]\n", *body]
-    return lines
-
-
-def _value(value: Any) -> str:
-    return toml.inline_table(as_settings(value)) if isinstance(value, dict) else toml.value(value)
+        if len(section.path) == 2 and promised:
+            for first, last, name in reversed(list(entries_of(body))):
+                if name in promised:
+                    moved[:0] = body[first:last]
+                    del body[first:last]
+            body.insert(0, f"{setting('budget', old)}\n")
+        head = said_anew([lines[section.first]], heading("datasets", new, *section.path[2:]))
+        lines[section.first : section.last] = [*head, *body]
+    return lines, moved

@@ -10,6 +10,9 @@ from typing import TypeAlias
 
 from discreet.core.numbers import Delta, Epsilon
 
+ENGINE, LEDGER = "duckdb:", "sqlite:ledger.db"
+"""Files are read by an engine of our own, and what was spent is remembered beside discreet.toml."""
+
 Setting: TypeAlias = (
     bool
     | int
@@ -64,8 +67,8 @@ class Proposal:
 
     dataset: str
     tables: tuple[TableProposal, ...]
-    engine_url: str = "duckdb:"
-    ledger_url: str = "sqlite:ledger.db"
+    engine_url: str = ENGINE
+    ledger_url: str = LEDGER
     epsilon: Epsilon | None = None
     delta: Delta | None = None
     accepted: bool = False

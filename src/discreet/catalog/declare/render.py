@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.compose import (
+    columns_lines,
+    composed,
+    engine_and_ledger,
+    heading,
+    setting,
+)
 from discreet.catalog.declare.proposal import ColumnProposal, Proposal, TableProposal
 
 HEAD = (
@@ -29,28 +36,19 @@ ACCEPTED = (
 
 def render_toml(proposal: Proposal) -> str:
     """Return the text of the file; reading it back gives the same settings."""
-    lines: list[str] = []
-    for words in ACCEPTED if proposal.accepted else HEAD:
-        lines += toml.comment(words)
-    lines += [
-        "",
-        "[engine]",
-        f"url = {toml.text(proposal.engine_url)}",
-        "",
-        "[ledger]",
-        f"url = {toml.text(proposal.ledger_url)}",
-        "",
-        *_dataset(proposal),
-    ]
-    for table in proposal.tables:
-        lines += ["", *_table(proposal, table)]
-    return "\n".join(lines) + "\n"
+    words = ACCEPTED if proposal.accepted else HEAD
+    return composed(
+        [line for each in words for line in toml.comment(each)],
+        engine_and_ledger(proposal.engine_url, proposal.ledger_url),
+        _dataset(proposal),
+        *(_table(proposal, table) for table in proposal.tables),
+    )
 
 
 def _dataset(proposal: Proposal) -> Iterable[str]:
-    yield f"[datasets.{toml.key(proposal.dataset)}]"
+    yield heading("datasets", proposal.dataset)
     if proposal.accepted:
-        yield "accepted = true  # the domains below were declared public unseen"
+        yield setting("accepted", True, "the domains below were declared public unseen")
     if proposal.epsilon is None:
         yield from toml.comment(
             "REQUIRED: the most that any one person can lose over all answers ever given. Nothing "
@@ -58,7 +56,7 @@ def _dataset(proposal: Proposal) -> Iterable[str]:
         )
         yield "# epsilon = 1.0"
     else:
-        yield f"epsilon = {toml.number(proposal.epsilon.value)}"
+        yield setting("epsilon", proposal.epsilon.value)
     if proposal.delta is None:
         yield from toml.comment(
             "Optional: a chance of failure far below one in the number of people, for Gaussian "
@@ -66,18 +64,18 @@ def _dataset(proposal: Proposal) -> Iterable[str]:
         )
         yield "# delta = 1e-9"
     else:
-        yield f"delta = {toml.number(proposal.delta.value)}"
-    yield 'neighbours = "add-remove"  # or "replace-one", if the number of rows is public'
+        yield setting("delta", proposal.delta.value)
+    note = 'or "replace-one", if the number of rows is public'
+    yield setting("neighbours", "add-remove", note)
 
 
 def _table(proposal: Proposal, table: TableProposal) -> Iterable[str]:
-    place = f"datasets.{toml.key(proposal.dataset)}.tables.{toml.key(table.name)}"
-    yield f"[{place}]"
+    yield heading("datasets", proposal.dataset, "tables", table.name)
     for words in table.seen:
         yield from toml.comment(words)
-    yield f"source = {toml.text(table.source)}"
+    yield setting("source", table.source)
     if table.encoding is not None:
-        yield f"encoding = {toml.text(table.encoding)}  # guessed: check names with odd letters"
+        yield setting("encoding", table.encoding, "guessed: check names with odd letters")
     if table.unit is None:
         yield from toml.comment(
             'REQUIRED: whom to protect. "row" if every row is another person; otherwise the '
@@ -85,17 +83,17 @@ def _table(proposal: Proposal, table: TableProposal) -> Iterable[str]:
         )
         yield '# unit = "row"'
     else:
-        yield f"unit = {toml.text(table.unit)}"
+        yield setting("unit", table.unit)
     yield from _max_rows(table)
     yield ""
-    yield f"[{place}.columns]"
+    yield from columns_lines(proposal.dataset, table.name, {})
     for column in table.columns:
         yield from _column(column)
 
 
 def _max_rows(table: TableProposal) -> Iterable[str]:
     if table.max_rows is not None:
-        yield f"max_rows = {table.max_rows}  # the most rows of one person that count"
+        yield setting("max_rows", table.max_rows, "the most rows of one person that count")
     elif table.suggested_rows is not None:
         yield from toml.comment(
             "The most rows of one person that count: more rows, more noise. The number here was "
@@ -107,4 +105,4 @@ def _max_rows(table: TableProposal) -> Iterable[str]:
 def _column(column: ColumnProposal) -> Iterable[str]:
     for words in column.seen:
         yield from toml.comment(words)
-    yield f"{toml.key(column.name)} = {toml.inline_table(column.settings)}"
+    yield setting(column.name, column.settings)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.amounts import with_amounts, with_share
 from discreet.catalog.declare.columns import as_settings
+from discreet.catalog.declare.compose import setting
 from discreet.catalog.declare.sections import inside, parsed, with_line
 from discreet.catalog.renewal import Renewal
 from discreet.errors import CatalogError
@@ -48,4 +48,4 @@ def _noted(text: str, place: tuple[str, ...], policy: Renewal, period: str) -> s
     wanted = parsed(text)
     settings = inside(wanted, place)["renew"]
     settings["granted"] = [*policy.granted, period]
-    return with_line(text, place, "renew", toml.inline_table(as_settings(settings)), wanted)
+    return with_line(text, place, setting("renew", as_settings(settings)), wanted)

@@ -6,6 +6,7 @@ settings would differ, nothing is changed and the owner is asked to edit the fil
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,10 +15,20 @@ from typing import Any
 
 from discreet.errors import CatalogError
 
+_WORDS = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"'
+    r"|'''.*?'''|'[^'\n]*'|(?P<comment>#[^\r\n]*)",
+    re.DOTALL,
+)
+"""Texts of TOML, in which a # is a letter, and comments."""
+
 
 @dataclass(frozen=True, slots=True)
 class TomlSection:
-    """Lines `first` to `last` (not included) under one [heading]."""
+    """Lines `first` to `last` (not included) under one [heading].
+
+    Comments right above the next heading are the next section's.
+    """
 
     path: tuple[str, ...]
     first: int
@@ -27,9 +38,48 @@ class TomlSection:
 def sections_of(lines: list[str]) -> Iterator[TomlSection]:
     """Yield the sections of a file."""
     heads = [(i, path) for i, line in enumerate(lines) if (path := _heading(line))]
-    ends = [first for first, _ in heads[1:]] + [len(lines)]
+    ends = [_without_comments(lines, first) for first, _ in heads[1:]] + [len(lines)]
     for (first, path), last in zip(heads, ends, strict=False):  # no heading has no end
         yield TomlSection(path, first, last)
+
+
+def _without_comments(lines: list[str], end: int) -> int:
+    while lines[end - 1].lstrip().startswith("#"):
+        end -= 1
+    return end
+
+
+def comments_of(text: str) -> list[str]:
+    """Return the comments of a piece of TOML, each from its # to the end of its line."""
+    return [found["comment"] for found in _WORDS.finditer(text) if found["comment"]]
+
+
+def entries_of(lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield first line, end and key of each setting; one may go over several lines."""
+    at = 0
+    while at < len(lines):
+        if not lines[at].strip() or lines[at].lstrip().startswith("#"):
+            at += 1
+            continue
+        end = at + 1
+        while end < len(lines) and read_toml("".join(lines[at:end])) is None:
+            end += 1
+        found = read_toml("".join(lines[at:end]))
+        if found and len(found) == 1:
+            yield at, end, next(iter(found))
+        at = end
+
+
+def said_anew(lines: list[str], said: str) -> list[str]:
+    """Return the lines of one setting, or of a heading, as they say `said`; their comments stay.
+
+    One that stood behind it stands behind it again, those among its lines stand above it.
+    """
+    *above, last = comments_of("".join(lines)) or [""]
+    behind = comments_of(lines[-1])
+    if last and not behind:
+        above, last = [*above, last], ""
+    return [*(f"{each}\n" for each in above), f"{said}  {last}".rstrip() + "\n"]
 
 
 def _heading(line: str) -> tuple[str, ...]:
@@ -45,16 +95,16 @@ def _heading(line: str) -> tuple[str, ...]:
     return tuple(path) if inner == {} else ()
 
 
-def with_line(
-    text: str, place: tuple[str, ...], name: str, said: str, wanted: dict[str, Any]
-) -> str:
-    """Return `text` in which a setting that stands in [place] on one line says this, and no other is changed."""
+def with_line(text: str, place: tuple[str, ...], said: str, wanted: dict[str, Any]) -> str:
+    """Return `text` in which the setting of that name in [place] reads as `said`, and no other is changed."""
+    (name,) = parsed(said)
     lines = text.splitlines(keepends=True)
-    for section in sections_of(lines):
-        if section.path == place:
-            for i in range(section.first + 1, section.last):
-                if lines[i].split("=")[0].strip() == name:
-                    lines[i] = f"{name} = {said}\n"
+    for section in reversed([s for s in sections_of(lines) if s.path == place]):
+        body = lines[section.first + 1 : section.last]
+        for first, last, key in reversed(list(entries_of(body))):
+            if key == name:
+                body[first:last] = said_anew(body[first:last], said)
+        lines[section.first + 1 : section.last] = body
     return checked("".join(lines), wanted)
 
 

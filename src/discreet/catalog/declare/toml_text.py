@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import TypeAlias
 
 from discreet.catalog.declare.proposal import Setting
 from discreet.errors import InvalidInput
@@ -13,6 +14,9 @@ from discreet.errors import InvalidInput
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNSAFE = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]')
+Written: TypeAlias = Setting | Fraction | Mapping[str, "Written"]
+"""What can be written: a setting, an exact amount, or a table of such in one line."""
+WrittenTable: TypeAlias = Mapping[str, Written]
 LINE = 96
 MAX_DIGITS = 60
 
@@ -55,24 +59,20 @@ def _finite_decimal(value: Fraction) -> Decimal:
         return exact.normalize()
 
 
-def value(setting: Setting) -> str:
+def value(setting: Written) -> str:
     """Return one setting as TOML."""
     if isinstance(setting, bool):
         return "true" if setting else "false"
     if isinstance(setting, int):
         return str(setting)
-    if isinstance(setting, Decimal):
+    if isinstance(setting, Decimal | Fraction):
         return number(setting)
     if isinstance(setting, str):
         return text(setting)
     if isinstance(setting, tuple):
         return _array([text(item) for item in setting])
     if isinstance(setting, Mapping):
-        pairs = ", ".join(
-            f"{key(name)} = [{', '.join(text(item) for item in items)}]"
-            for name, items in setting.items()
-        )
-        return f"{{ {pairs} }}"
+        return inline_table(setting)
     return setting.isoformat()  # a local date or date-time of TOML
 
 
@@ -90,7 +90,7 @@ def _array(items: list[str]) -> str:
     return "[\n" + "".join(f"    {line.rstrip()}\n" for line in lines) + "]"
 
 
-def inline_table(settings: Mapping[str, Setting]) -> str:
+def inline_table(settings: WrittenTable) -> str:
     """Return `{ type = "integer", lower = 0 }`."""
     pairs = ", ".join(f"{key(name)} = {value(setting)}" for name, setting in settings.items())
     return f"{{ {pairs} }}"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.change_file import change_file
+from discreet.catalog.declare.compose import heading, setting
 from discreet.catalog.declare.sections import read_toml
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import CatalogError
@@ -17,23 +18,17 @@ NO_BUDGET = (
 NO_UNIT = 'Whose rows these are is open: write unit = "row", or the column that names the person.'
 
 
-def toml_header(dataset: str, table: str | None = None) -> str:
-    """Return the line that begins a dataset, or one of its tables."""
-    place = f"datasets.{toml.key(dataset)}"
-    return f"[{place}]" if table is None else f"[{place}.tables.{toml.key(table)}]"
-
-
-def budget_lines(epsilon: Epsilon | None, delta: Delta | None) -> Iterator[str]:
+def first_budget(epsilon: Epsilon | None, delta: Delta | None) -> Iterator[str]:
     """Yield the lines that state a budget, or say that it is missing."""
     if epsilon is None:
         yield from toml.comment(NO_BUDGET)
         return
-    yield f"epsilon = {toml.number(epsilon.value)}"
+    yield setting("epsilon", epsilon.value)
     if delta is not None and delta.value:
         yield from toml.comment(
             "Twice the delta of the first run: the ledger keeps two books, each with half of it."
         )
-        yield f"delta = {toml.number(delta.value)}"
+        yield setting("delta", delta.value)
 
 
 def unit_lines(unit: str | None) -> Iterator[str]:
@@ -41,10 +36,10 @@ def unit_lines(unit: str | None) -> Iterator[str]:
     if unit is None:
         yield from toml.comment(NO_UNIT)
         return
-    yield f"unit = {toml.text(unit)}"
+    yield setting("unit", unit)
     if unit != "row":
         yield from toml.comment("The most rows of one person that count.")
-        yield "max_rows = 1"
+        yield setting("max_rows", 1)
 
 
 def find_declared(place: Path, path: Path) -> str | None:
@@ -76,11 +71,11 @@ def _filled(
     """Return `text` with the first budget where we left room for it; None where we did not."""
     dataset, table, source = found
     text = text.replace("\r\n", "\n")  # an editor may have changed the ends of our lines
-    head = toml_header(dataset)
-    begin = (toml_header(dataset, table), f"source = {toml.text(source)}")
+    head = heading("datasets", dataset)
+    begin = (heading("datasets", dataset, "tables", table), setting("source", source))
     gaps = {
-        "\n".join((head, *budget_lines(None, None))): (
-            "\n".join((head, *budget_lines(epsilon, delta)))
+        "\n".join((head, *first_budget(None, None))): (
+            "\n".join((head, *first_budget(epsilon, delta)))
         ),
         "\n".join((*begin, *unit_lines(None))): "\n".join((*begin, *unit_lines(unit))),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -12,16 +12,23 @@ from functools import partial
 from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.amounts import with_section
 from discreet.catalog.declare.change_file import bytes_of, change_file, put_back_file
 from discreet.catalog.declare.columns import Settings, with_columns
+from discreet.catalog.declare.compose import (
+    columns_lines,
+    composed,
+    engine_and_ledger,
+    heading,
+    settings_lines,
+)
 from discreet.catalog.declare.proposal import Setting
+from discreet.catalog.declare.toml_text import comment
 from discreet.catalog.declare.unbudgeted import (
-    budget_lines,
     declared_in,
     fill_in,
     find_declared,
-    toml_header,
+    first_budget,
     unit_lines,
 )
 from discreet.catalog.propose.profile import columns_that_read
@@ -64,7 +71,6 @@ HEAD = (
     "ranges below are as wide as the types, so no value here was read from the rows. Declare "
     "what is public knowledge (bounds, lists of values) and nothing need be learned with budget."
 )
-_ENGINE_AND_LEDGER = ("[engine]", 'url = "duckdb:"', "", "[ledger]", 'url = "sqlite:ledger.db"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,16 +258,16 @@ def _written(
             f"'{path.name}' has no column '{unit}', which --unit names.",
             hint="Write --unit row if every row is another person.",
         )
-    facts = [
-        (column, widest(Storage.NUMBER if column in numbers else storage(kind)))
+    facts = {
+        column: widest(Storage.NUMBER if column in numbers else storage(kind))
         for column, kind in columns
         if column != unit
-    ]
+    }
     dataset = name
 
     def edit(before: str) -> str:
         nonlocal dataset
-        lines = [*toml.comment(HEAD), "", *_ENGINE_AND_LEDGER]
+        start = before or composed(comment(HEAD), engine_and_ledger())
         if before:
             if declared_in(before, place, path) is not None:
                 raise InvalidInput(
@@ -269,11 +275,17 @@ def _written(
                     hint="Give the command again: it will use that declaration.",
                 )
             names = loads(before, base=base)
-            dataset, lines = numbered(name, (*names.datasets, *names.unfinished)), []
-        lines += ["", toml_header(dataset), *budget_lines(epsilon, delta), ""]
-        lines += _table(dataset, name, source, unit, found.encodings.get(name))
-        lines += [f"{toml.key(name)} = {toml.inline_table(settings)}" for name, settings in facts]
-        return before.rstrip("\n") + "\n".join(lines) + "\n"
+            dataset = numbered(name, (*names.datasets, *names.unfinished))
+        added = composed(
+            [heading("datasets", dataset), *first_budget(epsilon, delta)],
+            [
+                heading("datasets", dataset, "tables", name),
+                *settings_lines({"source": source, "encoding": found.encodings.get(name)}),
+                *unit_lines(unit),
+            ],
+            columns_lines(dataset, name, facts),
+        )
+        return with_section(start, added)
 
     change_file(place, edit, start="")
     return Bare(place, f"{dataset}.{name}", created=True)
@@ -289,18 +301,6 @@ def _facts(engine: Engine, name: str) -> tuple[list[tuple[str, str]], set[str]]:
     columns = engine.columns(name)
     texts = [each for each in columns if storage(each[1]) is Storage.TEXT]
     return columns, columns_that_read(engine, name, texts, ColumnKind.NUMBER)
-
-
-def _table(
-    dataset: str, name: str, source: str, unit: str | None, encoding: str | None
-) -> Iterable[str]:
-    yield toml_header(dataset, name)
-    yield f"source = {toml.text(source)}"
-    if encoding is not None:
-        yield f"encoding = {toml.text(encoding)}"
-    yield from unit_lines(unit)
-    yield ""
-    yield toml_header(dataset, name).removesuffix("]") + ".columns]"
 
 
 def widest(kind: Storage) -> Mapping[str, Setting]:

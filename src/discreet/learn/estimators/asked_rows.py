@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.compose import composed, dataset_lines, table_lines
 from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.read.policy_file import loads
 from discreet.engine.connect import connect
@@ -87,24 +87,16 @@ def _held(
 def _toml(
     budget: LearnBudget, columns: Mapping[str, Mapping[str, Setting]], *, accepted: bool
 ) -> str:
-    lines = [
-        f"[datasets.{DATASET}]",
-        f"epsilon = {toml.number(budget.policy.epsilon.value)}",
-        f"delta = {toml.number(budget.policy.delta.value)}",
-        f"neighbours = {toml.text(budget.policy.neighbours.value)}",
-        f"accepted = {toml.value(accepted)}",
-        f"[datasets.{DATASET}.tables.{TABLE}]",
-        f"source = {toml.text(TABLE + '.parquet')}",
-        f"unit = {toml.text(budget.unit)}",
-        *([] if budget.max_rows is None else [f"max_rows = {budget.max_rows}"]),
-        f"[datasets.{DATASET}.tables.{TABLE}.columns]",
-    ]
-    lines += [
-        f"{toml.key(name)} = {toml.inline_table(settings)}"
-        for name, settings in columns.items()
-        if name != budget.unit
-    ]
-    return "\n".join(lines) + "\n"
+    policy = budget.policy
+    promise = {
+        "epsilon": policy.epsilon.value,
+        "delta": policy.delta.value,
+        "neighbours": policy.neighbours.value,
+        "accepted": accepted,
+    }
+    facts = {"source": f"{TABLE}.parquet", "unit": budget.unit, "max_rows": budget.max_rows}
+    asked = {name: settings for name, settings in columns.items() if name != budget.unit}
+    return composed(dataset_lines(DATASET, promise), table_lines(DATASET, TABLE, facts, asked))
 
 
 def labels_of(

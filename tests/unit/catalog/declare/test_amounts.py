@@ -3,7 +3,12 @@ from decimal import Decimal
 
 import pytest
 
-from discreet.catalog.declare.amounts import with_amounts, with_section, with_share
+from discreet.catalog.declare.amounts import (
+    with_amounts,
+    with_section,
+    with_share,
+    with_totals,
+)
 from discreet.errors import CatalogError
 
 TEXT = """# top
@@ -44,6 +49,33 @@ def test_a_share_changes_and_nothing_else(analyst):
     assert tomllib.loads(new) == wanted
     for comment in ("# top", "# the town", "# chosen by the council", "# about alice", "# inside"):
         assert comment in new
+
+
+def test_a_share_changes_in_its_place_and_keeps_what_was_said_of_it():
+    text = """[analysts.alice]   # on leave
+# both of them
+datasets = { town = { epsilon = 0.5 } }   # until June
+# the other one
+[analysts.bob]
+datasets = { town = { epsilon = 1 } }
+"""
+    new = with_share(text, "alice", "town", {"epsilon": Decimal("0.25")})
+    assert new == text.replace("0.5 } }   #", "0.25 } }  #")
+    gone = with_share(new, "alice", "town", None)
+    for comment in ("# on leave", "# both of them", "# until June", "# the other one"):
+        assert comment in gone
+    assert "alice" not in gone
+
+
+def test_totals_are_edited_where_they_stand():
+    new = with_totals(TEXT, {"epsilon": Decimal(50)})
+    assert new == TEXT.replace("epsilon = 1.0     #", "epsilon = 50.0     #")
+    both = with_amounts(TEXT, ("datasets", "town"), {"delta": Decimal("1e-9")})
+    less = with_totals(both, {"epsilon": Decimal(50), "delta": None})
+    assert less == new
+    for unstated in (TEXT, both.replace("\ndelta = ", "\n# delta = "), "# nothing\n"):
+        with pytest.raises(CatalogError, match="does not state epsilon and delta"):
+            with_totals(unstated, {"epsilon": Decimal(50), "delta": Decimal("1e-5")})
 
 
 def test_a_second_share_keeps_the_first_with_its_delta():

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import tomllib
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from discreet.catalog.declare.amounts import with_amounts, with_share, with_totals
 from discreet.catalog.declare.columns import accepted, declared_settings, hidden, with_columns
 from discreet.catalog.declare.datasets import with_new_name, with_source, without_dataset
+from discreet.catalog.declare.renewals import with_renewal
+from discreet.catalog.declare.sections import comments_of
 from discreet.catalog.declare.waiting import declared_tables
 from discreet.catalog.read.policy_file import loads
 from discreet.errors import CatalogError, UnknownName
@@ -56,6 +61,80 @@ def test_settings_come_back_as_they_are_written():
     found = declared_settings(TEXT, "shop", "orders")
     assert found["kind"]["values"] == ("a", "b")
     assert found["kind"]["same"] == {"a": ("A",)}
+
+
+OWN = """# of the file
+[datasets.shop]  # of the shop
+epsilon = 1.0  # of the budget
+# of its promise
+renew = { every = "quarter", since = "2026-Q4", epsilon = 0.5, at_most = 4, granted = [
+    "2027-Q1", # of a period
+] }  # of all periods
+[datasets.shop.tables.orders]  # of the table
+source = "orders.csv"  # of the source
+unit = "row"
+[datasets.shop.tables.orders.columns]
+kind = { type = "category", values = [
+    "a # no comment", # of a value
+    'b # no comment',
+], review = true }  # of kind
+cost = { type = "number", lower = 0, upper = 10.5, step = 0.5 }  # of cost
+
+# of the other
+[datasets.other]
+epsilon = 2
+[datasets.other.tables.t]
+source = "t.csv"
+unit = "row"
+[datasets.other.tables.t.columns]
+x = { type = "boolean" }
+"""
+
+
+def owners(text):
+    """Return the comments of a text, sorted."""
+    return sorted(comments_of(text))
+
+
+EDITS = {
+    "columns": lambda text: with_columns(
+        text, "shop", "orders", {"kind": accepted, "cost": hidden}
+    ),
+    "source": lambda text: with_source(text, "shop", "orders", "new.csv"),
+    "name": lambda text: with_new_name(text, "shop", "store"),
+    "amounts": lambda text: with_amounts(text, ("datasets", "shop"), {"epsilon": Decimal(3)}),
+    "totals": lambda text: with_totals(text, {"epsilon": Decimal(3)}),
+    "share": lambda text: with_share(text, "ann", "shop", {"epsilon": Decimal(1)}),
+    "renewal": lambda text: with_renewal(
+        text, loads(text, base=Path()), "shop", dt.date(2027, 4, 1)
+    )[0],
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_every_comment_of_the_owner_survives(edit, end):
+    text = OWN.replace("\n", end)
+    new = EDITS[edit](text)
+    assert new != text
+    assert owners(new) == owners(OWN)
+    assert len(owners(OWN)) == 12
+    loads(new, base=Path())
+
+
+def test_a_removed_dataset_takes_its_own_comments_alone():
+    new = without_dataset(OWN, "shop")
+    assert owners(new) == ["# of the file", "# of the other"]
+
+
+def test_a_note_behind_a_line_stays_there():
+    new = EDITS["source"](OWN)
+    assert 'source = "new.csv"  # of the source\n' in new
+    new = EDITS["columns"](OWN)
+    assert "# of a value\nkind = {" in new
+    assert "hidden = true }  # of cost\n" in new
+    assert "[datasets.store]  # of the shop\n" in EDITS["name"](OWN)
+    assert "[budgets.shop]\nepsilon = 1.0  # of the budget\n" in EDITS["name"](OWN)
 
 
 def test_a_column_that_stands_elsewhere_is_refused():

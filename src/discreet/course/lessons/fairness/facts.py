@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.api import open as open_curator
+from discreet.catalog.declare.amounts import with_totals
+from discreet.catalog.declare.change_file import change_file
 from discreet.course.facts import Sweep, SweepBar, SweepStep, epsilons, facts_json
 from discreet.examples import Town, town
 from discreet.learn.scored.predict import predicted
@@ -17,6 +20,7 @@ from discreet.learn.scored.predict import predicted
 FEATURES = ["age", "sex", "education", "household_size", "job"]
 TARGET = "married"
 TRAINED, TESTED = 4_000, 40_000
+TOTALS = {"epsilon": Decimal(1000), "delta": Decimal("1e-3")}
 GROUPS = {
     "everybody": None,
     "aged 30 to 59": (30, 59),
@@ -30,8 +34,7 @@ def facts() -> str:
     with TemporaryDirectory() as folder:
         made = town(TRAINED, folder=Path(folder) / "train", tables=("people",))
         other = town(TESTED, folder=Path(folder) / "test", tables=("people",), seed=1)
-        text = made.toml.read_text(encoding="utf-8").replace("epsilon = 1.0", "epsilon = 1000.0")
-        made.toml.write_text(text.replace("delta = 1e-9", "delta = 1e-3"), encoding="utf-8")
+        change_file(made.toml, lambda text: with_totals(text, TOTALS))
         prices = epsilons((0.02, 0.1, 0.5, 4.0))
         steps = [_step(made, other, label, each) for label, each in prices.items()]
     sweep = Sweep("price of the model:", "share of people for whom it is right", tuple(steps), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import combinations
 from tempfile import TemporaryDirectory
 
@@ -9,12 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.api import open as open_curator
+from discreet.catalog.declare.amounts import with_totals
+from discreet.catalog.declare.change_file import change_file
 from discreet.course.facts import Sweep, SweepBar, SweepStep, epsilons, facts_json
 from discreet.examples import town
 
 COLUMNS = ("sex", "education", "married", "smoker", "job", "household_size")
 METHODS = ("random", "independent", "correlated", "tree")
 PEOPLE = 5_000
+TOTALS = {"epsilon": Decimal(100), "delta": Decimal("1e-5")}
 
 
 def facts() -> str:
@@ -36,8 +40,7 @@ def facts() -> str:
 def _error(method: str, epsilon: float) -> float:
     with TemporaryDirectory() as folder:
         made = town(PEOPLE, folder=folder, tables=("people",))
-        text = made.toml.read_text(encoding="utf-8").replace("epsilon = 1.0", "epsilon = 100.0")
-        made.toml.write_text(text.replace("delta = 1e-9", "delta = 1e-5"), encoding="utf-8")
+        change_file(made.toml, lambda text: with_totals(text, TOTALS))
         real = made.load("people")
         with open_curator(made.toml) as curator:
             copy = curator.synthesize("people", method=method, epsilon=epsilon, rows=PEOPLE)

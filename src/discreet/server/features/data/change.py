@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.change_file import change_file
+from discreet.catalog.declare.compose import composed, engine_and_ledger
 from discreet.catalog.read.policy_file import loads
 from discreet.server.workspace import Workspace
-
-NEW_FILE = '[engine]\nurl = "duckdb:"\n\n[ledger]\nurl = "sqlite:ledger.db"\n'
-"""What a first upload finds where there is no discreet.toml yet."""
 
 
 def change(workspace: Workspace, edit: Callable[[str, Catalog], str]) -> Catalog:
@@ -27,4 +25,4 @@ def change(workspace: Workspace, edit: Callable[[str, Catalog], str]) -> Catalog
     def edited(text: str) -> str:
         return edit(text, loads(text, base=config.parent, name=config.name))
 
-    return change_file(config, edited, start=NEW_FILE, then=workspace.reload)
+    return change_file(config, edited, start=composed(engine_and_ledger()), then=workspace.reload)

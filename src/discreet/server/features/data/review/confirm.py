@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.amounts import with_section, with_share
+from discreet.catalog.declare.compose import composed, dataset_lines, table_lines
 from discreet.catalog.read.datasets import neighbours_of
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.kinds import kind_of
@@ -135,29 +134,24 @@ def declaration(review: Review, *, source: str) -> str:
 
     It holds what the owner has written or confirmed, no comment and no number of the proposal.
     """
-    return "\n".join(_lines(review, source)) + "\n"
-
-
-def _lines(review: Review, source: str) -> Iterator[str]:
     if review.dataset is None or review.table is None or review.epsilon is None:
         raise InternalError("a review was declared before it was finished")
-    place = f"datasets.{toml.key(review.dataset)}"
-    yield f"[{place}]"
-    yield f"epsilon = {toml.number(Epsilon.of(review.epsilon).value)}"
     delta = Delta.of(0 if review.delta is None else review.delta)
-    if delta.value:
-        yield f"delta = {toml.number(delta.value)}"
-    yield f"neighbours = {toml.text(neighbours_of(review.neighbours).value)}"
-    yield ""
-    place += f".tables.{toml.key(review.table)}"
-    yield f"[{place}]"
-    yield f"source = {toml.text(source)}"
-    yield f"unit = {toml.text(review.unit or '')}"
-    if review.unit != "row":
-        yield f"max_rows = {review.max_rows}"
-    yield ""
-    yield f"[{place}.columns]"
+    promise = {
+        "epsilon": Epsilon.of(review.epsilon).value,
+        "delta": delta.value or None,
+        "neighbours": neighbours_of(review.neighbours).value,
+    }
+    facts = {
+        "source": source,
+        "unit": review.unit or "",
+        "max_rows": None if review.unit == "row" else review.max_rows,
+    }
+    columns = {}
     for name, declared in review.columns.items():
         person = {"type": "identifier", "hidden": False} if name == review.unit else {}
-        settings = settings_of(name, declared.model_copy(update=person))
-        yield f"{toml.key(name)} = {toml.inline_table(settings)}"
+        columns[name] = settings_of(name, declared.model_copy(update=person))
+    return composed(
+        dataset_lines(review.dataset, promise),
+        table_lines(review.dataset, review.table, facts, columns),
+    )
