@@ -18,6 +18,7 @@ from discreet.core.requests.audit import AuditAsked
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
 from discreet.core.requests.synth import SynthAsked
+from discreet.learn import learners
 from discreet.release.request import Request
 from discreet.server.features.anonymize.routes import AnonymizeBody
 from discreet.server.features.learn.choices import ChoiceBody
@@ -66,7 +67,7 @@ COMMANDS = [
 ]
 
 
-FILLED = {SynthAsked: methods.choices()}
+FILLED = {SynthAsked: methods.choices(), LearnAsked: learners.choices()}
 """What a registry fills into the fields of a request."""
 
 
