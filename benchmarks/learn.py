@@ -37,7 +37,8 @@ from discreet.examples.uci import adult
 from discreet.learn.measure.columns import chosen_items, encoding_of
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import PaidRows
-from discreet.learn.methods import CLASSIFIERS, fit_classifier
+from discreet.learn.learners import CLASSIFY, LEARNERS, of_task
+from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
 from discreet.learn.recommend.model import (
     Recommender,
@@ -50,7 +51,6 @@ from discreet.learn.recommend.sums import Payment, PersonRatings, item_means, le
 from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.learn.scored.score import auc
 from discreet.learn.sgd.budget import NetworkShape, network_budget
-from discreet.learn.sgd.model import fit_network
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
@@ -101,7 +101,7 @@ def fitted_model(name: str, train, encoding, epsilon: str):
         door = LearningDoor(rows, funds.fitting, Unit(), SystemRng())
         units = np.arange(len(train), dtype=np.int64)
         more = {"steps": steps, "rng": SystemRng(), "progress": silent}
-        return fit_network(door, (train, units), encoding, **more)[0]
+        return LEARNERS[name].fit(door, (train, units), encoding, **more)[0]
     purse = MarginalBudget(rho_of_target(Fraction(epsilon), DELTA), concentrated=True)
     door = LearningDoor(rows, purse, Unit(), SystemRng())
     fitted = fit_classifier(name, door, encoding, silent)
@@ -174,7 +174,7 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--seeds", type=int, default=3)
     words.add_argument("--epsilon", nargs="*", default=["0.5", "1", "3"])
-    words.add_argument("--model", nargs="*", default=[*CLASSIFIERS, "network"])
+    words.add_argument("--model", nargs="*", default=[*of_task(CLASSIFY)])
     words.add_argument("--peer", nargs="*", default=[])
     words.add_argument("--recommend", action="store_true")
     asked = words.parse_args()

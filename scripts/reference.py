@@ -163,6 +163,16 @@ def methods_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def learners_table() -> str:
+    """Return the table of learners in docs/learn.md."""
+    from discreet.learn.learners import AUTO, AUTO_WORDS, CLASSIFY, LEARNERS
+
+    lines = ["| `--model` | of | what it does |", "|---|---|---|"]
+    lines.append(f"| `{AUTO}` (default) | `{CLASSIFY}` | {AUTO_WORDS} |")
+    lines += [f"| `{name}` | `{each.task}` | {each.words} |" for name, each in LEARNERS.items()]
+    return "\n".join(lines) + "\n"
+
+
 def attacks_table() -> str:
     """Return the table of attacks in docs/attacks.md; their options stand in the reference of commands."""
     from discreet.attack.attacks import all_attacks
@@ -176,6 +186,7 @@ TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("attacks.md", "attacks"): attacks_table,
     ("sql.md", "functions"): functions_table,
     ("synth.md", "methods"): methods_table,
+    ("learn.md", "models"): learners_table,
 }
 """Tables inside of pages that people write: the page and the mark before the table."""
 

@@ -15,9 +15,10 @@ from discreet.account.noisy_steps import NoisySteps, least_noise
 from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
 from discreet.learn import tuning
+from discreet.learn.learners import tunable
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import PaidRows
-from discreet.learn.methods import CLASSIFIERS, fit_classifier
+from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
 from discreet.learn.sgd import clipped, train
 from discreet.learn.sgd.clipped import BOUND
@@ -74,7 +75,7 @@ def test_a_learner_keeps_its_claim_and_next_to_no_noise_is_caught(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", tunable())
 def test_a_learner_keeps_its_claim_in_full(name):
     assert learner_bound(name, trials=MANY // 2) <= 1
     assert learner_bound(name, better=400, trials=FEW) > 1

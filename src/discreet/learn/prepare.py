@@ -14,10 +14,10 @@ from discreet.core.numbers import Delta
 from discreet.core.schema import Dataset, Table, TextDomain
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
+from discreet.learn.learners import COUNTING, LEARNERS
 from discreet.learn.measure.binning import SEEN
 from discreet.learn.measure.columns import check_target, chosen_items, encoding_of
 from discreet.learn.measure.unit_rows import seal_unit_codes
-from discreet.learn.methods import COUNTING
 from discreet.learn.request import LearnRequest
 from discreet.learn.sgd.budget import COUNTING_SHARE as NETWORK_COUNTING
 from discreet.learn.sgd.budget import MOST_CLASSES, NetworkShape, network_budget
@@ -109,8 +109,9 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     preview = encoding_of(outline.table.name, coded[:-1], coded[-1]).coded
     codes = sealed_reads(outline, desk.engine, preview)
     steps = None
-    if request.model == "network":
-        funds, steps = _network(request, delta, outline, codes)
+    learner = LEARNERS.get(request.model)
+    if learner is not None and learner.stepped:
+        funds, steps = _stepped(request, delta, outline, codes)
         if outline.scan.unit is not None:
             codes.source.check(seal_unit_codes(outline.scan, desk.engine, preview).source)
     else:
@@ -146,10 +147,10 @@ def _check_rows(plan: Training) -> None:
     )
 
 
-def _network(
+def _stepped(
     request: LearnRequest, delta: Delta, outline: Outline, codes: SealedCodes
 ) -> tuple[SynthBudget, NoisySteps]:
-    """Return what is paid for a network: from the sizes that are public, before anything is read."""
+    """Return what is paid for noisy steps: from the sizes that are public, before anything is read."""
     target = outline.items[-1]
     classes = target.values if isinstance(target, Coded) else MOST_CLASSES
     return network_budget(

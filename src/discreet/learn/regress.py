@@ -1,7 +1,7 @@
-"""regress(): one paid look at all sums of products, then ridge regression as post-processing.
+"""regress(): one paid look at all sums of products, then what the regressor makes of them as post-processing.
 
-The normal equations are cleaned of noise's worst. Columns are centred on the middle of their declared range
-and scaled to [-1, 1], so that the noise is the same for all.
+Columns are centred on the middle of their declared range and scaled to [-1, 1], so that the noise is the same
+for all.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from discreet.catalog.catalog import Catalog
 from discreet.core.bill import Charged
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.errors import InvalidInput, UnknownName
+from discreet.learn.learners import LEARNERS, chosen_regressor
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
-from discreet.learn.measure.rows import Reals
 from discreet.learn.prepare import find_private
 from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
@@ -42,7 +40,7 @@ class Regressed(Charged):
         facts = {
             k: self.model.facts[k] for k in ("target", "rmse", "baseline", "r2", "measured_on")
         }
-        return {"model": "ridge", **facts, **kept, "seconds": round(self.seconds, 3)}
+        return {"model": self.model.kind, **facts, **kept, "seconds": round(self.seconds, 3)}
 
     def __repr__(self) -> str:
         facts = self.model.facts
@@ -54,11 +52,13 @@ class Regressed(Charged):
 
 
 def regress(request: LearnRequest, desk: Desk) -> Regressed:
-    """Return a ridge regression, charged before any row is read.
+    """Return a regression, charged before any row is read.
 
     Guarantee: that of `measured_products`; the rest is post-processing.
     """
     started = time.monotonic()
+    kind = chosen_regressor(request.model)
+    fit = LEARNERS[kind].fit  # imported before anything is paid
     _, table = find_private(desk.catalog, request.table)
     variables = _variables(table, request.target, request.features)
     found = measured_products(
@@ -73,32 +73,15 @@ def regress(request: LearnRequest, desk: Desk) -> Regressed:
         ),
         desk,
     )
-    weights = solve(found.sums, found.deviation)
+    weights = fit(found.sums, found.deviation)
     facts = _facts(request, table.name, found, variables[-1])
-    model = Regressor(tuple(variables[:-1]), variables[-1], weights, facts)
+    model = Regressor(tuple(variables[:-1]), variables[-1], weights, facts, kind)
     return Regressed(
         model=model,
         bill=found.receipt.bill,
         request_id=request.request_id,
         seconds=time.monotonic() - started,
     )
-
-
-def solve(sums: Reals, deviation: float) -> Reals:
-    """Return the weights, intercept first, of scaled variables for the last of them.
-
-    `deviation` is that of the noise in each sum. The ridge is the size of the noise in the largest
-    eigenvalue that noise alone would make: smaller directions cannot be told from it.
-    """
-    rows = max(float(sums[0, 0]), 1.0)
-    gram = np.clip(sums / rows, -1.0, 1.0)
-    gram[0, 0] = 1.0
-    values, vectors = np.linalg.eigh(gram)
-    gram = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    penalty = np.full(len(gram) - 1, 2 * deviation / rows * np.sqrt(len(gram)))
-    penalty[0] = 0.0
-    weights = np.linalg.solve(gram[:-1, :-1] + np.diag(penalty + 1e-9), gram[:-1, -1])
-    return np.asarray(weights)
 
 
 def _facts(request: LearnRequest, table: str, found: Products, target: Variable) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from discreet.learn.linear.variables import Variable
 from discreet.learn.measure.rows import Reals
 from discreet.learn.scored.read_file import read_table
 
+FIRST = "ridge"
+"""The kind of all regressions before there were others: files do not say it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regressor:
@@ -26,6 +29,7 @@ class Regressor:
     target: Variable
     weights: Reals
     facts: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = FIRST
 
     def predict(self, table: pa.Table) -> Reals:
         """Return the predicted numbers for the rows of a table, inside the declared range."""
@@ -43,6 +47,7 @@ class Regressor:
             ],
             "weights": self.weights.tolist(),
             "facts": dict(self.facts),
+            **({} if self.kind == FIRST else {"kind": self.kind}),
         }
 
 
@@ -61,7 +66,8 @@ def regressor_from(data: Mapping[str, Any]) -> Regressor:
     sound = all(each.lower < each.upper for each in variables)
     if weights.shape != (len(variables),) or not (np.abs(weights) < 1e100).all() or not sound:
         raise InvalidInput("its weights have the wrong size")
-    return Regressor(tuple(variables[:-1]), variables[-1], weights, dict(data["facts"]))
+    facts, kind = dict(data["facts"]), str(data.get("kind", FIRST))
+    return Regressor(tuple(variables[:-1]), variables[-1], weights, facts, kind)
 
 
 def tested_regressor(model: Regressor, path: Path) -> dict[str, Any]:

@@ -10,9 +10,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.learn import LearnAsked
 from discreet.errors import InvalidInput
-
-CLASSIFIERS = ("auto", "logistic", "boosted", "bayes", "network")
-REGRESSORS = ("auto", "ridge")
+from discreet.learn.learners import AUTO, CLASSIFY, REGRESS, of_task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +28,8 @@ class LearnRequest(LearnAsked):
     def of(cls, table: str, **words: Any) -> LearnRequest:
         """Return a checked request from the fields of `LearnAsked`; no budget has a silent default."""
         asked = LearnAsked(table=table, **words)
-        kinds = CLASSIFIERS if asked.task == "classify" else REGRESSORS
-        if asked.task not in {"classify", "regress"} or asked.model.lower() not in kinds:
+        kinds = (AUTO, *of_task(CLASSIFY if asked.task == CLASSIFY else REGRESS))
+        if asked.task not in {CLASSIFY, REGRESS} or asked.model.lower() not in kinds:
             raise InvalidInput(
                 f"There is no model '{asked.model[:40]}' for this.",
                 hint=f"Models: {', '.join(kinds)}.",

@@ -14,17 +14,18 @@ from discreet.core.progress import Progress, silent
 from discreet.engine.base import Held
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.kept.model_text import from_text, to_text
+from discreet.learn.learners import CHECKING, LEARNERS, chosen, load
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import PaidRows, Reals, fetch
 from discreet.learn.measure.unit_rows import fetch_unit_codes, seal_unit_codes
-from discreet.learn.methods import CHECKING, chosen, fit_classifier
+from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
 from discreet.learn.prepare import Training, planned_training
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.budget import COUNTING_SHARE
-from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier, fit_network
+from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Receipt
 from discreet.release.desk import Desk
@@ -89,6 +90,7 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
     if request.choose:
         check_candidates(request.choose)
     with planned_training(request, desk) as (plan, held):
+        load(request.choose or (chosen(request.model, plan.funds.purse),))
         receipt = desk.ledger.charge(
             plan.payer,
             plan.funds.quote,
@@ -133,7 +135,7 @@ class _Learning:
         codes = seal_codes(outline.scan, engine, encoding.coded)
         source.check(codes.source)
         if plan.steps is not None:
-            return self._network(encoding, codes, plan.steps, notices)
+            return self._stepped(encoding, codes, plan.steps, notices)
         target = len(encoding.coded) - 1
         paid = PaidRows(fetch(self.held, codes, permit=self.receipt), codes.shape, target)
         door = LearningDoor(paid, funds.fitting, codes.unit, rng)
@@ -146,10 +148,10 @@ class _Learning:
         facts = self._facts(fitted.shares, door.checked(share=CHECKING), notices)
         return Classifier(kind, encoding, fitted.intercept, fitted.terms, facts)
 
-    def _network(
+    def _stepped(
         self, encoding: Encoding, sealed: SealedCodes, steps: NoisySteps, notices: tuple[str, ...]
     ) -> NetworkClassifier:
-        """Return a network; its rows are read with their units, so that a person is sampled as a whole."""
+        """Return what noisy steps learned; its rows are read with their units, so that a person is sampled as a whole."""
         plan, rng = self.plan, self.desk.rng
         if plan.outline.scan.unit is None:
             codes = fetch(self.held, sealed, permit=self.receipt)
@@ -160,12 +162,13 @@ class _Learning:
             codes, unit = fetch_unit_codes(self.held, whole, permit=self.receipt)
         paid = PaidRows(codes, sealed.shape, len(encoding.coded) - 1)
         door = LearningDoor(paid, plan.funds.fitting, sealed.unit, rng)
-        found, shares = fit_network(
+        found, shares = LEARNERS[plan.request.model].fit(
             door, (codes, unit), encoding, steps=steps, rng=rng, progress=self.progress
         )
         right = found.guesses(codes) == codes[:, -1]
         checked = door.counted_right(right, share=1 - COUNTING_SHARE)  # what is left of the purse
-        return replace(found, facts=self._facts(shares, checked, notices))
+        told: NetworkClassifier = replace(found, facts=self._facts(shares, checked, notices))
+        return told
 
     def _facts(
         self, shares: Reals, checked: tuple[int, int, float], notices: tuple[str, ...]

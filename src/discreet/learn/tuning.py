@@ -14,9 +14,10 @@ import numpy as np
 
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
+from discreet.learn.learners import CHECKING, tunable
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import Integers, PaidRows
-from discreet.learn.methods import CHECKING, CLASSIFIERS, fit_classifier
+from discreet.learn.methods import fit_classifier
 from discreet.learn.model import FittedModel
 from discreet.noise.rng import Rng
 from discreet.synth.encoding.columns import Encoding
@@ -40,11 +41,11 @@ class Paid:
 
 def check_candidates(names: Sequence[str]) -> None:
     """Refuse a choice that is none; asked before anything is paid, too."""
-    unknown = [name for name in names if name not in CLASSIFIERS]
+    unknown = [name for name in names if name not in tunable()]
     if unknown or not 2 <= len(names) <= MOST or len(set(names)) != len(names):
         raise InvalidInput(
             f"A paid choice needs 2 to {MOST} different models.",
-            hint=f"Models: {', '.join(CLASSIFIERS)}.",
+            hint=f"Models: {', '.join(tunable())}.",
         )
 
 

@@ -9,8 +9,9 @@ from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.core.progress import silent
 from discreet.errors import InternalError
+from discreet.learn.learners import tunable
 from discreet.learn.measure.rows import WHOLE, Grouping
-from discreet.learn.methods import CLASSIFIERS, fit_classifier
+from discreet.learn.methods import fit_classifier
 from discreet.learn.tuning import Paid, tuned
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from learning import PaidRows, SeededRng, codes, door_to, encoding
@@ -21,7 +22,7 @@ PURE = MarginalBudget(Fraction(2), concentrated=False)
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("purse", [CONCENTRATED, PURE], ids=["zcdp", "pure"])
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", tunable())
 def test_everything_together_costs_at_most_what_was_charged(name, purse, classes):
     shape = encoding(classes).shape
     door = door_to(codes(300, classes), shape, purse=purse)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, Column, IntegerDomain, NumberDomain
+from discreet.learn.linear import ridge
 from discreet.learn.linear.variables import STEP, coded_column, numbers_of, variables_of
 from discreet.learn.products import exact_products, products_law
-from discreet.learn.regress import solve
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 
 COLUMNS = [
@@ -66,7 +66,7 @@ def test_a_unit_is_within_the_noise_and_the_twin_for_one_row_is_not(replaced):
 def test_without_noise_the_weights_are_those_of_least_squares():
     rows = codes(5000, seed=2)
     sums = exact_products(rows, CODED, VARIABLES).astype(float) / STEP**2
-    found = solve(sums, 0.0)
+    found = ridge.fit(sums, 0.0)
     tables = [numbers_of(v, next(c for c in CODED if c.name == v.column)) / STEP for v in VARIABLES]
     place = {c.name: i for i, c in enumerate(CODED)}
     matrix = np.stack(

@@ -16,6 +16,7 @@ from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say, tell
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.errors import InvalidInput
+from discreet.learn.learners import REGRESS, choices
 
 app = command_group(help="Train a private model, and use it.")
 
@@ -28,7 +29,7 @@ Out = Annotated[Path | None, typer.Option(help="Where to keep the model: a .zip 
 
 
 @app.command()
-@with_options(LearnAsked, leave=("table", "task"))
+@with_options(LearnAsked, leave=("table", "task"), **choices())
 def classify(
     source: Source,
     *,
@@ -61,9 +62,7 @@ def classify(
 
 
 @app.command()
-@with_options(
-    LearnAsked, leave=("table", "task", "choose", "rows"), model={"help": "auto or ridge."}
-)
+@with_options(LearnAsked, leave=("table", "task", "choose", "rows"), **choices(REGRESS))
 def regress(
     source: Source,
     *,
@@ -108,7 +107,7 @@ def regress(
 
 
 @app.command()
-@with_options(LearnAsked, only=("target", "delta", "model", "features", "analyst"))
+@with_options(LearnAsked, only=("target", "delta", "model", "features", "analyst"), **choices())
 def impact(
     source: Source,
     *,

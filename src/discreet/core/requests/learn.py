@@ -19,7 +19,7 @@ class LearnAsked:
     epsilon: Number | Epsilon = paid.epsilon()  # noqa: RUF009  # a field
     delta: Number | Delta | None = paid.delta()  # noqa: RUF009  # a field
     task: str = asked(FieldKind.TEXT, "classify or regress.", "classify", sent=False)
-    model: str = paid.word("auto, logistic, boosted, bayes or network.", "auto", longest=40)
+    model: str = paid.word("What is learned.", "auto", longest=40)
     features: Sequence[str] = asked(
         FieldKind.TEXTS,
         "Predict from these columns only: age,sex,job.",
@@ -29,7 +29,7 @@ class LearnAsked:
     )
     choose: Sequence[str] = asked(
         FieldKind.TEXTS,
-        "Train several and pay for a choice: logistic,boosted,bayes.",
+        "Train several and pay for a choice.",
         (),
         sent=False,
     )

@@ -49,7 +49,7 @@ def _regression(model: Regressor) -> Document:
     rows = list(zip(names, weights, strict=True))
     caption = "Weights of variables that are scaled to -1 to 1, for a target scaled likewise."
     return Document(
-        f"{facts['target']}: a ridge regression",
+        f"{facts['target']}: a {model.kind} regression",
         f"trained on {facts['table']}, epsilon {_ratio(facts['cost']['epsilon']):g}",
         None,
         (

@@ -6,10 +6,11 @@ import json
 from typing import Any, TypeAlias
 
 from discreet.errors import DiscreetError, InvalidInput
+from discreet.learn.learners import reader_of
 from discreet.learn.model import classifier_from
 from discreet.learn.recommend.model import Recommender, recommender_from
 from discreet.learn.regressor import Regressor, regressor_from
-from discreet.learn.sgd.model import AnyClassifier, network_from
+from discreet.learn.sgd.model import AnyClassifier
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.model_file import column_from_json, column_to_json
 
@@ -53,9 +54,8 @@ def from_text(text: str, *, name: str = "the model") -> Kept:
         if len(columns) < 2 or len({c.name.lower() for c in columns}) != len(columns):
             raise InvalidInput("its columns do not fit together")
         encoding = Encoding(str(data["table"]), columns)
-        if data["model"]["kind"] == "network":
-            return network_from(data["model"], encoding, data["facts"])
-        return classifier_from(data["model"], encoding, data["facts"])
+        read = reader_of(str(data["model"]["kind"])) or classifier_from
+        return read(data["model"], encoding, data["facts"])  # type: ignore[no-any-return]  # checked by it
     except RecursionError:
         raise unusable(name, "it is nested too deeply") from None
     except DiscreetError as error:

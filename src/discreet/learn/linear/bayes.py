@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -11,9 +12,17 @@ from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import Grouping, Reals, Term, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, strength
+from discreet.synth.progress import Progress
 
 
-def fit(door: LearningDoor, features: Sequence[BinnedFeature], variance: float) -> FittedModel:
+def fit(
+    door: LearningDoor,
+    features: Sequence[BinnedFeature],
+    *,
+    variance: float,
+    share: Fraction,  # noqa: ARG001  # nothing is left after the counting
+    progress: Progress,  # noqa: ARG001  # it is done at once
+) -> FittedModel:
     """Return the intercept and the log-ratio of each group, from the counts alone."""
     shares = class_shares(list(features))
     intercept = np.log(np.maximum(shares, 1e-9))

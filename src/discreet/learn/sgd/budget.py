@@ -13,7 +13,7 @@ from discreet.core.event import Approximate
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import Region
 from discreet.errors import InvalidInput
-from discreet.learn.methods import CHECKING, COUNTING
+from discreet.learn.learners import CHECKING, COUNTING
 from discreet.learn.sgd.clipped import BOUND
 from discreet.learn.sgd.inputs import MOST_INPUTS
 from discreet.learn.sgd.train import RATE, STEPS, UNITS

@@ -74,7 +74,7 @@ AnyClassifier: TypeAlias = Classifier | NetworkClassifier
 """Every kind of trained classifier: sums of tables, and networks."""
 
 
-def network_from(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> NetworkClassifier:
+def read(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> NetworkClassifier:
     """Return the network that `to_json` wrote; every number in it is checked."""
     outputs = 1 if encoding.coded[-1].values == 2 else encoding.coded[-1].values
     if outputs < 1 or encoding.coded[-1].values < 2:
@@ -92,7 +92,7 @@ def network_from(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> Net
     return NetworkClassifier(encoding, inputs, Layers(hidden, out), dict(facts))
 
 
-def fit_network(
+def fit(
     door: LearningDoor,
     rows: tuple[Codes, Integers],
     encoding: Encoding,

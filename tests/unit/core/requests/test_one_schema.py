@@ -29,6 +29,7 @@ from discreet.core.requests.learn import (
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionAsked
 from discreet.core.requests.synth import LINKED, SynthAsked
 from discreet.errors import InvalidInput
+from discreet.learn import learners
 from discreet.learn.recommend.run import RecommendRequest
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.paid_test import TestRequest
@@ -104,7 +105,7 @@ COMMANDS = [
 ]
 
 
-FILLED = {SynthAsked: methods.choices()}
+FILLED = {SynthAsked: methods.choices(), LearnAsked: learners.choices()}
 """What a registry fills into the fields of a request."""
 
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
+from discreet.learn.learners import AUTO, AUTO_WORDS, CLASSIFY, of_task
 from discreet.learn.recommend.run import MOST_ITEMS
 from discreet.learn.select import MOST_CANDIDATES
 from discreet.server.access.auth import GuardedRoute, allow, caller
@@ -30,14 +31,6 @@ FEATURE = Feature(
     places=(Place("Models", "/models", 50),),
 )
 
-WORDS = {
-    "auto": "What did best on other data: boosted, or naive Bayes without delta.",
-    "logistic": "One weight for each group of each column.",
-    "boosted": "The same, and then pairs of columns.",
-    "bayes": "Counts each column by class, once. Quickest.",
-    "network": "A small neural network, trained by noisy steps. Needs delta.",
-}
-
 
 @router.get("/models")
 @allow(Role.OWNER, Role.ANALYST)
@@ -55,13 +48,19 @@ def models(request: Request) -> Response:
         datasets=datasets,
         tables=tables,
         epsilon=start_of(datasets, first),
-        methods=[{"name": name, "words": words} for name, words in WORDS.items()],
+        methods=models_to_learn(),
         analysts=catalog.get("analysts", []),
         models=[model_view(shelf, model) for model in shelf.all(sees)],
         choosers=[each for each in views if each["choices"]],
         rated=[each for each in views if each["ratings"]],
         recommenders=[recommender_view(each) for each in recommenders_of(request).all(sees)],
     )
+
+
+def models_to_learn() -> list[dict[str, str]]:
+    """Return the classifiers to choose from, each with a sentence."""
+    found = [(name, learner.words) for name, learner in of_task(CLASSIFY).items()]
+    return [{"name": name, "words": words} for name, words in [(AUTO, AUTO_WORDS), *found]]
 
 
 def tables_view(catalog: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from fastapi.responses import FileResponse, Response
 
 from discreet.api import promise
 from discreet.core.requests.learn import LearnAsked
-from discreet.learn.methods import chosen
+from discreet.learn.learners import choices, chosen
 from discreet.learn.prepare import planned_training
 from discreet.learn.request import LearnRequest
 from discreet.server.access.auth import Id, allow, api_router, caller
@@ -26,7 +26,7 @@ router = api_router("models")
 
 models_of = kept_once(lambda settings: Models(settings.state_folder))
 
-_Fields: Any = body_of(LearnAsked)
+_Fields: Any = body_of(LearnAsked, **choices())
 
 
 class TrainBody(_Fields):  # type: ignore[misc]  # its fields are the request's
