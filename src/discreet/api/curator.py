@@ -113,9 +113,9 @@ class Curator(Publishing, Learning):
 
     def bounds(self, table: str, *, epsilon: Number | Epsilon, **asked: Any) -> BoundsTrade:
         """Return what each `max_rows` leaves out beside its noise, charged first (`bounding.trade`)."""
-        from discreet.api.bounding import trade
+        from discreet.api.bounding import BoundsRequest, trade
 
-        return trade(self, table, epsilon=epsilon, **asked)
+        return trade(self, BoundsRequest.of(table=table, epsilon=epsilon, **asked))
 
     def synthesize(
         self,

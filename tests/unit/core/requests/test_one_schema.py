@@ -9,6 +9,7 @@ from typer.main import get_command
 
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
+from discreet.api.bounding import BoundsRequest
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client
@@ -16,6 +17,7 @@ from discreet.core.numbers import Epsilon
 from discreet.core.requests.anonymize import AnonymizeAsked
 from discreet.core.requests.asked import FieldKind, asked, asked_fields, sent
 from discreet.core.requests.audit import AuditAsked
+from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.checked import checked, checked_value
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionAsked
@@ -27,6 +29,7 @@ from discreet.learn.select import SelectRequest
 from discreet.release.request import Request
 from discreet.server.asking.asked_body import body_of
 from discreet.server.features.anonymize.routes import AnonymizeBody
+from discreet.server.features.data.bounds_routes import BoundsBody
 from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
 from discreet.server.features.learn.routes import TrainBody
@@ -53,6 +56,7 @@ FUNCTIONS = [
 CHECKED = [
     (Request, QuestionAsked),
     (Asking, QuestionAsked),
+    (BoundsRequest, BoundsAsked),
     (SynthRequest, SynthAsked),
     (LearnRequest, LearnAsked),
     (SelectRequest, SelectAsked),
@@ -66,6 +70,7 @@ BODIES = [
     (SynthBody, SynthAsked, LOCAL, {"target"}),
     (TrainBody, LearnAsked, {"task", "choose"}, set()),
     (ChoiceBody, SelectAsked, set(), set()),
+    (BoundsBody, BoundsAsked, set(), set()),
     (RecommenderBody, RecommendAsked, set(), set()),
     (AnonymizeBody, AnonymizeAsked, {"c", "weights", "missing"}, {"table"}),
 ]
@@ -74,6 +79,7 @@ COMMANDS = [
     (("query",), QuestionAsked, {"sql"}),
     (("synth",), SynthAsked, {"table"}),
     (("anonymize",), AnonymizeAsked, set()),
+    (("bounds",), BoundsAsked, {"table"}),
     (("audit",), AuditAsked, {"target"}),
     (("learn", "classify"), LearnAsked, {"table", "task"}),
     (("learn", "select"), SelectAsked, {"table"}),
@@ -188,10 +194,8 @@ def test_a_command_has_the_fields_as_options(name, request_, left):
     options = {option.name: option for option in command.params}
     for field_name, each in asked_fields(request_).items():
         if field_name in left:
-            assert field_name not in options or field_name in {
-                "sql",
-                "target",
-            }  # an argument, with that help
+            argument = options.get(field_name)
+            assert argument is None or argument.param_type_name == "argument"
             continue
         option = options[field_name]
         spelled = each.option or f"--{field_name.replace('_', '-')}"

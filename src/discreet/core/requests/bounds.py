@@ -1,0 +1,24 @@
+"""What may be asked of the bounds of a table: how many rows of people each max_rows leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.core.numbers import Epsilon, Number
+from discreet.core.requests import paid
+from discreet.core.requests.asked import FieldKind, asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundsAsked:
+    """One look at the rows that people have, as it is asked for; `discreet.api.bounding` checks it."""
+
+    table: str = paid.column("A table of people, such as visits.")
+    epsilon: Number | Epsilon = asked(  # noqa: RUF009  # a field
+        FieldKind.AMOUNT, "How much budget the look may use.", reads=Epsilon.of
+    )
+    at: Number | Epsilon = asked(  # noqa: RUF009  # a field
+        FieldKind.AMOUNT, "Show the noise of a count for this epsilon.", 1, reads=Epsilon.of
+    )
+    analyst: str | None = paid.analyst()
+    request_id: str | None = paid.request_id("answer")
