@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
-from discreet.core.numbers import Epsilon, Number
+from discreet.core.numbers import Epsilon
+from discreet.core.requests.bounds import BoundsAsked
+from discreet.core.requests.checked import checked
 from discreet.core.schema import Dataset, Table
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
@@ -74,48 +76,55 @@ class BoundsTrade:
         }
 
 
-def price(
-    curator: Curator, table: str, *, epsilon: Number | Epsilon, analyst: str | None = None
-) -> Explanation:
+@dataclass(frozen=True, kw_only=True)
+class BoundsRequest(BoundsAsked):
+    """One look and who pays for it, checked."""
+
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        at: Epsilon
+
+    @classmethod
+    def of(cls, **words: Any) -> BoundsRequest:
+        """Return a checked request from the fields of `BoundsAsked`."""
+        asked = BoundsAsked(**words)
+        return cls(**checked(asked) | {"request_id": asked.request_id})
+
+    def question(self, curator: Curator, dataset: Dataset, table: Table) -> Request:
+        """Return the question that is paid for; `at` is no part of it, so that another one is free."""
+        return Request.of(
+            probe_sql(dataset, table),
+            epsilon=self.epsilon,
+            analyst=curator.account_of(self.analyst),
+            request_id=self.request_id,
+        )
+
+
+def price(curator: Curator, look: BoundsRequest) -> Explanation:
     """Return what the look would cost; spends nothing."""
-    dataset, found = _find(curator, table)
-    request = Request.of(
-        probe_sql(dataset, found), epsilon=epsilon, analyst=curator.account_of(analyst)
-    )
+    dataset, found = _find(curator, look.table)
+    request = look.question(curator, dataset, found)
     return explain(request, _probed(curator, probe_catalog(curator.catalog, dataset, found)))
 
 
-def trade(
-    curator: Curator,
-    table: str,
-    *,
-    epsilon: Number | Epsilon,
-    at: Number | Epsilon = 1,
-    analyst: str | None = None,
-    request_id: str | None = None,
-) -> BoundsTrade:
+def trade(curator: Curator, look: BoundsRequest) -> BoundsTrade:
     """Return what each bound leaves out beside the noise of a count for epsilon `at`, charged first.
 
     Charged like any question; from then on answers about the table say what its bound leaves out.
     """
-    dataset, found = _find(curator, table)
-    request = Request.of(
-        probe_sql(dataset, found),
-        epsilon=epsilon,
-        analyst=curator.account_of(analyst),
-        request_id=request_id,
-    )
+    dataset, found = _find(curator, look.table)
+    request = look.question(curator, dataset, found)
     answer = release(request, _probed(curator, probe_catalog(curator.catalog, dataset, found)))
     told = histogram(answer)
     if told is None:
         raise EngineFailed("The answer tells nothing about rows of people.")
-    now, each = found.max_rows, Epsilon.of(at)
+    now = found.max_rows
     chosen = sorted({*BOUNDS, *([] if now is None else [now])})
     bounds = tuple(
-        BoundNoise(told.lost(bound), _noise(curator, dataset, found, bound, each))
+        BoundNoise(told.lost(bound), _noise(curator, dataset, found, bound, look.at))
         for bound in chosen
     )
-    return BoundsTrade(found.name, now, each, bounds, answer)
+    return BoundsTrade(found.name, now, look.at, bounds, answer)
 
 
 def _probed(curator: Curator, catalog: Catalog) -> Desk:

@@ -118,9 +118,12 @@ class Curator(Publishing, Learning, Reporting):
         request_id: str | None = None,
     ) -> BoundsTrade:
         """Return what each `max_rows` leaves out beside the noise of a count for epsilon `at`, charged first."""
-        from discreet.api.bounding import trade
+        from discreet.api.bounding import BoundsRequest, trade
 
-        return trade(self, table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id)
+        asked = BoundsRequest.of(
+            table=table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id
+        )
+        return trade(self, asked)
 
     def synthesize(
         self,

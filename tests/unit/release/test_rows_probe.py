@@ -5,7 +5,7 @@ import json
 import pytest
 
 from discreet.api import Curator
-from discreet.api.bounding import price
+from discreet.api.bounding import BoundsRequest, price
 from discreet.catalog.read.policy_file import load
 from discreet.cli.app import run
 from discreet.cli.owner.bounds import trade_words
@@ -56,7 +56,9 @@ def test_the_loss_stands_beside_the_noise_once_it_is_paid_for(config):
         assert first.error95[0][0] == 60
         assert "how many rows that leaves out is not known" in first.provenance.notes[0]
 
-        assert float(price(curator, "visits", epsilon=0.5).cost.epsilon) == 0.5
+        assert (
+            float(price(curator, BoundsRequest.of(table="visits", epsilon=0.5)).cost.epsilon) == 0.5
+        )
         assert curator.share_report()["datasets"]["clinic"]["epsilon"]["spent"] == 1
         found = curator.bounds("visits", epsilon=0.5)
         assert curator.share_report()["datasets"]["clinic"]["epsilon"]["spent"] == 1.5
@@ -88,6 +90,15 @@ def test_the_loss_stands_beside_the_noise_once_it_is_paid_for(config):
 def test_more_than_is_left_is_refused_before_any_look(config):
     with Curator(load(config)) as curator, pytest.raises(BudgetExceeded):
         curator.bounds("visits", epsilon=50)
+
+
+def test_what_makes_no_sense_is_refused_before_it_is_paid(config):
+    with Curator(load(config)) as curator:
+        before = curator.share_report()
+        for wrong in ({"at": "-1"}, {"epsilon": 0}, {"epsilon": None}):
+            with pytest.raises(InvalidInput):
+                curator.bounds("visits", **{"epsilon": 0.25} | wrong)
+        assert curator.share_report() == before
 
 
 def test_a_table_of_rows_has_no_bound(tmp_path):

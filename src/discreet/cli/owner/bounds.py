@@ -7,25 +7,24 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.options import Config, Json
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
+from discreet.core.requests.asked import asked_fields
+from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.visible import visible
 
 
+@with_options(BoundsAsked, leave=("table",))
 def bounds(
-    table: Annotated[str, typer.Argument(help="A table of people, such as visits.")],
+    table: Annotated[str, typer.Argument(help=asked_fields(BoundsAsked)["table"].help)],
     *,
-    epsilon: Annotated[str, typer.Option(help="How much budget the look may use.")],
-    at: Annotated[str, typer.Option(help="Show the noise of a count for this epsilon.")] = "1",
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the price; spend nothing.")
     ] = False,
-    analyst: Annotated[str | None, typer.Option("--as", help="The analyst who asks.")] = None,
-    request_id: Annotated[
-        str | None, typer.Option(help="Ask again under the same id: same answer, no charge.")
-    ] = None,
     json: Json = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Show how many rows each max_rows leaves out, beside the noise; charged like any question.
 
@@ -34,17 +33,15 @@ def bounds(
     Example: discreet bounds visits --epsilon 0.1
     """
     from discreet.api import open as open_curator
-    from discreet.api.bounding import price
+    from discreet.api.bounding import BoundsRequest, price
 
     with open_curator(config) as curator:
         if explain:
-            said = price(curator, table, epsilon=epsilon, analyst=analyst)
+            said = price(curator, BoundsRequest.of(table=table, **asked))
             tell(said.to_json(), said.bill.foreseen_words, json=json)
             return
         with waiting("Asking"):
-            found = curator.bounds(
-                table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id
-            )
+            found = curator.bounds(table, **asked)
     tell(
         found.to_json(),
         lambda: "\n".join([*trade_words(found.to_json()), found.answer.bill.paid_words()]),

@@ -1,4 +1,4 @@
-"""What may be asked of a look at the rows that people have."""
+"""What may be asked of the bounds of a table: how many rows of people each max_rows leaves out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from discreet.core.requests.asked import FieldKind, asked
 
 @dataclass(frozen=True, kw_only=True)
 class BoundsAsked:
-    """One look at what each `max_rows` leaves out; `discreet.api.bounding` does it."""
+    """One look at the rows that people have, as it is asked for; `discreet.api.bounding` checks it."""
 
-    table: str = paid.table()
-    epsilon: Number | Epsilon = paid.epsilon()  # noqa: RUF009  # a field
+    table: str = paid.column("A table of people, such as visits.")
+    epsilon: Number | Epsilon = asked(  # noqa: RUF009  # a field
+        FieldKind.AMOUNT, "How much budget the look may use.", reads=Epsilon.of
+    )
     at: Number | Epsilon = asked(  # noqa: RUF009  # a field
-        FieldKind.AMOUNT, "Show the noise of a count for this epsilon.", 1
+        FieldKind.AMOUNT, "Show the noise of a count for this epsilon.", 1, reads=Epsilon.of
     )
     analyst: str | None = paid.analyst()
     request_id: str | None = paid.request_id("answer")

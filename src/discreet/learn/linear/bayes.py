@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.progress import Progress
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import Grouping, Reals, Term, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, strength
-from discreet.synth.progress import Progress
 
 
 def fit(

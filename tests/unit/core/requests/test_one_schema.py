@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
-from discreet.api.bounding import trade
+from discreet.api.bounding import BoundsRequest
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client
@@ -62,7 +62,6 @@ FUNCTIONS = [
     (Client.synthesize, SynthAsked, set(asked_fields(SynthAsked)) - LOCAL),
     (Curator.synthesize_linked, SynthAsked, (set(LINKED) - {"table"}) | {"dataset"}),
     (Curator.bounds, BoundsAsked, set(asked_fields(BoundsAsked))),
-    (trade, BoundsAsked, set(asked_fields(BoundsAsked)) | {"curator"}),
     (Curator.learn, LearnAsked, set(asked_fields(LearnAsked)) - {"task"}),
     (Curator.regress, LearnAsked, set(REGRESSED)),
     (Curator.recommend, RecommendAsked, set(asked_fields(RecommendAsked))),
@@ -75,6 +74,7 @@ FUNCTIONS = [
 CHECKED = [
     (Request, QuestionAsked),
     (Asking, QuestionAsked),
+    (BoundsRequest, BoundsAsked),
     (SynthRequest, SynthAsked),
     (LearnRequest, LearnAsked),
     (SelectRequest, SelectAsked),
@@ -97,6 +97,7 @@ COMMANDS = [
     (("query",), QuestionAsked, {"sql"}),
     (("synth",), SynthAsked, {"table"}),
     (("anonymize",), AnonymizeAsked, set()),
+    (("bounds",), BoundsAsked, {"table"}),
     (("audit",), AuditAsked, {"target"}),
     (("learn", "classify"), LearnAsked, {"table", "task"}),
     (("learn", "select"), SelectAsked, {"table"}),
@@ -224,10 +225,8 @@ def test_a_command_has_the_fields_as_options(name, request_, left):
     options = {option.name: option for option in command.params}
     for field_name, each in asked_fields(request_).items():
         if field_name in left:
-            assert field_name not in options or field_name in {
-                "sql",
-                "target",
-            }  # an argument, with that help
+            argument = options.get(field_name)
+            assert argument is None or argument.param_type_name == "argument"
             continue
         option = options[field_name]
         spelled = each.option or f"--{field_name.replace('_', '-')}"

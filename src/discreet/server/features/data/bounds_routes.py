@@ -7,12 +7,13 @@ from typing import Any
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
-from discreet.api.bounding import price
+from discreet.api.bounding import BoundsRequest, price
 from discreet.core.requests.bounds import BoundsAsked
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.asking.asked_body import body_of
+from discreet.server.asking.request_id import IdempotencyKey, request_id_of
 from discreet.server.context import Context, context_of
 from discreet.server.jobs.lasting import answer_of
 from discreet.server.jobs.queue import Job
@@ -28,6 +29,11 @@ _Fields: Any = body_of(BoundsAsked)
 class BoundsBody(_Fields):  # type: ignore[misc]  # its fields are the request's
     """A look at the rows that people have in one table, written as dataset.table."""
 
+    def asked(self, payer: AskedAs, *, request_id: str | None = None) -> dict[str, Any]:
+        """Return what the curator is asked, and what the server says instead."""
+        said: dict[str, Any] = self.given(BoundsAsked)
+        return said | {"analyst": payer.name, "request_id": request_id}
+
 
 @router.post("/bounds/explain")
 @allow(Role.OWNER, Role.ANALYST)
@@ -41,28 +47,23 @@ async def explain(request: Request, body: BoundsBody) -> dict[str, Any]:
 def _price(context: Context, body: BoundsBody, payer: AskedAs) -> dict[str, Any]:
     with context.workspace.curator() as curator:
         seen = curator.seen_by(payer.analyst)
-        said = price(seen, body.table, epsilon=body.epsilon, analyst=payer.name)
-        return finite(said.to_json())
+        return finite(price(seen, BoundsRequest.of(**body.asked(payer))).to_json())
 
 
 @router.post("/bounds")
 @allow(Role.OWNER, Role.ANALYST)
-async def bounds(request: Request, body: BoundsBody) -> dict[str, Any]:
+async def bounds(
+    request: Request, body: BoundsBody, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
     """Return what each bound leaves out beside its noise; the budget is charged first."""
     who, context = caller(request), context_of(request)
-    payer = who.asks_as(body.analyst)
+    payer, request_id = who.asks_as(body.analyst), request_id_of(body, idempotency_key)
 
     def work(job: Job) -> dict[str, Any]:
         with curator_for(job, context.workspace, payer) as seen:
-            found = seen.bounds(
-                body.table,
-                epsilon=body.epsilon,
-                at=body.at,
-                analyst=payer.name,
-                request_id=body.request_id,
-            )
+            found = seen.bounds(**body.asked(payer, request_id=request_id))
         return finite(found.to_json())
 
-    job = context.runner.submit(who.key, work, request_id=body.request_id or "")
+    job = context.runner.submit(who.key, work, request_id=request_id or "")
     said: dict[str, Any] = await answer_of(request, job)
     return said
