@@ -114,7 +114,7 @@ def row_level(folder: Path, source: Path, rounds: int) -> list[Row]:
             plain = sql.replace("FROM t", f"FROM {relation} AS t")
             times = in_turn(
                 {
-                    "floor": lambda plain=plain: curator.engine.run(plain),
+                    "floor": lambda plain=plain: curator.engine.owner_reader().run(plain),
                     "ours": lambda sql=sql: curator.query(sql, epsilon=1, fresh=True),
                 },
                 rounds,
@@ -133,7 +133,7 @@ def person_level(folder: Path, source: Path, rounds: int) -> list[Row]:
         relation = each.engine.relation("bench.t")
 
         def plain(sql: str) -> object:
-            return each.engine.run(sql.replace("FROM t", f"FROM {relation} AS t"))
+            return each.engine.owner_reader().run(sql.replace("FROM t", f"FROM {relation} AS t"))
 
         stored = seconds(lambda: once.query(PERSON_TASK, epsilon=1, fresh=True))
         times = in_turn(
@@ -162,7 +162,9 @@ def fixed_cost(folder: Path, asked: int = 50) -> list[Row]:
         relation = curator.engine.relation("bench.t")
         plain = sql.replace("FROM t", f"FROM {relation} AS t")
         curator.query(sql, epsilon=1, fresh=True)
-        floor = statistics.median(seconds(lambda: curator.engine.run(plain)) for _ in range(asked))
+        floor = statistics.median(
+            seconds(lambda: curator.engine.owner_reader().run(plain)) for _ in range(asked)
+        )
         ours = statistics.median(
             seconds(lambda: curator.query(sql, epsilon=1, fresh=True)) for _ in range(asked)
         )

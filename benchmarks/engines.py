@@ -50,14 +50,17 @@ def exact(curator, sql: str):
     """Return everything that the engine computes for a question, before any noise."""
     request = Request.of(sql, epsilon=1, fresh=True)
     with prepared(request, curator) as (ready, held):
-        curator.ledger.charge(ready.payer, ready.quote, request_id=str(uuid.uuid4()), body=sql)
+        receipt = curator.ledger.charge(
+            ready.payer, ready.quote, request_id=str(uuid.uuid4()), body=sql
+        )
+        permit = curator.ledger.outcomes.take(receipt)
         question, sealed = ready.question, ready.sealed
         found = kernel_exact(
             sealed.reads,
             sealed.mechanisms,
             tuple(key.domain for key in question.statement.keys),
             question.groups if isinstance(question.groups, PublicGroups) else None,
-            held.run,
+            held.paid(permit),
         )
     bins = {name: table.tolist() for name, table in found.histograms.items()}
     return found.groups, dict(found.measures), bins
@@ -107,7 +110,7 @@ def plain(curator, sql: str) -> None:
     """Run the question without privacy on the same engine and table."""
     engine = curator.engine
     text = sql.replace("MEDIAN(income)", MEDIANS[engine.capabilities.dialect])
-    engine.run(text.replace(" FROM t", f" FROM {engine.relation('bench.t')} AS t"))
+    engine.owner_reader().run(text.replace(" FROM t", f" FROM {engine.relation('bench.t')} AS t"))
 
 
 def in_pairs(curator, sql: str, rounds: int) -> tuple[float, float]:

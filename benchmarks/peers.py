@@ -97,7 +97,7 @@ def ours(folder: Path, rows: Path, people: Path) -> list[dict[str, object]]:
                 plain = sql.replace("FROM t", f"FROM {relation} AS t")
                 times = in_turn(
                     {
-                        "floor": lambda c=curator, s=plain: c.engine.run(s),
+                        "floor": lambda c=curator, s=plain: c.engine.owner_reader().run(s),
                         "seconds": lambda c=curator, s=sql: c.query(s, epsilon=1, fresh=True),
                     },
                     5,

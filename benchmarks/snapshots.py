@@ -63,14 +63,17 @@ def pairs(curator: Curator, held: Held, sql: str, count: int) -> tuple[float, fl
     plain = sql.replace("FROM t", f"FROM {engine.relation('bench.t')} AS t")
     ours = curator.explain(sql, epsilon=1, fresh=True).sql.splitlines()
 
+    reader = held.paid(curator.ledger.record_look("bench", reason="a benchmark"))
+
     def answer() -> None:
         for read in ours:
-            held.run(read)
+            reader.run(read)
 
-    engine.run(plain), answer()
+    engine.owner_reader().run(plain), answer()
     processes = children(engine)
     found = [
-        (cpu(processes, lambda: engine.run(plain)), cpu(processes, answer)) for _ in range(count)
+        (cpu(processes, lambda: engine.owner_reader().run(plain)), cpu(processes, answer))
+        for _ in range(count)
     ]
     floor, mine = (statistics.median(side) for side in zip(*found, strict=True))
     return floor, mine, statistics.median(two / one for one, two in found)

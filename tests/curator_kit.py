@@ -17,9 +17,8 @@ import pyarrow as pa
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, Exact, engine_failed
+from discreet.engine.base import Capabilities, Engine, Exact, PaidReader, engine_failed
 from discreet.kernel.look import exact
-from discreet.ledger.entry import Receipt
 from discreet.noise.threshold import appearance_bounds
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
@@ -29,6 +28,7 @@ from discreet.sql.bind import bind
 from discreet.testing.engine import LiveHeld
 from duckdb_kit import room
 from nasty_rows import BIG, REALS, SCHEMAS, UNIT, Nasty, arrow, world_rows
+from permits import paid
 from world_catalog import DATASET, TABLES, catalog_of
 
 
@@ -76,7 +76,7 @@ class MemoryEngine:
     def has(self, name: str) -> bool:
         return name in self.places
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         self.asked.append(sql)
         for name, place in self.places.items():
             sql = sql.replace(f'"source.{name}"', place)
@@ -86,6 +86,8 @@ class MemoryEngine:
             if self.hide:
                 raise engine_failed() from None
             raise
+
+    owner_reader = Engine.owner_reader
 
     def hold(self, tables: Any) -> LiveHeld:
         return LiveHeld(self, tables)
@@ -123,9 +125,9 @@ class StoredEngine(MemoryEngine):
         def run(sql: str, *, seconds: float | None = None) -> Exact:
             for stored, select in rows.items():
                 sql = sql.replace(stored, select)
-            return self.run(sql)
+            return self._run(sql)
 
-        held.run = run
+        held._run = run
         return held
 
 
@@ -167,14 +169,6 @@ def desk_of(catalog: Catalog, engine: Any) -> Any:
     return SimpleNamespace(catalog=catalog, ledger=NOBODY, engine=engine, rng=None)
 
 
-def _receipt() -> Receipt:
-    found = object.__new__(Receipt)
-    object.__setattr__(found, "request_id", "test")
-    return found
-
-
-RECEIPT = _receipt()
-"""A charge that nobody made: for what only wants to see that there was one."""
 """As much of a ledger as holding tables needs."""
 
 
@@ -206,20 +200,20 @@ class Planned:
     def exact(self, engine: Any) -> Any:
         sealed = self.sealed(engine)
         with hold(self.question.statement.source, desk_of(self.catalog, engine)) as held:
-            return exact_of(self.question, sealed, held)
+            return exact_of(self.question, sealed, paid(held))
 
 
 SNAPSHOTS = dict.fromkeys(UNIT, "1")
 
 
-def exact_of(question: Question, sealed: Sealed, reader: Any) -> Any:
+def exact_of(question: Question, sealed: Sealed, reader: PaidReader) -> Any:
     """Return the exact results of sealed reads, which nobody but a test may see."""
     return exact(
         sealed.reads,
         sealed.mechanisms,
         tuple(key.domain for key in question.statement.keys),
         question.groups if isinstance(question.groups, PublicGroups) else None,
-        reader.run,
+        reader,
     )
 
 

@@ -182,7 +182,7 @@ def compiled(request, monkeypatch):
 
 def rows(engine, sql):
     """Return the rows of a query, sorted, with NaN and -0.0 made comparable."""
-    found = open_exact(engine.run(sql)).to_pylist()
+    found = open_exact(engine.owner_reader().run(sql)).to_pylist()
     return sorted((tuple(row.values()) for row in found), key=repr)
 
 

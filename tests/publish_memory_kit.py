@@ -11,11 +11,13 @@ import duckdb
 import pyarrow as pa
 
 from curator_kit import MemoryEngine
+from discreet.engine.base import Held
 from discreet.publish.bind_spec import draft
 from discreet.publish.measure import count_cells, member_cells
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.prepare import plan as make_plan
 from discreet.publish.spec import parse_spec
+from permits import paid
 from publish_kit import COUNTY, STATE, Made, catalog_of, spec_text
 
 LEDGER = SimpleNamespace(identity="test", snapshot=lambda *_: 1)
@@ -47,6 +49,16 @@ class CountyEngine(MemoryEngine):
         return {column.lower(): kind.lower() for column, kind in self.types[name]}
 
 
+class CountyHeld(Held):
+    """The county as it is: people in one table, and two that are public."""
+
+    def __init__(self, engine: CountyEngine) -> None:
+        self.fingerprints = dict.fromkeys(engine.places, "1")
+        self.private = {name: "d" if name == "d.people" else None for name in engine.places}
+        self._run = engine.owner_reader().run
+        self._keep = engine.relation
+
+
 @dataclass(frozen=True)
 class InMemory:
     """A plan and the engine that it may be measured on."""
@@ -57,7 +69,7 @@ class InMemory:
     def cells(self, number: int, place: int) -> Any:
         """Return the exact cells of one member."""
         family, read = self.plan.families[number], self.plan.reads[number, place]
-        exact = count_cells(read, family, self.held.run)
+        exact = count_cells(read, family, paid(self.held))
         return member_cells(exact, read, family, family.members[place])
 
 
@@ -75,7 +87,7 @@ def plan_in_memory(
     written = text or spec_text(tables, delta=delta)
     drafted = draft(parse_spec(written, base=base), catalog)
     engine = CountyEngine(rows)
-    held = SimpleNamespace(fingerprints=dict.fromkeys(engine.places, "1"), run=engine.run)
+    held = CountyHeld(engine)
     found = make_plan(
         drafted, SimpleNamespace(catalog=catalog, ledger=LEDGER, engine=engine), held=held
     )

@@ -42,13 +42,15 @@ class GatedHeld:
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
-    def run(self, *arguments, **named):
-        self._engine.wait()
-        return self._inner.run(*arguments, **named)
+    def paid(self, permit):
+        return self._inner.paid(permit).through(self._gated, self._gated)
 
-    def keep(self, sql):
-        self._engine.wait()
-        return self._inner.keep(sql)
+    def _gated(self, read):
+        def gated(*arguments, **named):
+            self._engine.wait()
+            return read(*arguments, **named)
+
+        return gated
 
     def __enter__(self):
         return self

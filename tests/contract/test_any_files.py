@@ -39,6 +39,7 @@ from discreet.kernel.canonical.cells import source_cell, unit_cell
 from discreet.kernel.canonical.declared import declared_cells
 from discreet.kernel.canonical.select import CanonicalRecipe, stored_columns
 from engines import LIMITS, SPARK
+from permits import paid
 from sittings import FULL
 
 ENGINES = [
@@ -111,7 +112,7 @@ def canonical(engine, dataset) -> list[tuple]:
     mark = "`" if engine.capabilities.dialect == "spark" else '"'
     listed = ", ".join(f"t.c{i} AS c{i}" for i in stored_columns(table))
     with engine.hold({"d.t": CanonicalRecipe(dataset, table)}) as held:
-        found = open_exact(held.run(f"SELECT {listed} FROM canon.{mark}d.t{mark} AS t"))
+        found = open_exact(paid(held).run(f"SELECT {listed} FROM canon.{mark}d.t{mark} AS t"))
     return sorted((tuple(row.values()) for row in found.to_pylist()), key=repr)
 
 
@@ -191,7 +192,7 @@ def test_people_are_the_same_in_every_storage(url, tmp_path):
     mark = "`" if engine.capabilities.dialect == "spark" else '"'
     with engine.hold({"d.t": CanonicalRecipe(dataset, table)}) as held:
         sql = f"SELECT t.u AS u, COUNT(*) AS n FROM canon.{mark}d.t{mark} AS t GROUP BY t.u"
-        found = open_exact(held.run(sql)).to_pylist()
+        found = open_exact(paid(held).run(sql)).to_pylist()
     engine.close()
     assert {int(row["u"]): row["n"] for row in found} == {7: 3, 8: 1, 9: 1}
 

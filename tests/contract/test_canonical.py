@@ -19,6 +19,7 @@ from discreet.kernel.canonical.select import (
     stored_columns,
 )
 from engines import LIMITS, fill_postgres, postgres_url
+from permits import paid
 
 DUCKDB_AND_POSTGRES = ["duckdb", pytest.param("postgres", marks=pytest.mark.postgres)]
 
@@ -53,7 +54,7 @@ def canonical_rows(engine, catalog, name):
                 select = canonical_select(table, stored_columns(table), *given)
             relation = f"({select})"
         sql = f"SELECT {', '.join(f't.{n} AS {n}' for n in names)} FROM {relation} AS t"
-        found = open_exact(held.run(sql)).to_pylist()
+        found = open_exact(paid(held).run(sql)).to_pylist()
     return sorted(([row[n] for n in names] for row in found), key=repr), names
 
 

@@ -221,7 +221,7 @@ def test_a_kill_leaves_all_or_nothing(url, tmp_path, moment):
     ledger.verify()
     receipts = ledger.charge_all(OWNER, [bill(f"q.{i}", "1/4") for i in range(3)])
     assert spent(ledger) == Fraction(3, 4)
-    assert once(ledger, receipts[1], lambda: b"told") == b"told"  # nobody had begun it
+    assert once(ledger, receipts[1], lambda _: b"told") == b"told"  # nobody had begun it
     ledger.close()
 
 
@@ -305,7 +305,7 @@ def test_half_of_them_is_no_history(url, tmp_path):
 def test_backup_and_restore_keep_them_together(url, tmp_path):
     ledger = open_ledger(tmp_path, "1", url=url)
     first = ledger.charge_all(OWNER, [bill("q.1", "1/4"), bill("q.2", "1/4")])
-    once(ledger, first[0], lambda: b"told")
+    once(ledger, first[0], lambda _: b"told")
     ledger.backup(tmp_path / "copy.db")
     pay(ledger, "1/8", "later")
     ledger.close()
@@ -315,7 +315,7 @@ def test_backup_and_restore_keep_them_together(url, tmp_path):
     assert spent(restored) == Fraction(5, 8)  # what came later stays spent
     restored.verify()
     again = restored.charge_all(OWNER, [bill("q.1", "1/4"), bill("q.2", "1/4")])
-    assert once(restored, again[0], lambda: b"anew") == b"told"
+    assert once(restored, again[0], lambda _: b"anew") == b"told"
     with pytest.raises(AnswerLost):  # it may have been begun after the backup
-        once(restored, again[1], lambda: b"anew")
+        once(restored, again[1], lambda _: b"anew")
     restored.close()

@@ -111,7 +111,7 @@ def test_kills_at_any_moment_leave_one_look_for_each_charge(url, tmp_path, kills
     def ask(name, say):
         own = open_ledger(tmp_path, "1000", url=url)
 
-        def look():
+        def look(_permit):
             say("looked")
             time.sleep(0.01)
             return b"told"
@@ -126,7 +126,7 @@ def test_kills_at_any_moment_leave_one_look_for_each_charge(url, tmp_path, kills
         lines = [line for child in children for line in child.lines()]
         assert lines.count("looked") <= 1
         try:
-            found = once(ledger, pay(ledger, "1/10", name), lambda: b"late")
+            found = once(ledger, pay(ledger, "1/10", name), lambda _: b"late")
         except AnswerLost:
             found = b"lost"
         # Whoever is told something was told what stays; a late look means that there was none.

@@ -48,7 +48,7 @@ def test_counts_by_a_canonical_category(engine):
         key = value if value in ("Female", "Male", "Zoë") else None
         truth[key] = truth.get(key, 0) + 1
     assert rows(engine, sql) == sorted(truth.items(), key=repr)
-    assert open_exact(engine.run(sql)).schema.types == [pa.string(), pa.int64()]
+    assert open_exact(engine.owner_reader().run(sql)).schema.types == [pa.string(), pa.int64()]
 
 
 def test_sums_of_clamped_integers_are_exact_decimals(engine):
@@ -61,7 +61,9 @@ def test_sums_of_clamped_integers_are_exact_decimals(engine):
 
 def test_sums_beyond_64_bits_neither_raise_nor_wrap(engine):
     total = function("sum_integer", engine.capabilities.dialect, name(engine, "huge"))
-    result = open_exact(engine.run(f"SELECT {total} AS s FROM {engine.relation('people')}"))
+    result = open_exact(
+        engine.owner_reader().run(f"SELECT {total} AS s FROM {engine.relation('people')}")
+    )
     assert result.schema.types == [pa.decimal128(38, 0)]
     assert result.to_pylist() == [{"s": Decimal(240 * BIG)}]
     assert 240 * BIG > 2**63
@@ -216,7 +218,7 @@ def test_text_sorts_by_its_bytes(engine):
 
 def test_an_empty_result_keeps_its_types(engine):
     sql = f"SELECT {name(engine, 'age')} AS a, COUNT(*) AS n FROM {engine.relation('people')}"
-    result = open_exact(engine.run(f"{sql} WHERE 1 = 0 GROUP BY 1"))
+    result = open_exact(engine.owner_reader().run(f"{sql} WHERE 1 = 0 GROUP BY 1"))
     assert (result.num_rows, result.schema.types) == (0, [pa.int64(), pa.int64()])
 
 

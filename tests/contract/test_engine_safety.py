@@ -53,7 +53,9 @@ def warm(engine):
 
 
 def test_an_exact_result_shows_nothing(engine):
-    exact = engine.run(f"SELECT {name(engine, 'note')} AS n FROM {engine.relation('people')}")
+    exact = engine.owner_reader().run(
+        f"SELECT {name(engine, 'note')} AS n FROM {engine.relation('people')}"
+    )
     for shown in (repr(exact), str(exact), f"{exact}", f"{exact!r:>40}"):
         assert CANARY not in shown
     for attempt in (
@@ -154,7 +156,7 @@ def test_every_probe_of_the_lockdown_is_closed(engine, tmp_path):
     for probe in PROBES[engine.capabilities.dialect]:
         sql = probe.replace("{file}", str(outside)).replace("{out}", str(out))
         with pytest.raises(EngineFailed):
-            engine.run(sql)
+            engine.owner_reader().run(sql)
     assert not out.exists()
     warm(engine)
 
@@ -249,7 +251,7 @@ ERRORS = {
 def failure(engine, sql):
     """Return how the query failed, or None."""
     try:
-        engine.run(sql)
+        engine.owner_reader().run(sql)
     except EngineFailed as error:
         return error
     return None
@@ -282,7 +284,7 @@ def test_every_failure_is_the_same_sentence(engine):
     told = set()
     for sql in ("SELECT nothing FROM nowhere", "DROP TABLE x", "SELECT (", f"SELECT '{CANARY}"):
         with pytest.raises(EngineFailed) as caught:
-            engine.run(sql)
+            engine.owner_reader().run(sql)
         told.add(str(caught.value))
     assert len(told) == 1
 
@@ -302,7 +304,7 @@ def test_a_long_query_is_stopped_and_the_next_one_works(engine):
     warm(engine)
     start = time.monotonic()
     with pytest.raises(EngineFailed):
-        engine.run(long_query(engine), seconds=SHORT)
+        engine.owner_reader().run(long_query(engine), seconds=SHORT)
     assert time.monotonic() - start < SHORT + SLACK
     warm(engine)
 
@@ -320,7 +322,7 @@ def test_cancel_stops_a_running_query(engine):
     canceller.start()
     start = time.monotonic()
     with pytest.raises(EngineFailed):
-        engine.run(long_query(engine), seconds=10 * SLACK)
+        engine.owner_reader().run(long_query(engine), seconds=10 * SLACK)
     over.set()
     canceller.join()
     assert time.monotonic() - start < 5 * SLACK
@@ -351,7 +353,7 @@ def test_what_cannot_be_interrupted_is_killed_and_loses_no_table(engine):
     }[engine.capabilities.dialect]
     start = time.monotonic()
     with pytest.raises(EngineFailed):
-        engine.run(deaf, seconds=SHORT)
+        engine.owner_reader().run(deaf, seconds=SHORT)
     assert time.monotonic() - start < SHORT + SLACK
     assert cell(engine, f"SELECT COUNT(*) AS n FROM {engine.relation('people')}") == 240
 
@@ -369,7 +371,7 @@ def test_a_memory_bomb_is_stopped(place):
     }[engine.capabilities.dialect]
     start = time.monotonic()
     with pytest.raises(EngineFailed):
-        engine.run(bomb)
+        engine.owner_reader().run(bomb)
     assert time.monotonic() - start < 10.0 + SLACK
     warm(engine)
     engine.close()

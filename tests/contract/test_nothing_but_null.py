@@ -48,8 +48,8 @@ def test_the_engine_answers_whatever_nobody_has(tmp_path):
         assert len(asked) > 40
         for condition in asked:
             both = f"SELECT COUNT(*) AS n, COUNT(CASE WHEN {condition} THEN 1 END) AS m FROM {relation}"
-            assert open_exact(engine.run(both)).num_rows == 1, condition
-            engine.run(f"SELECT COUNT(*) AS n FROM {relation} WHERE {condition}")
+            assert open_exact(engine.owner_reader().run(both)).num_rows == 1, condition
+            engine.owner_reader().run(f"SELECT COUNT(*) AS n FROM {relation} WHERE {condition}")
     finally:
         engine.close()
 

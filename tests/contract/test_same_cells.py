@@ -25,6 +25,7 @@ from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
 from discreet.kernel.canonical.select import CanonicalRecipe
 from engines import ENGINES, LIMITS, compiled, engine_place
+from permits import paid
 
 __all__ = ["compiled"]
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -115,7 +116,7 @@ def canonical(engine, found: Table, columns: str):
     dataset = Dataset("d", (found,), Neighbours.ADD_REMOVE, "d")
     with engine.hold({f"d.{found.name}": CanonicalRecipe(dataset, found)}) as held:
         sql = f"SELECT {columns} FROM canon.{mark}d.{found.name}{mark} AS t"
-        return open_exact(held.run(sql)).to_pylist()
+        return open_exact(paid(held).run(sql)).to_pylist()
 
 
 @pytest.mark.parametrize("kind", ENGINES)

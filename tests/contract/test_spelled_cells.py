@@ -24,6 +24,7 @@ from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
 from discreet.kernel.canonical.select import CanonicalRecipe
 from engines import ENGINES, LIMITS, engine_place
+from permits import paid
 
 CENTS = NumberDomain(Fraction(-10_000), Fraction(10_000), Fraction(1, 100))
 DAYS = DateDomain(dt.date(1990, 1, 1), dt.date(2039, 12, 31))
@@ -144,7 +145,7 @@ def held_rows(kind, folder, rows: pa.Table, table: Table) -> tuple[list[dict], d
     try:
         with engine.hold({"d.odd": CanonicalRecipe(dataset, table)}) as held:
             sql = f"SELECT {listed}, t.u AS u FROM canon.{mark}d.odd{mark} AS t"
-            return open_exact(held.run(sql)).to_pylist(), getattr(held, "dropped", {})
+            return open_exact(paid(held).run(sql)).to_pylist(), getattr(held, "dropped", {})
     finally:
         engine.close()
 

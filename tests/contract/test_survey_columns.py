@@ -102,7 +102,9 @@ def test_bytes_are_read_as_numbers_alike_and_nothing_raises(kind, tmp_path):
         ]
         shifted = function("shift_right", dialect, cells[0], "3")
         named = ", ".join(f"{cell} AS c{at}" for at, cell in enumerate([*cells, shifted]))
-        found = open_exact(engine.run(f"SELECT place, {named} FROM {engine.relation('strings')}"))
+        found = open_exact(
+            engine.owner_reader().run(f"SELECT place, {named} FROM {engine.relation('strings')}")
+        )
     finally:
         engine.close()
     for row in found.to_pylist():

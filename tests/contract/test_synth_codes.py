@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
-from curator_kit import RECEIPT, desk_of
+from curator_kit import desk_of
 from discreet.core.region import EVERYONE
 from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
@@ -22,6 +22,7 @@ from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedSource, seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from engines import ENGINES, LIMITS, SPARK, fill_postgres, postgres_url
+from permits import paid
 
 TOWN = SealedSource("town", EVERYONE)
 TABLES = {"town.people": people(600), "clinic.visits": visits(120)}
@@ -56,7 +57,7 @@ def marginals(engine, base, table, *, every=False):
     if every:
         wanted += itertools.combinations(range(len(columns)), 2)
     with hold(outline.scan, desk_of(catalog, engine)) as held:
-        return store_codes(held, codes, permit=RECEIPT).marginals(wanted)
+        return store_codes(paid(held), codes).marginals(wanted)
 
 
 def _odd_bins(column):
@@ -94,7 +95,7 @@ def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):
     found = []
     for each in (engine, MemoryEngine(TABLES)):
         with hold(outline.scan, desk_of(catalog, each)) as held:
-            means = Means(each, held, RECEIPT, rich, Fraction(1, 10**6), TOWN, SystemRng())
+            means = Means(each, paid(held), rich, Fraction(1, 10**6), TOWN, SystemRng())
             found.append(learn(outline, means, lambda _: None).encoding)
     assert found[0] == found[1]
     assert [item.name for item in outline.items if isinstance(item, RangeToLearn)]

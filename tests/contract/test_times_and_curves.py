@@ -18,6 +18,7 @@ from discreet.release.sealing import seal
 from discreet.release.snapshots import hold
 from discreet.sql.bind import bind
 from engines import ENGINES, engine_place
+from permits import paid
 from sittings import FULL
 
 FIRST = dt.datetime(2024, 1, 1)
@@ -88,7 +89,7 @@ def asked(request, tmp_path_factory):
         plan = make_plan(question, epsilon=Epsilon.of(1), budget_delta=delta)
         sealed = seal(plan, catalog, engine)
         with hold(question.statement.source, desk_of(catalog, engine)) as held:
-            return question, exact_of(question, sealed, held)
+            return question, exact_of(question, sealed, paid(held))
 
     yield ask_exactly
     engine.close()

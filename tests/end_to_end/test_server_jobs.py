@@ -30,8 +30,8 @@ class Gate:
         self.reached = threading.Semaphore(0)
         self.open = threading.Event()
         self.stopped = {}
-        self._run = DuckDBHeld.run
-        monkeypatch.setattr(DuckDBHeld, "run", partialmethod(_gated, self))
+        self._run = DuckDBHeld._run
+        monkeypatch.setattr(DuckDBHeld, "_run", partialmethod(_gated, self))
         monkeypatch.setattr(engine, "cancel", self.cancel)
 
     def run(self, *arguments, **named):

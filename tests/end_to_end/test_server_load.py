@@ -82,7 +82,7 @@ def arm(engine):
 
     def armed(tables):
         held = hold(tables)
-        run = held.run
+        run = held._run
 
         def bomb(sql, **more):
             if "WHERE" not in sql:
@@ -90,7 +90,7 @@ def arm(engine):
             reading.set()
             return run(BOMB, seconds=LIMIT)
 
-        held.run = bomb
+        held._run = bomb
         return held
 
     engine.hold = armed

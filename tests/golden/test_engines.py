@@ -10,6 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from permits import paid
+
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -88,7 +90,7 @@ def test_every_plan_runs(kind, tmp_path):
             question, plan = planned(number)
             with hold(question.statement.source, desk_of(catalog(), with_rows)) as held:
                 for read in seal(plan, catalog(), with_rows).reads:
-                    found = open_exact(held.run(read.draft.sql))
+                    found = open_exact(paid(held).run(read.draft.sql))
                     wanted = read.facts.keys + len(read.facts.outputs)
                     assert found.num_columns == wanted, PAIRS[number].sql
     finally:

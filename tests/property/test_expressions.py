@@ -100,7 +100,9 @@ def disagreements(engine, operands: list[e.Expr], longest: int = 10**9) -> list[
             continue
         names = sorted({name for operand in part for name in e.columns_of(operand)})
         texts += [f"{block.cells[name].value} AS c{i}" for i, name in enumerate(names)]
-        rows = open_exact(engine.run(f"SELECT {', '.join(texts)} {block.body()}")).to_pylist()
+        rows = open_exact(
+            engine.owner_reader().run(f"SELECT {', '.join(texts)} {block.body()}")
+        ).to_pylist()
         for row in rows:
             given = {name: canonical(row[f"c{i}"], domains[name]) for i, name in enumerate(names)}
             for i, operand in enumerate(part):
@@ -193,5 +195,5 @@ class Renamed:
     def columns(self, name):
         return self.engine.columns(name.split(".", 1)[1])
 
-    def run(self, sql, *, seconds=None):
-        return self.engine.run(sql, seconds=seconds)
+    def owner_reader(self):
+        return self.engine.owner_reader()

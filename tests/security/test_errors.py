@@ -221,7 +221,7 @@ def test_errors_on_other_engines(kind, tmp_path, capfd):
 
 def test_an_engine_that_lets_an_error_through_is_caught(tmp_path, capfd, monkeypatch):
     """The broken twin: the error of the database, with the cell in it, as the answer."""
-    real = MemoryEngine.run
+    real = MemoryEngine._run
 
     def leaking(self, sql, *, seconds=None):
         if "SUM" in sql and "people" in sql:
@@ -230,6 +230,6 @@ def test_an_engine_that_lets_an_error_through_is_caught(tmp_path, capfd, monkeyp
             ).fetchall()
         return real(self, sql, seconds=seconds)
 
-    monkeypatch.setattr(MemoryEngine, "run", leaking)
+    monkeypatch.setattr(MemoryEngine, "_run", leaking)
     with pytest.raises(Exception, match=TEXT):
         check("memory", 20, tmp_path, capfd)

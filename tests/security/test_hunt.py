@@ -149,7 +149,7 @@ class Spy:
         monkeypatch.setattr(pipeline, "look", self.look)
 
     def look(self, reads: Any, mechanisms: Any, *, reader: Any, rng: Any, **options: Any) -> Any:
-        found = exact(reads, mechanisms, options["domains"], options["groups"], reader.run)
+        found = exact(reads, mechanisms, options["domains"], options["groups"], reader)
         self.seen.append((reads, found))
         return noised(found, mechanisms, rng)
 

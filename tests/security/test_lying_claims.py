@@ -34,6 +34,7 @@ from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing import SeededRng
 from lying_twins import P, R, V, counted
 from lying_world import SCANS, World, read_duckdb
+from permits import reading
 
 LAPLACE = LaplaceLaw(Fraction(5))
 SOME = Fraction(1, 100)
@@ -195,7 +196,7 @@ def test_a_threshold_that_forgets_the_newcomer_is_caught(monkeypatch: pytest.Mon
 # -- what is looked at -----------------------------------------------------------------------------
 
 
-class Held:
+class Rows:
     """A database with one row of each table."""
 
     def __init__(self) -> None:
@@ -204,14 +205,19 @@ class Held:
         self.connection.execute(f"INSERT INTO {V} VALUES (1, 3, 5, 'x', 1), (1, 1, 5, 'y', 2)")
         self.connection.execute(f"INSERT INTO {P} VALUES (1, 3, 5, 'x', 1)")
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def run(self, sql: str) -> Exact:
         return Exact(plain_table(self.connection.sql(sql).to_arrow_table()))
 
 
 def looked(read: Read, domains: tuple[Domain, ...], groups: Any) -> Any:
     mechanisms = admit(Mechanisms({"m0": LAPLACE}, {}), (read,))
     return look(
-        (read,), mechanisms, domains=domains, groups=groups, reader=Held(), rng=SeededRng(1)
+        (read,),
+        mechanisms,
+        domains=domains,
+        groups=groups,
+        reader=reading(Rows().run),
+        rng=SeededRng(1),
     )
 
 
@@ -262,12 +268,14 @@ def test_private_groups_are_those_whose_units_are_counted() -> None:
     first, second = read_of(units("t.c1")), read_of(units("t.c2", P, "m1"))
     proposed = Mechanisms({"m0": LAPLACE, "m1": LAPLACE}, {}, units="m0", failing=SOME)
     mechanisms = admit(proposed, (first, second))
-    found = exact((first, second), mechanisms, (IntegerDomain(-9, 2000),), None, Held().run)
+    found = exact(
+        (first, second), mechanisms, (IntegerDomain(-9, 2000),), None, reading(Rows().run)
+    )
     assert found.groups == ((1,), (3,))
 
 
 def test_a_bin_outside_counts_as_the_nearest() -> None:
     read = read_of(BINS)
     mechanisms = admit(Mechanisms({}, {"q0": replace(CHOSEN, bins=2)}), (read,))
-    found = exact((read,), mechanisms, (), [()], Held().run)
+    found = exact((read,), mechanisms, (), [()], reading(Rows().run))
     assert np.array_equal(found.histograms["q0"], [[0, 2]])

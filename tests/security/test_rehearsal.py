@@ -111,9 +111,15 @@ class Reads:
         def __exit__(self, *_):
             self._inner.close()
 
-        def run(self, *arguments, **named):
-            self._reads.count += 1
-            return self._inner.run(*arguments, **named)
+        def paid(self, permit):
+            return self._inner.paid(permit).through(self._counted)
+
+        def _counted(self, run):
+            def counted(*arguments, **named):
+                self._reads.count += 1
+                return run(*arguments, **named)
+
+            return counted
 
 
 def forced(private, seed=7):

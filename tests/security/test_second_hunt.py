@@ -22,6 +22,7 @@ from discreet.plan.evaluate import is_like
 from discreet.plan.ir import Filter
 from discreet.release.request import Request
 from discreet.release.sealing import seal
+from permits import of_engine
 
 TOML = """
 [datasets.d]
@@ -82,7 +83,7 @@ def test_keys_outside_their_domain_are_no_group_and_join_none():
     sealed = seal(found, catalog(), attached)
     key = replace(found.question.statement.keys[0], domain=IntegerDomain(1, 2))
     narrow = replace(found.question, statement=replace(found.question.statement, keys=(key,)))
-    exact = exact_of(narrow, sealed, attached)
+    exact = exact_of(narrow, sealed, of_engine(attached))
     counts = dict(zip(exact.groups, exact.measures["m0"], strict=True))
     assert (counts.get((1,)), counts.get((2,)), counts.get((None,), 0)) == (1, 1, 0)
 

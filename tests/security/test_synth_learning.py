@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
-from curator_kit import RECEIPT
 from discreet.core.region import EVERYONE
 from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure import learned_domains as learning
@@ -21,6 +20,7 @@ from discreet.synth.measure.learned_ranges import narrowed
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
 from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
+from permits import paid
 
 PURSE = MarginalBudget(Fraction(1, 50), concentrated=True)
 RISK = Fraction(1, 10**6)
@@ -65,7 +65,7 @@ def run(monkeypatch, base, table, tape, *, learner=learn):
     catalog = catalog_of(base)
     outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)
     before = len(engine.ran)
-    means = Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, TOWN, SeededRng(9))
+    means = Means(engine, paid(engine.hold({})), PURSE, RISK, TOWN, SeededRng(9))
     with monkeypatch.context() as patched:
         patched.setattr(learning, "PrivateMarginals", tape.door(PrivateMarginals))
         patched.setattr(learning, "keep_groups", tape.groups(learning.keep_groups))

@@ -17,6 +17,7 @@ from discreet.kernel.canonical.select import CanonicalRecipe
 from discreet.kernel.derive.facts import facts_of
 from discreet.kernel.trees.nodes import Unfit
 from kernel_kit import SCANS, trees
+from permits import paid
 
 NAMES = ["".join(letters) for letters in itertools.product(*((c, c.upper()) for c in "eva"))]
 PEOPLE = """
@@ -51,7 +52,7 @@ def canonical_rows(curator: discreet.Curator) -> list[tuple]:
     """Return what is stored of every person: the rank, the constant columns, the others."""
     recipe = CanonicalRecipe(curator.catalog.dataset("d"), curator.catalog.table("x"))
     with curator.engine.hold({"d.x": recipe}) as held:
-        found = open_exact(held.run('SELECT c2, c3, r FROM canon."d.x"')).to_pylist()
+        found = open_exact(paid(held).run('SELECT c2, c3, r FROM canon."d.x"')).to_pylist()
     return sorted(tuple(row.values()) for row in found)
 
 

@@ -147,7 +147,7 @@ def groups_of(source: AnonymizeSource, wish: AnonymizeRequest) -> Groups:
         count += "n"
     cells = ", ".join(source.cell(name) for name in wanted)
     sql = f"SELECT {cells}, COUNT(*) AS {count} FROM {source.relation} GROUP BY {cells}"
-    found = open_exact(source.engine.run(sql, seconds=PATIENCE))
+    found = open_exact(source.engine.owner_reader().run(sql, seconds=PATIENCE))
     return group_table(found, quasi, sensitive=sensitive, count=count)
 
 

@@ -21,6 +21,7 @@ from discreet.api import open as open_curator
 from discreet.attack.outcome import Outcome, Score
 from discreet.core.arrays import Floats, Integers
 from discreet.core.numbers import counted
+from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput
 from discreet.publish.assemble.rows import Layout
 from discreet.publish.families.find import Family, Member
@@ -68,23 +69,24 @@ def load_target(package: str, config: str) -> PackageTarget:
 
 
 def _loaded(
-    plan: PlannedRelease, held: object, curator: Curator, tables: dict[str, bytes]
+    plan: PlannedRelease, held: Held, curator: Curator, tables: dict[str, bytes]
 ) -> PackageTarget:
-    curator.ledger.record_look(
+    permit = curator.ledger.record_look(
         plan.dataset.name, reason=f"an attack on the package {plan.spec.name}", columns=()
     )
+    reader = held.paid(permit)
     number, place = max(
         ((i, j) for i, f in enumerate(plan.families) for j in range(len(f.members))),
         key=lambda at: plan.families[at[0]].members[at[1]].cells,
     )
     family = plan.families[number]
     member = family.members[place]
-    exact = _exact(plan, held, number, place)
+    exact = _exact(plan, reader, number, place)
     facts = {f.place: f for f in plan.facts if f.family == number}
     values = [
         f.values
         if f.values is not None
-        else _exact(plan, held, number, len(family.members) + f.place)
+        else _exact(plan, reader, number, len(family.members) + f.place)
         for _, f in sorted(facts.items())
     ]
     coarse = min(family.members, key=lambda each: each.cells)
@@ -95,9 +97,9 @@ def _loaded(
     )
 
 
-def _exact(plan: PlannedRelease, held: object, number: int, place: int) -> Integers:
+def _exact(plan: PlannedRelease, reader: PaidReader, number: int, place: int) -> Integers:
     family, read = plan.families[number], plan.reads[number, place]
-    cells = count_cells(read, family, held.run)  # type: ignore[attr-defined]
+    cells = count_cells(read, family, reader)
     return member_cells(cells, read, family, (*family.members, *family.facts)[place])
 
 

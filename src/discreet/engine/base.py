@@ -1,16 +1,18 @@
-"""What every engine offers, and `Exact`: a result that cannot be shown."""
+"""What every engine offers: `Exact`, a result that cannot be shown, and the readers that alone return one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, Protocol, Self, final
+from typing import NoReturn, Protocol, Self, TypeAlias, final
 
 import pyarrow as pa
 
-from discreet.errors import DiscreetError, EngineFailed
+from discreet.core.proof.permit import Permit, require_permit
+from discreet.engine.recipe import Recipe
+from discreet.errors import DiscreetError, EngineFailed, InternalError
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,67 +103,98 @@ def failing_alike() -> Iterator[None]:
         raise engine_failed() from None
 
 
-class Recipe(Protocol):
-    """How the rows of one source become canonical: SQL that the kernel writes and engines run."""
+class RunSql(Protocol):
+    """Runs one SELECT within so many seconds."""
+
+    def __call__(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result, or fail."""
+        ...
+
+
+KeepSql: TypeAlias = Callable[[str], str]
+
+
+@final
+class PaidReader:
+    """What reads private rows: there is no other way to those that a question holds.
+
+    Guarantee: whoever has one has a genuine `Permit`, so an entry of the ledger was durable before
+        the first row was read; and every private table of the held state belongs to the dataset
+        that the entry names. Both are checked when it is made, by `raise`, so also under `python -O`.
+        It does not prove that the SQL is the one that was priced (`discreet.kernel.seal`), nor that
+        the entry is read for only once: it may `run` any number of SELECTs until the state is closed.
+    """
+
+    __slots__ = ("__keep", "__permit", "__run")
+
+    def __init__(
+        self, permit: Permit, *, run: RunSql, keep: KeepSql, private: Mapping[str, str | None]
+    ) -> None:
+        paid = require_permit(permit)
+        if any(whose not in {None, paid.dataset} for whose in private.values()):
+            raise InternalError("What was paid for one dataset does not open another one's rows.")
+        self.__permit, self.__run, self.__keep = paid, run, keep
 
     @property
-    def declared(self) -> str:
-        """Return everything that canonical rows depend on besides the source's content."""
-        ...
+    def permit(self) -> Permit:
+        """Return what was paid, for another state of the same rows."""
+        return self.__permit
 
-    @property
-    def people(self) -> tuple[str, ...]:
-        """Return the engine's names of all tables with the same people; their types count."""
-        ...
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT over the held state."""
+        return self.__run(sql, seconds=seconds)
 
-    def whole(self, types: Mapping[str, Mapping[str, str]]) -> bool:
-        """Return whether these people go by integers, from the column types of `people`."""
-        ...
+    def keep(self, sql: str) -> str:
+        """Return the relation of the stored result of one SELECT over the held state.
 
-    def check(self, types: Mapping[str, str]) -> None:
-        """Refuse what a source of these column types cannot give."""
-        ...
+        It may be read by `run` until the state is closed, which removes it.
+        """
+        return self.__keep(sql)
 
-    @property
-    def copy(self) -> bool:
-        """Return whether the owner lets a database or cluster store the canonical rows."""
-        ...
+    def through(
+        self,
+        run: Callable[[RunSql], RunSql] = lambda run: run,
+        keep: Callable[[KeepSql], KeepSql] = lambda keep: keep,
+    ) -> PaidReader:
+        """Return a reader for the same permit that reads through what these make of its methods."""
+        return PaidReader(self.__permit, run=run(self.__run), keep=keep(self.__keep), private={})
 
-    @property
-    def version(self) -> str | None:
-        """Return the owner's word for the source's content, where there is one."""
-        ...
 
-    @property
-    def owner(self) -> str:
-        """Return the ledger that a stored copy belongs to."""
-        ...
+def require_paid(reader: object) -> PaidReader:
+    """Return what is a paid reader, or raise: what merely has a `run` is none."""
+    if type(reader) is not PaidReader:
+        raise TypeError("A charge comes before a look: only a paid reader reads rows.")
+    return reader
 
-    def copied(self, types: Mapping[str, str], relation: str, dialect: str, *, whole: bool) -> str:
-        """Return the SELECT whose result is stored where engines are shared: c0, ..., u and r."""
-        ...
 
-    def stored(
-        self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str, fits: bool
-    ) -> str:
-        """Return the SELECT whose result is stored as the canonical rows; `fits`: they can be sorted in memory."""
-        ...
+@final
+class UnpaidReader:
+    """What reads without a permit: the owner's own eyes, and tables that hold nobody's rows.
 
-    def foreseen(self, stored: str) -> Mapping[str, str]:
-        """Return SELECTs of one number to be kept with `stored`: as it is asked, and as it is counted."""
-        ...
+    Guarantee: none. Nothing it returns may go to anybody who asks; an architecture test lists the files
+        that may have one, and why.
+    """
 
-    def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool, stored: str) -> str:
-        """Return the SELECT of how much the declarations leave out of `stored`: one row of counts."""
-        ...
+    __slots__ = ("__run",)
+
+    def __init__(self, run: RunSql) -> None:
+        self.__run = run
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT."""
+        return self.__run(sql, seconds=seconds)
+
+    def through(self, run: Callable[[RunSql], RunSql]) -> UnpaidReader:
+        """Return a reader that reads through what `run` makes of its method."""
+        return UnpaidReader(run(self.__run))
 
 
 class Held(Protocol):
     """One unchanging state of some tables: what was fingerprinted is what is read.
 
-    Guarantee: all `run`s see the very rows behind `fingerprints`, whatever writers, replaced files
-        or other processes do meanwhile. Opened before the price is known, read after the charge,
-        closed at the end (also as a context manager).
+    Guarantee: all readers see the very rows behind `fingerprints`, whatever writers, replaced files
+        or other processes do meanwhile. Opened before the price is known, read after the charge
+        (`paid`), closed at the end (also as a context manager).
     """
 
     fingerprints: Mapping[str, str]
@@ -170,15 +203,25 @@ class Held(Protocol):
     Computed from private rows: for the ledger and the owner, never for an analyst.
     """
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    private: Mapping[str, str | None]
+    """Of each held table the dataset whose people's rows it has; None where they are nobody's."""
+
+    def paid(self, permit: Permit) -> PaidReader:
+        """Return the reader of the held state for what was paid, or raise."""
+        return PaidReader(permit, run=self._run, keep=self._keep, private=self.private)
+
+    def public_reader(self, table: str) -> UnpaidReader:
+        """Return the reader of a held table that has nobody's rows, or raise."""
+        if self.private[table] is not None:
+            raise InternalError("Only a table that is declared public is read without a charge.")
+        return UnpaidReader(self._run)
+
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state."""
         ...
 
-    def keep(self, sql: str) -> str:
-        """Return the relation of the stored result of one SELECT over the held state.
-
-        It may be read by `run` until `close`, which removes it.
-        """
+    def _keep(self, sql: str) -> str:
+        """Return the relation of the stored result of one SELECT, which `close` removes."""
         ...
 
     def close(self) -> None:
@@ -206,7 +249,11 @@ class Engine(Protocol):
         """Return the quoted SQL name of an attached table."""
         ...
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def owner_reader(self) -> UnpaidReader:
+        """Return the reader of the sources as they are: for the owner's own eyes, and for no answer."""
+        return UnpaidReader(self._run)
+
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT, or fail after `seconds` (the engine's limit if None).
 
         Rows come in no particular order. Column types are those of `discreet.engine.arrow`.

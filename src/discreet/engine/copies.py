@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.machine.whole_file import write_first, write_whole
-from discreet.engine.base import Recipe
+from discreet.engine.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)

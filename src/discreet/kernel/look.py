@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from discreet.core.schema import (
     NumberDomain,
     TimestampDomain,
 )
-from discreet.engine.base import Exact, open_exact
+from discreet.engine.base import PaidReader, open_exact, require_paid
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
 from discreet.kernel.rehearsal import SeedWish, words_for
 from discreet.kernel.seal import Read, exact_of
@@ -30,14 +30,6 @@ from discreet.noise.rng import Rng
 from discreet.noise.select import exponential, exponential_rows, permute_and_flip
 
 Group = tuple[Any, ...]
-
-
-class Reader(Protocol):
-    """Runs SQL over the state that was paid for."""
-
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
-        """Return the result of one SELECT."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +56,7 @@ def look(
     *,
     domains: tuple[Domain, ...],
     groups: Iterable[Group] | None,
-    reader: Reader,
+    reader: PaidReader,
     rng: Rng,
     seconds: float | None = None,
     rehearsal: SeedWish | None = None,
@@ -83,7 +75,7 @@ def look(
     if (groups is None) != (mechanisms.units is not None):
         raise Unfit("private groups without a threshold, or public ones with one")
     words = rng if rehearsal is None else words_for(rehearsal, reads)
-    found = exact(reads, mechanisms, domains, groups, lambda sql: reader.run(sql, seconds=seconds))
+    found = exact(reads, mechanisms, domains, groups, reader, seconds=seconds)
     return noised(found, mechanisms, words)
 
 
@@ -136,9 +128,12 @@ def exact(
     mechanisms: Mechanisms,
     domains: tuple[Domain, ...],
     listed: Iterable[Group] | None,
-    run: Callable[[str], Exact],
+    reader: PaidReader,
+    *,
+    seconds: float | None = None,
 ) -> ExactResults:
     """Return the exact results of sealed reads, by group."""
+    require_paid(reader)
     if any(read.facts.keys != len(domains) + (read.draft.choice is not None) for read in reads):
         raise Unfit("keys that are not those of the SQL")
     groups = None if listed is None else tuple(listed)
@@ -147,7 +142,7 @@ def exact(
     sums: list[dict[Group, tuple[int, ...]]] = []
     histograms: dict[str, dict[Group, npt.NDArray[np.int64]]] = {}
     for read in reads:
-        table = open_exact(run(read.draft.sql))
+        table = open_exact(reader.run(read.draft.sql, seconds=seconds))
         places = _groups(table, domains)
         values = table.columns[len(domains) :]
         if read.draft.choice is None:

@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Dataset, Table
-from discreet.engine.base import Held
+from discreet.engine.base import Held, PaidReader
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.unit_rows import SealedUnitCodes
 from discreet.learn.prepare import find_private
@@ -73,7 +73,7 @@ class PlannedLook(Generic[Sealed]):
     ledger: Ledger
 
     def taken(
-        self, outcome: Callable[[Receipt], bytes], *, body: str, note: str
+        self, outcome: Callable[[PaidReader], bytes], *, body: str, note: str
     ) -> tuple[Receipt, bytes]:
         """Charge, then look; return the receipt and what is stored of the outcome.
 
@@ -88,7 +88,7 @@ class PlannedLook(Generic[Sealed]):
             note=note,
             snapshot=self.snapshot,
         )
-        return receipt, once(self.ledger, receipt, lambda: outcome(receipt))
+        return receipt, once(self.ledger, receipt, lambda permit: outcome(self.held.paid(permit)))
 
 
 @contextmanager

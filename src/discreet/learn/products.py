@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Table
+from discreet.engine.base import PaidReader
 from discreet.errors import UnknownName
 from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
 from discreet.learn.measure.rows import Integers, Reals, fetch
@@ -90,7 +91,7 @@ def measured_products(request: ProductsRequest, desk: Desk) -> Products:
         delta=request.delta,
     ) as look:
         receipt, stored = look.taken(
-            lambda receipt: _noisy(request, columns, look, receipt, desk.rng),
+            lambda reader: _noisy(request, columns, look, reader, desk.rng),
             body=request.body,
             note=f"sums of products of {len(request.variables)} variables in {look.table}",
         )
@@ -113,10 +114,10 @@ def _noisy(
     request: ProductsRequest,
     columns: list[Coded],
     look: PlannedLook[SealedCodes],
-    receipt: Receipt,
+    reader: PaidReader,
     rng: Rng,
 ) -> bytes:
-    codes = fetch(look.held, look.sealed, permit=receipt)
+    codes = fetch(reader, look.sealed)
     exact = exact_products(codes, columns, request.variables)
     law = products_law(len(exact), look.funds.purse, look.sealed.unit)
     upper = np.triu_indices(len(exact))

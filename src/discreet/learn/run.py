@@ -11,7 +11,7 @@ import numpy as np
 from discreet.account.noisy_steps import NoisySteps
 from discreet.core.bill import Charged
 from discreet.core.progress import Progress, silent
-from discreet.engine.base import Held
+from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.kept.model_text import from_text, to_text
 from discreet.learn.learners import CHECKING, LEARNERS, chosen, load
@@ -27,7 +27,6 @@ from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
-from discreet.ledger.entry import Receipt
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.columns import Encoding
@@ -99,8 +98,13 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
             note=f"{chosen(request.model, plan.funds.purse)} model of {request.target} in {plan.outline.table.name}",
             snapshot=plan.snapshot,
         )
-        learning = _Learning(plan, desk, held, receipt, progress)
-        stored = once(desk.ledger, receipt, lambda: packed(to_text(learning.model())))
+        stored = once(
+            desk.ledger,
+            receipt,
+            lambda permit: packed(
+                to_text(_Learning(plan, desk, held.paid(permit), progress).model())
+            ),
+        )
     model = unpack(stored)
     notices = [*model.facts["notices"], *([ACCEPTED] if plan.outline.dataset.accepted else [])]
     return Trained(
@@ -118,8 +122,7 @@ class _Learning:
 
     plan: Training
     desk: Desk
-    held: Held
-    receipt: Receipt
+    reader: PaidReader
     progress: Progress
 
     def model(self) -> AnyClassifier:
@@ -128,7 +131,7 @@ class _Learning:
         engine, rng, progress = self.desk.engine, self.desk.rng, self.progress
         progress(0, 1, "reading the table")
         risk, source = funds.threshold_delta, plan.source
-        means = Means(engine, self.held, self.receipt, funds.learning, risk, source, rng)
+        means = Means(engine, self.reader, funds.learning, risk, source, rng)
         found = learn(outline, means, lambda what: progress(0, 1, what))
         notices = (*outline.notices, *found.notices)
         encoding = _encoding(plan, found.encoding)
@@ -137,7 +140,7 @@ class _Learning:
         if plan.steps is not None:
             return self._stepped(encoding, codes, plan.steps, notices)
         target = len(encoding.coded) - 1
-        paid = PaidRows(fetch(self.held, codes, permit=self.receipt), codes.shape, target)
+        paid = PaidRows(fetch(self.reader, codes), codes.shape, target)
         door = LearningDoor(paid, funds.fitting, codes.unit, rng)
         if plan.request.choose:
             paid_for = Paid(paid, funds.fitting, codes.unit, rng)
@@ -154,12 +157,12 @@ class _Learning:
         """Return what noisy steps learned; its rows are read with their units, so that a person is sampled as a whole."""
         plan, rng = self.plan, self.desk.rng
         if plan.outline.scan.unit is None:
-            codes = fetch(self.held, sealed, permit=self.receipt)
+            codes = fetch(self.reader, sealed)
             unit = np.arange(len(codes), dtype=np.int64)
         else:
             whole = seal_unit_codes(plan.outline.scan, self.desk.engine, encoding.coded)
             plan.source.check(whole.source)
-            codes, unit = fetch_unit_codes(self.held, whole, permit=self.receipt)
+            codes, unit = fetch_unit_codes(self.reader, whole)
         paid = PaidRows(codes, sealed.shape, len(encoding.coded) - 1)
         door = LearningDoor(paid, plan.funds.fitting, sealed.unit, rng)
         found, shares = LEARNERS[plan.request.model].fit(

@@ -21,6 +21,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.learn import SelectAsked
 from discreet.core.schema import IntegerDomain, NumberDomain
+from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import fine_cells, plain_column
 from discreet.learn.measure.rows import Integers
@@ -155,7 +156,7 @@ def select(request: SelectRequest, desk: Desk) -> Selected:
     """
     with planned_choice(request, desk) as plan:
         receipt, stored = plan.look.taken(
-            lambda receipt: _chosen(plan, receipt, desk.rng),
+            lambda reader: _chosen(plan, reader, desk.rng),
             body=request.body,
             note=f"{request.kind} over {plan.column.name} in {plan.look.table}",
         )
@@ -217,9 +218,9 @@ def reach(kind: str, column: Coded) -> int:
     return 1 if kind == "vote" else max(int(prices(column)[0].max()), 1)
 
 
-def _chosen(plan: ChoicePlan, receipt: Receipt, rng: Rng) -> bytes:
+def _chosen(plan: ChoicePlan, reader: PaidReader, rng: Rng) -> bytes:
     look, codes, kind = plan.look, plan.look.sealed, plan.request.kind
-    counter = store_codes(look.held, codes, permit=receipt)
+    counter = store_codes(reader, codes)
     door = PrivateMarginals(counter, codes.shape, look.funds.purse, codes.unit, rng)
 
     def scores(exact: Counter) -> Integers:

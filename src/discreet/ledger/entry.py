@@ -108,7 +108,7 @@ class SpentSoFar(Balance):
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof of a durable charge: whoever holds one may look at the data once.
+    """Proof of a durable charge: whoever holds one may ask `Outcomes.take` for the permit of its one look.
 
     `before` and `after` are the payer's own view: an analyst's share, or the owner's budget.
     `repeated`: the request id had been charged before; nothing was charged now. `link`: the hash of the

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from discreet.core.cost import Quote
+from discreet.core.proof.permit import Permit, permit_for
 from discreet.ledger.answers import Answers
 from discreet.ledger.chain.links import Link
 from discreet.ledger.entry import (
@@ -183,23 +184,24 @@ class Ledger:
 
     def record_exposure(
         self, dataset: str, *, reason: str, columns: Sequence[str] = (), note: str = ""
-    ) -> None:
-        """Write down that something left this dataset without any guarantee."""
-        self._record("exposure", dataset, reason, columns, note)
+    ) -> Permit:
+        """Write down that something leaves this dataset without any guarantee; return what may read it."""
+        return self._record("exposure", dataset, reason, columns, note)
 
     def record_look(
         self, dataset: str, *, reason: str, columns: Sequence[str] = (), note: str = ""
-    ) -> None:
-        """Write down that the owner looked at rows without paying; nothing may be released."""
-        self._record("look", dataset, reason, columns, note)
+    ) -> Permit:
+        """Write down that the owner looks at rows without paying, which it permits; nothing may be released."""
+        return self._record("look", dataset, reason, columns, note)
 
     def _record(
         self, kind: str, dataset: str, reason: str, columns: Sequence[str], note: str
-    ) -> None:
+    ) -> Permit:
         checked_name(dataset, name="dataset")
         data = {"dataset": dataset, "reason": reason, "columns": list(columns), "note": note}
         with self.session() as session:
-            session.append(kind, data)
+            entered = session.append(kind, data)
+        return permit_for(dataset, entered.hash)
 
     def snapshot(self, table: str, fingerprint: str) -> int:
         """Return which version of `table` this fingerprint is, counted from 1; new ones are entered.

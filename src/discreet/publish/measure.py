@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.schema import Domain
-from discreet.engine.base import Exact, open_exact
+from discreet.engine.base import PaidReader, open_exact, require_paid
 from discreet.kernel.look import canonical
 from discreet.kernel.mechanism import Law
 from discreet.noise.rng import Rng
@@ -34,9 +33,11 @@ class ExactCells:
         return "ExactCells(hidden)"
 
 
-def count_cells(read: CellRead, family: Family, run: Callable[[str], Exact]) -> ExactCells:
+def count_cells(
+    read: CellRead, family: Family, reader: PaidReader, *, seconds: float | None = None
+) -> ExactCells:
     """Return the exact groups of a sealed read, whatever rows the engine found; after paying."""
-    table = open_exact(run(read.read.draft.sql))
+    table = open_exact(require_paid(reader).run(read.read.draft.sql, seconds=seconds))
     atoms = {dimension.base: dimension.atoms for dimension in family.dimensions}
     pieces = tuple(
         _pieces(table.column(place), read.domains[place], atoms[base])

@@ -12,7 +12,8 @@ from typing import Any
 
 from discreet.core.bill import Charged
 from discreet.core.progress import Progress, silent
-from discreet.engine.base import Held
+from discreet.core.proof.permit import Permit
+from discreet.engine.base import Held, PaidReader, require_paid
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
@@ -92,7 +93,7 @@ def publish(
             found = once(
                 desk.ledger,
                 receipt,
-                lambda: _packed(plan, held, desk, receipt, (store, key), progress),
+                lambda permit: _packed(plan, held, desk, receipt, permit, (store, key), progress),
             )
         except AnswerLost:
             raise AnswerLost(
@@ -147,12 +148,13 @@ def _packed(  # noqa: PLR0917 what is done once for a charge
     held: Held,
     desk: Desk,
     receipt: Receipt,
+    permit: Permit,
     kept: tuple[Path, OwnerKey],
     progress: Progress,
 ) -> bytes:
     """Return what is stored in the ledger: where the package lies, and its hash."""
     name, (store, key) = plan.spec.name, kept
-    measured = measure(plan, held, desk, permit=receipt, progress=progress)
+    measured = measure(plan, held, desk, permit=permit, progress=progress)
     progress(3, 4, "writing the package")
     contents = contents_of(
         plan,
@@ -182,10 +184,10 @@ def unpack(payload: bytes) -> dict[str, Any]:
 
 
 def measure(
-    plan: PlannedRelease, held: Held, desk: Desk, *, permit: Receipt, progress: Progress
+    plan: PlannedRelease, held: Held, desk: Desk, *, permit: Permit, progress: Progress
 ) -> MeasuredFamily:
     """Return noisy and reconciled cells of all tables; after paying."""
-    assert permit.request_id, "a charge comes before a look"
+    reader = held.paid(permit)
     progress(0, 4, "counting")
     facts = _facts_from_data(plan, held, desk.ledger)
     noisy: dict[tuple[int, int], Integers] = {}
@@ -196,7 +198,7 @@ def measure(
         if id(read) not in counted:
             # One read in memory at a time: tables of one read come one after the other.
             counted.clear()
-            counted[id(read)] = _counted(plan, each.family, read, held)
+            counted[id(read)] = _counted(plan, each.family, read, reader)
         family = plan.families[each.family]
         cells = member_cells(counted[id(read)], read, family, each.member)
         noisy[each.family, each.place] = narrowed(noisy_cells(cells, law, desk.rng))
@@ -229,28 +231,17 @@ def reconciled(
     return MeasuredFamily(noisy, found, facts)
 
 
-def _counted(plan: PlannedRelease, number: int, read: CellRead, held: Held) -> ExactCells:
+def _counted(plan: PlannedRelease, number: int, read: CellRead, reader: PaidReader) -> ExactCells:
     seconds = plan.dataset.seconds
     limit = PATIENCE if seconds is None else float(seconds)
-    return count_cells(read, plan.families[number], lambda sql: held.run(sql, seconds=limit))
+    return count_cells(read, plan.families[number], reader, seconds=limit)
 
 
 def _facts_from_data(
     plan: PlannedRelease, held: Held, ledger: Ledger
 ) -> dict[tuple[int, int], Integers]:
     """Return every exact fact; those from the data are recorded as exposed before they are read."""
-    if plan.facts_from_data:
-        table = plan.bound.tables[0].table.name
-        columns = {
-            f"{table}.{key.base}" for f in plan.facts_from_data for key in f.member.table.keys
-        }
-        ledger.record_exposure(
-            plan.dataset.name,
-            reason=f"exact facts in the release {plan.spec.name}: "
-            + "; ".join(fact.spec.reason for fact in plan.facts_from_data),
-            columns=sorted(columns),
-            note="; ".join(f"approved by {fact.spec.approver}" for fact in plan.facts_from_data),
-        )
+    reader = held.paid(_exposed(plan, ledger)) if plan.facts_from_data else None
     found = {}
     for fact in plan.facts:
         family = plan.families[fact.family]
@@ -258,9 +249,22 @@ def _facts_from_data(
             found[fact.family, fact.place] = fact.values
             continue
         read = plan.reads[fact.family, len(family.members) + fact.place]
-        cells = _counted(plan, fact.family, read, held)
+        cells = _counted(plan, fact.family, read, require_paid(reader))
         found[fact.family, fact.place] = member_cells(cells, read, family, fact.member)
     return found
+
+
+def _exposed(plan: PlannedRelease, ledger: Ledger) -> Permit:
+    """Return the permit of facts that leave without noise, once that is written down."""
+    table = plan.bound.tables[0].table.name
+    columns = {f"{table}.{key.base}" for f in plan.facts_from_data for key in f.member.table.keys}
+    return ledger.record_exposure(
+        plan.dataset.name,
+        reason=f"exact facts in the release {plan.spec.name}: "
+        + "; ".join(fact.spec.reason for fact in plan.facts_from_data),
+        columns=sorted(columns),
+        note="; ".join(f"approved by {fact.spec.approver}" for fact in plan.facts_from_data),
+    )
 
 
 def copy_out(kept: Path, out: Path) -> None:

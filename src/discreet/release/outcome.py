@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from discreet.core.proof.permit import Permit
 from discreet.errors import AnswerLost, LedgerBusy, LedgerError, LedgerWriteFailed, StillRunning
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
@@ -22,14 +23,14 @@ SHORTEST, LONGEST = 0.005, 0.25
 def once(
     ledger: Ledger,
     receipt: Receipt,
-    compute: Callable[[], bytes],
+    compute: Callable[[Permit], bytes],
     *,
     patience: float = PATIENCE,
 ) -> bytes:
     """Return the one answer of a paid request: stored before, computed now, or by somebody else.
 
     Guarantee: over all threads, processes, crashes and repetitions, `compute` is called at most
-        once for each charge, after the mark "begun" is durable. What it returns or raises is entered
+        once for each charge, after the mark "begun" is durable, with the permit that this gave. What it returns or raises is entered
         before it is passed on, and is what every later call gets, without touching a row. A request
         whose computing process ended without an outcome raises AnswerLost, for ever; one that is
         being computed is waited for, then StillRunning. (note 0032)
@@ -44,8 +45,8 @@ def once(
                 "The ledger is in use by another process. The charge stands.",
                 hint="Ask again under the same request id: nothing is charged twice.",
             ) from None
-        if turn is Turn.MINE:
-            return _computed(ledger, receipt, compute)
+        if isinstance(turn, Permit):
+            return _computed(ledger, receipt, turn, compute)
         if turn is Turn.OVER:
             stored = _stored(ledger, receipt)
             if stored is None:
@@ -87,9 +88,11 @@ def _stored(ledger: Ledger, receipt: Receipt) -> bytes | None:
     return ledger.stored_answer(receipt.request_id, receipt.payer.analyst)
 
 
-def _computed(ledger: Ledger, receipt: Receipt, compute: Callable[[], bytes]) -> bytes:
+def _computed(
+    ledger: Ledger, receipt: Receipt, permit: Permit, compute: Callable[[Permit], bytes]
+) -> bytes:
     try:
-        return _kept(ledger, receipt, _looked(ledger, receipt, compute))
+        return _kept(ledger, receipt, _looked(ledger, receipt, lambda: compute(permit)))
     finally:
         ledger.outcomes.let_go(receipt)
 

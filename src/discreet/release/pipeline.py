@@ -15,7 +15,8 @@ from discreet.core.answer import Answer
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.explanation import Explanation
-from discreet.engine.base import Exact, Held
+from discreet.core.proof.permit import Permit
+from discreet.engine.base import Exact, Held, PaidReader, RunSql
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
 from discreet.kernel.rehearsal import SeedWish
@@ -218,9 +219,11 @@ def _bound(free: Answer, ready: PreparedQuestion, ledger: Ledger) -> bool:
     )
 
 
-def _computed(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> bytes:
+def _computed(
+    ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng, permit: Permit
+) -> bytes:
     """Return the answer as it is stored; `once` calls this at most once for a charge."""
-    noisy = _noisy(ready, receipt, held, rng)
+    noisy = _noisy(ready, held.paid(permit), rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     table = finish(noisy, ready.question, laws)
     answer = paid_answer(ready, table, receipt, rng)
@@ -228,34 +231,31 @@ def _computed(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -
     return pack(answer, known, ready.plan.epsilon, kept_noise(ready.question, noisy, laws))
 
 
-class _OneLimit:
-    """Reads for one question: all its SELECTs together have the time of one."""
+def _one_limit(run: RunSql) -> RunSql:
+    """Return what reads for one question: all its SELECTs together have the time of one."""
+    began = time.monotonic()
 
-    def __init__(self, held: Held) -> None:
-        self._held = held
-        self._began = time.monotonic()
+    def limited(sql: str, *, seconds: float | None = None) -> Exact:
+        left = None if seconds is None else began + seconds - time.monotonic()
+        return run(sql, seconds=None if left is None else max(left, 0.0))
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
-        """Return the result of one SELECT, within what the earlier ones left of the time."""
-        left = None if seconds is None else self._began + seconds - time.monotonic()
-        return self._held.run(sql, seconds=None if left is None else max(left, 0.0))
+    return limited
 
 
-def _noisy(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> Noisy:
+def _noisy(ready: PreparedQuestion, reader: PaidReader, rng: Rng) -> Noisy:
     question, mechanisms = ready.question, ready.plan.mechanisms
     if question.region.empty:
         groups = tuple(question.groups) if isinstance(question.groups, PublicGroups) else ()
         zeros = {name: [0] * len(groups) for name in mechanisms.laws}
         nothing: dict[str, list[Any]] = {n: [None] * len(groups) for n in mechanisms.selections}
         return Noisy(groups, zeros, nothing)
-    assert receipt.request_id, "a charge comes before a look"
     seconds = None if question.dataset.seconds is None else float(question.dataset.seconds)
     found = look(
         ready.sealed.reads,
         mechanisms,
         domains=tuple(key.domain for key in question.statement.keys),
         groups=question.groups if isinstance(question.groups, PublicGroups) else None,
-        reader=_OneLimit(held),
+        reader=reader.through(_one_limit),
         rng=rng,
         seconds=seconds,
         rehearsal=_wish(ready),

@@ -10,9 +10,9 @@ from typing import Any
 
 from discreet.core.bill import Bill
 from discreet.core.progress import Progress, silent
-from discreet.engine.base import Held
+from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
-from discreet.ledger.entry import Receipt, free_bill
+from discreet.ledger.entry import free_bill
 from discreet.noise.rng import Rng
 from discreet.release.assembled import balance_of
 from discreet.release.desk import Desk
@@ -65,7 +65,7 @@ def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent
         stored = once(
             desk.ledger,
             receipt,
-            lambda: packed(to_text(_fitted(ready, desk, held, receipt, progress))),
+            lambda permit: packed(to_text(_fitted(ready, desk, held.paid(permit), progress))),
         )
         saved = from_text(unpacked(stored), name="the stored model")
         saved = replace(saved, rules=ready.rules)
@@ -80,12 +80,10 @@ def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent
             raise InvalidInput(f"{error.message} {kept}", hint=error.hint) from None
 
 
-def _fitted(
-    ready: PreparedSynthesis, desk: Desk, held: Held, receipt: Receipt, progress: Progress
-) -> Saved:
+def _fitted(ready: PreparedSynthesis, desk: Desk, reader: PaidReader, progress: Progress) -> Saved:
     funds, outline, engine, rng = ready.funds, ready.outline, desk.engine, desk.rng
     progress(0, 1, "reading the table")
-    means = Means(engine, held, receipt, funds.learning, funds.threshold_delta, ready.source, rng)
+    means = Means(engine, reader, funds.learning, funds.threshold_delta, ready.source, rng)
     learned = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
     encoding = learned.encoding
     if not encoding.coded:
@@ -96,7 +94,7 @@ def _fitted(
     progress(0, 1, "storing the codes")
     codes = seal_codes(outline.scan, engine, encoding.coded)
     ready.source.check(codes.source)
-    counter = store_codes(held, codes, permit=receipt)
+    counter = store_codes(reader, codes)
     door = PrivateMarginals(counter, codes.shape, funds.fitting, codes.unit, rng)
     fitted = _fit(ready, door, progress)
     trusted = fitted.trusted

@@ -10,10 +10,11 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from discreet.engine.base import Capabilities, Engine, Exact, Held, Recipe, engine_failed
+from discreet.engine.base import Capabilities, Engine, Exact, Held, engine_failed
 from discreet.engine.copies import Labels
 from discreet.engine.dialect.names import quoted
 from discreet.engine.dialects import DIALECTS
+from discreet.engine.recipe import Recipe, private_of
 from discreet.errors import UnknownName
 
 Answers: TypeAlias = Callable[[str], pa.Table] | Mapping[str, pa.Table] | pa.Table | None
@@ -27,12 +28,13 @@ class LiveHeld(Held):
         for name, recipe in tables.items():
             recipe.check({column.lower(): kind for column, kind in engine.columns(name)})
         self.fingerprints = Labels(tables, engine.fingerprint)
+        self.private = private_of(tables)
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT."""
-        return self._engine.run(sql, seconds=seconds)
+        return self._engine.owner_reader().run(sql, seconds=seconds)
 
-    def keep(self, sql: str) -> str:
+    def _keep(self, sql: str) -> str:
         """Return the relation of the stored result of one SELECT over these contents."""
         said = repr((sorted(self.fingerprints.items()), sql))
         name = f"held_{hashlib.sha256(said.encode()).hexdigest()[:24]}"
@@ -51,7 +53,7 @@ def _parser(process: int) -> Any:  # noqa: ARG001 none is shared with a fork
 
 
 class FakeEngine(Engine):
-    """Tables with the given column types in the given dialect; `run` returns `answers`.
+    """Tables with the given column types in the given dialect; reading returns `answers`.
 
     `answers` is one table for every SELECT, a table for each SQL text, a function of the SQL text,
     or None: then every SELECT fails as a database would. `ran` lists what was run, in order.
@@ -82,7 +84,7 @@ class FakeEngine(Engine):
             raise UnknownName(f"The engine has no table '{name}'.")
         return quoted(name, self.capabilities.dialect)
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:  # noqa: ARG002 the protocol's
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:  # noqa: ARG002 the protocol's
         """Return the table that was given for `sql`, or fail like every engine."""
         self.ran.append(sql)
         found: Any = self.answers

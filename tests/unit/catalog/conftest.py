@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, Exact, engine_failed
+from discreet.engine.base import Capabilities, Engine, Exact, engine_failed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -35,7 +35,9 @@ class OwnerEngine:
     def names(self, name: str) -> list[str]:
         return [column for column, _ in self.columns(name)]
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    owner_reader = Engine.owner_reader
+
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         try:
             return Exact(plain_table(self.connection.sql(sql).to_arrow_table()))
         except duckdb.Error:

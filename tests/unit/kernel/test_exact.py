@@ -20,13 +20,14 @@ from discreet.kernel.seal import Asked
 from discreet.kernel.seal import exact_of as measure_of
 from discreet.kernel.sensitivity import Bound, Kind
 from discreet.release.sealing import seal
+from permits import of_engine
 
 
 def exact(sql, table, **settings):
     found = plan(sql, **settings)
     attached = memory(people=table)
     sealed = seal(found, catalog(**settings), attached)
-    return exact_of(found.question, sealed, attached)
+    return exact_of(found.question, sealed, of_engine(attached))
 
 
 def test_empty_groups_are_zero_and_undeclared_values_vanish():

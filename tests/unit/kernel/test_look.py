@@ -25,7 +25,7 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
-from discreet.engine.base import Exact
+from discreet.engine.base import Exact, PaidReader
 from discreet.kernel import look as looking
 from discreet.kernel.look import ExactResults, Noisy, canonical, exact, look, noised
 from discreet.kernel.mechanism import Mechanisms, Selection, Top
@@ -36,6 +36,7 @@ from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.laws import LaplaceLaw
 from discreet.testing import SeededRng
 from kernel_kit import SCANS, duckdb_tree
+from permits import permit_of
 
 LETTERS = CategoryDomain(("a", "b", "c"))
 SMALL = IntegerDomain(0, 9)
@@ -72,7 +73,11 @@ class Answering:
         self.tables = list(tables)
         self.seconds: list[float | None] = []
 
-    def run(self, _sql: str, *, seconds: float | None = None) -> Exact:
+    @property
+    def reader(self) -> PaidReader:
+        return PaidReader(permit_of("town"), run=self.run, keep=str, private={"rows": "town"})
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         self.seconds.append(seconds)
         return Exact(self.tables.pop(0))
 
@@ -89,7 +94,7 @@ def exactly(
     mechanisms: Mechanisms | None = None,
 ) -> ExactResults:
     proposed = mechanisms or Mechanisms({"m0": STEPS}, {}, units="m0")
-    return exact(tuple(reads), proposed, domains, groups, Answering(*tables).run)
+    return exact(tuple(reads), proposed, domains, groups, Answering(*tables).reader)
 
 
 # Which groups there are.
@@ -349,7 +354,7 @@ def looked(mechanisms: Mechanisms, groups: Any, **settings: Any) -> Noisy:
         mechanisms,
         domains=(LETTERS,),
         groups=groups,
-        reader=reader,
+        reader=reader.reader,
         **{"rng": ANY, **settings},
     )
 

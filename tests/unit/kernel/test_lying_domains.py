@@ -21,6 +21,7 @@ from discreet.core.schema import (
 )
 from discreet.kernel import look
 from discreet.release.sealing import seal
+from permits import of_engine
 
 DOMAINS = (
     BooleanDomain(),
@@ -59,7 +60,7 @@ def moved(domain, groups):
     for ages in ([7] * 500, [7] * 500 + [9]):
         engine = memory(people=people(len(ages), 0, age=ages))
         sealed = seal(found, catalog(), engine)
-        exact = look.exact(sealed.reads, sealed.mechanisms, (domain,), groups, engine.run)
+        exact = look.exact(sealed.reads, sealed.mechanisms, (domain,), groups, of_engine(engine))
         seen.append(list(exact.measures["m0"]))
         (read,) = sealed.reads
         (bound,) = read.bounds.values()

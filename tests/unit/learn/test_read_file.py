@@ -5,7 +5,6 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pytest
 
-from curator_kit import RECEIPT
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import chosen_items, encoding_of
 from discreet.learn.measure.rows import fetch
@@ -14,6 +13,7 @@ from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.synth.encoding.outline import Bins, outline_of, scan_of
 from discreet.synth.measure.sealing import seal_codes
 from learning import curator, people
+from permits import paid
 
 
 def test_the_same_codes_as_in_the_engine(tmp_path):
@@ -25,7 +25,7 @@ def test_the_same_codes_as_in_the_engine(tmp_path):
     columns = encoding_of("people", items[:-1], items[-1]).coded
     sealed = seal_codes(scan_of(asked.catalog, "town.people"), asked.engine, columns)
     with asked.engine.hold({}) as held:
-        private = fetch(held, sealed, permit=RECEIPT)
+        private = fetch(paid(held), sealed)
     csv.write_csv(table, tmp_path / "rows.csv")
     public = codes_of_table(read_table(tmp_path / "rows.csv"), columns)
     order = [np.lexsort(found.T) for found in (private, public)]
@@ -34,7 +34,7 @@ def test_the_same_codes_as_in_the_engine(tmp_path):
 
 def test_rows_cannot_be_fetched_without_a_receipt(tmp_path):
     with pytest.raises(TypeError, match="charge"):
-        fetch(None, None, permit=None)
+        fetch(None, None)
 
 
 def test_a_file_without_a_needed_column(tmp_path):

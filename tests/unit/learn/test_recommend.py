@@ -173,4 +173,4 @@ def test_the_read_names_its_unit_or_is_refused(tmp_path):
     with pytest.raises(Unfit):
         unit_codes_of(parse(other, "duckdb", asked.engine.tree(other)), (20, 5), scans)
     with pytest.raises(TypeError, match="charge"):
-        fetch_ratings(None, sealed, permit=None)
+        fetch_ratings(None, sealed)

@@ -82,11 +82,13 @@ def test_a_paid_choice(tmp_path):
 def test_the_charge_comes_before_the_rows(tmp_path, monkeypatch):
     asked = curator(tmp_path)
     order = []
-    charge, run = type(asked.ledger).charge, asked.engine.run
+    charge, run = type(asked.ledger).charge, asked.engine._run
     monkeypatch.setattr(
         type(asked.ledger), "charge", lambda *a, **k: (order.append("charge"), charge(*a, **k))[1]
     )
-    monkeypatch.setattr(asked.engine, "run", lambda *a, **k: (order.append("run"), run(*a, **k))[1])
+    monkeypatch.setattr(
+        asked.engine, "_run", lambda *a, **k: (order.append("run"), run(*a, **k))[1]
+    )
     asked.learn("people", target="rich", epsilon=1)
     assert order[0] == "charge"
     assert order.count("charge") == 1

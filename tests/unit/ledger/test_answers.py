@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from discreet.core.proof.permit import Permit
 from discreet.errors import (
     AnswerLost,
     EngineFailed,
@@ -31,7 +32,7 @@ def ledger(tmp_path):
 
 def begun(ledger, name="a", payer=OWNER):
     receipt = pay(ledger, "0.1", name, payer=payer)
-    assert ledger.outcomes.take(receipt) is Turn.MINE
+    assert isinstance(ledger.outcomes.take(receipt), Permit)
     return receipt
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import asking
 import copying
+from discreet.core.proof.permit import Permit
 from discreet.errors import (
     AnswerLost,
     Cancelled,
@@ -32,6 +33,7 @@ from discreet.release.outcome import once
 from discreet.synth import run as synth_run
 from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
 from patience import eventually
+from permits import permit_of
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 
@@ -58,7 +60,7 @@ class Looks:
     def __init__(self, answer: bytes | BaseException = b"told") -> None:
         self.answer, self.count = answer, 0
 
-    def __call__(self) -> bytes:
+    def __call__(self, _permit=None) -> bytes:
         self.count += 1
         if isinstance(self.answer, BaseException):
             raise self.answer
@@ -68,7 +70,11 @@ class Looks:
 def ignoring_outcomes(ledger, receipt, compute, **_more):
     """Return what 0.1.0 did: a stored answer again, and anything else from the rows."""
     stored = ledger.stored_answer(receipt.request_id, receipt.payer.analyst)
-    return stored if stored is not None else ledger.store_answer(receipt, compute())
+    return (
+        stored
+        if stored is not None
+        else ledger.store_answer(receipt, compute(permit_of(receipt.payer.dataset)))
+    )
 
 
 def test_an_answer_is_computed_once_and_given_again(ledger):
@@ -138,7 +144,7 @@ def test_what_was_paid_and_not_delivered_is_said_in_the_history(ledger):
 def test_what_was_begun_by_a_process_that_died_is_lost_for_good(ledger, tmp_path):
     def begin(say):
         own = open_ledger(tmp_path)
-        once(own, again(own), lambda: say("begun") or time.sleep(60) or b"")
+        once(own, again(own), lambda _: say("begun") or time.sleep(60) or b"")
 
     child = forked(begin)
     assert child.pipe.readline() == "begun\n"
@@ -162,7 +168,7 @@ def test_a_living_process_is_waited_for_and_never_declared_lost(ledger, tmp_path
     def begin(say):
         own = open_ledger(tmp_path)
 
-        def slowly():
+        def slowly(_permit):
             say("begun")
             eventually((tmp_path / "go").exists, "nobody let it go on")
             return b"theirs"
@@ -183,7 +189,7 @@ def test_threads_of_one_process_wait_for_each_other(ledger, tmp_path):
     other = open_ledger(tmp_path)  # a second ledger of the same file, as after a reload
     start, looks, told = threading.Barrier(8), [], []
 
-    def slowly() -> bytes:
+    def slowly(_permit) -> bytes:
         looks.append(1)
         time.sleep(0.2)
         return b"one"
@@ -208,7 +214,7 @@ def test_processes_with_one_id_look_once(tmp_path):
     def ask(say):
         own = open_ledger(tmp_path)
 
-        def look() -> bytes:
+        def look(_permit) -> bytes:
             say("looked")
             time.sleep(0.1)
             return b"one"
@@ -221,7 +227,7 @@ def test_processes_with_one_id_look_once(tmp_path):
 
 def test_an_answer_after_the_request_was_declared_lost_is_not_given_out(ledger):
     receipt = again(ledger)
-    assert ledger.outcomes.take(receipt).name == "MINE"
+    assert isinstance(ledger.outcomes.take(receipt), Permit)
     ledger.outcomes.let_go(receipt)  # its lock was lost, with a connection say
     with pytest.raises(AnswerLost):
         once(ledger, again(ledger), Looks())

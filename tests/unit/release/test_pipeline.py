@@ -206,15 +206,14 @@ def test_noise_that_cannot_be_drawn_is_refused_before_the_charge(tmp_path):
 def test_all_selects_of_a_question_share_one_limit(monkeypatch):
     now, given = [100.0], []
 
-    class Held:
-        def run(self, sql, *, seconds=None):
-            given.append(seconds)
-            now[0] += 4
+    def run(sql, *, seconds=None):
+        given.append(seconds)
+        now[0] += 4
 
     monkeypatch.setattr(pipeline, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    reader = pipeline._OneLimit(Held())
+    limited = pipeline._one_limit(run)
     for _ in range(3):
-        reader.run("SELECT 1", seconds=6)
+        limited("SELECT 1", seconds=6)
     assert given == [6, 2, 0]
-    reader.run("SELECT 1")
+    limited("SELECT 1")
     assert given[-1] is None

@@ -126,7 +126,9 @@ def test_a_cut_parquet_file_refuses_only_what_reads_it(folder):
         ):
             curator.query(STONES, epsilon=1)
         with pytest.raises(CatalogError, match=r"three\.stones"):
-            engine.run(f"SELECT COUNT(*) AS n FROM {engine.relation('three.stones')}")
+            engine.owner_reader().run(
+                f"SELECT COUNT(*) AS n FROM {engine.relation('three.stones')}"
+            )
 
 
 def test_a_question_reads_a_text_file_once(folder):

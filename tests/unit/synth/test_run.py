@@ -77,12 +77,12 @@ def test_the_charge_comes_before_the_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(
         type(asked.ledger), "charge", lambda *a, **k: (order.append("charge"), charge(*a, **k))[1]
     )
-    run, kept = asked.engine.run, materialise
+    run, kept = asked.engine._run, materialise
 
     def spy(name, call):
         return lambda *a, **k: (order.append(name), call(*a, **k))[1]
 
-    monkeypatch.setattr(asked.engine, "run", spy("run", run))
+    monkeypatch.setattr(asked.engine, "_run", spy("run", run))
     monkeypatch.setattr(asked.engine, "materialise", spy("materialise", kept))
     asked.synthesize("people", epsilon=1)
     assert order[0] == "charge"

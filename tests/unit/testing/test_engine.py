@@ -21,14 +21,14 @@ def test_names_are_quoted_for_the_dialect():
 def test_answers_by_table_by_text_and_by_function():
     for answers in (ONE, {"SELECT 1": ONE}, lambda _sql: ONE):
         engine = FakeEngine(TABLES, answers=answers)
-        assert open_exact(engine.run("SELECT 1")).equals(ONE)
+        assert open_exact(engine.owner_reader().run("SELECT 1")).equals(ONE)
         assert engine.ran == ["SELECT 1"]
 
 
 def test_without_an_answer_it_fails_like_a_database():
     for answers in (None, {}):
         with pytest.raises(EngineFailed, match="could not answer"):
-            FakeEngine(TABLES, answers=answers).run("SELECT 1")
+            FakeEngine(TABLES, answers=answers).owner_reader().run("SELECT 1")
 
 
 def test_tables_can_be_kept():

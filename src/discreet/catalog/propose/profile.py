@@ -88,7 +88,7 @@ def read_profile(engine: Engine, table: str, column: str) -> Profile | None:
 
 def _grouped(engine: Engine, rows: str, cell: str) -> pa.Table:
     sql = f"SELECT {cell} AS v, COUNT(*) AS n FROM {rows} GROUP BY {cell} LIMIT {MOST_VALUES + 1}"
-    return open_exact(engine.run(sql, seconds=PATIENCE))
+    return open_exact(engine.owner_reader().run(sql, seconds=PATIENCE))
 
 
 def _partial(engine: Engine, table: str, part: Profile) -> Profile:
@@ -98,7 +98,7 @@ def _partial(engine: Engine, table: str, part: Profile) -> Profile:
         f"SELECT COUNT(*) AS n, COUNT({cell}) AS k, MIN({cell}) AS low, MAX({cell}) AS high "
         f"FROM {engine.relation(table)} AS f"
     )
-    found = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()[0]
+    found = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()[0]
     known = part.keep(np.asarray(pc.is_valid(part.values)))
     text = pa.types.is_string(part.values.type)
     return replace(
@@ -130,7 +130,7 @@ def columns_that_read(
         read = read_as(kind, cell, engine_type=engine_type, dialect=dialect)
         tests.append(f"COUNT({cell}) AS k{i}, COUNT({read}) AS r{i}")
     sql = f"SELECT {', '.join(tests)} FROM {engine.relation(table)} AS f"
-    (found,) = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()
+    (found,) = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()
     return {
         name
         for i, (name, _) in enumerate(columns)
@@ -143,7 +143,7 @@ def count_distinct(engine: Engine, table: str, profile: Profile) -> int:
     if profile.complete:
         return profile.distinct
     sql = f"SELECT {_distinct(engine, profile)} AS n FROM {engine.relation(table)} AS f"
-    return int(open_exact(engine.run(sql, seconds=PATIENCE)).column("n")[0].as_py())
+    return int(open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).column("n")[0].as_py())
 
 
 def _distinct(engine: Engine, profile: Profile) -> str:
@@ -169,7 +169,7 @@ def rows_per_unit(engine: Engine, table: str, unit: str) -> tuple[int, int, floa
         f"FROM {engine.relation(table)} AS f WHERE {cell} IS NOT NULL "
         f"GROUP BY {cell}) AS t GROUP BY n"
     )
-    found = open_exact(engine.run(sql, seconds=PATIENCE))
+    found = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE))
     rows = found.column("n").cast(pa.int64()).to_numpy()
     people = found.column("people").cast(pa.int64()).to_numpy()
     if not len(rows):
@@ -216,5 +216,5 @@ def _constant(engine: Engine, rows: str, unit: str, cells: Mapping[str, str]) ->
     )
     person = quoted(unit, engine.capabilities.dialect)
     sql = f"SELECT {differ} FROM (SELECT {ends} FROM {rows} GROUP BY f.{person}) AS t"
-    found = open_exact(engine.run(sql, seconds=PATIENCE))
+    found = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE))
     return {name for i, name in enumerate(cells) if not (found.column(i)[0].as_py() or 0)}

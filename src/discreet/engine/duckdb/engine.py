@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.core.path import FollowedPath
-from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Recipe
+from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.copies import combined, state_key
 from discreet.engine.declared import DeclaredCell
@@ -37,6 +37,7 @@ from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore
 from discreet.engine.duckdb.text_copies import TextCopies
 from discreet.engine.files import ContentHashes, FileKind
+from discreet.engine.recipe import Recipe, private_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
@@ -45,8 +46,8 @@ _SHARE_OF_MEMORY = 0.7
 class DuckDBEngine(Engine):
     """Runs SQL in locked-down child processes, up to `limits.workers` of them.
 
-    `hold` gives canonical snapshots, for questions; `run` reads the sources as they are, for the
-    owner's proposals and for anonymization.
+    `hold` gives canonical snapshots, for questions; `owner_reader` reads the sources as they are, for
+    the owner's proposals and for anonymization.
 
     Guarantee: a query ends within its time limit plus a quarter of a second, because a child that
     does not stop is killed; the next query gets a fresh child with the same tables.
@@ -123,10 +124,15 @@ class DuckDBEngine(Engine):
             for asked in snapshot.counted:
                 self._trees.setdefault(asked, None)
         return DuckDBHeld(
-            snapshots, fingerprints, lend=self._lend, folder=self._passing, limits=self._limits
+            snapshots,
+            fingerprints,
+            private_of(tables),
+            lend=self._lend,
+            folder=self._passing,
+            limits=self._limits,
         )
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the sources themselves."""
         only_select(sql, self.capabilities.dialect)
         limit = self._limits.seconds if seconds is None else seconds

@@ -33,12 +33,14 @@ class DuckDBHeld(Held):
         self,
         snapshots: Mapping[str, Snapshot],
         fingerprints: Mapping[str, str],
+        private: Mapping[str, str | None],
         *,
         lend: Lend,
         folder: Path,
         limits: EngineLimits,
     ) -> None:
         self.fingerprints = dict(fingerprints)
+        self.private = dict(private)
         self._snapshots = dict(snapshots)
         self._lend = lend
         self._folder = folder
@@ -50,7 +52,7 @@ class DuckDBHeld(Held):
         """Return what each table's declarations left out: for the owner's eyes only."""
         return {name: dict(snapshot.dropped) for name, snapshot in self._snapshots.items()}
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state.
 
         What was counted when a snapshot was made is not counted again: it cannot have changed.
@@ -63,7 +65,7 @@ class DuckDBHeld(Held):
         with self._lend(self._kept, self._canon()) as child:
             return exact_of(child.ask(b"R" + sql.encode(), limit))
 
-    def keep(self, sql: str) -> str:
+    def _keep(self, sql: str) -> str:
         """Return the relation of the stored result of one SELECT over the held state."""
         only_select(sql, "duckdb")
         name = f"held_{uuid.uuid4().hex}"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from discreet.core.path import FollowedPath
-from discreet.engine.base import Recipe
 from discreet.engine.declared import DeclaredCell, declared_types
 from discreet.engine.duckdb.canonical import Maker, SourceOrigin, unreadable
 from discreet.engine.duckdb.snapshots import Snapshot
@@ -21,6 +20,7 @@ from discreet.engine.files import (
 )
 from discreet.engine.follow import refuse_own
 from discreet.engine.lakes.objects import Fetched, changes, fetched, is_remote
+from discreet.engine.recipe import Recipe
 from discreet.errors import CatalogError
 
 Listed = dict[str, Fetched]

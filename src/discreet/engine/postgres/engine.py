@@ -10,7 +10,7 @@ from types import MappingProxyType
 from discreet.core.machine.extras import needs
 from discreet.core.path import FollowedPath
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Held, Recipe
+from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Held
 from discreet.engine.copies import canonical_of, state_key
 from discreet.engine.dialect.guard import only_select
 from discreet.engine.dialect.places import placed
@@ -26,6 +26,7 @@ from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.rows import fetch_table
 from discreet.engine.postgres.session import Connection
 from discreet.engine.postgres.sources import PostgresSources
+from discreet.engine.recipe import Recipe, private_of
 
 
 class PostgresEngine(Engine):
@@ -66,7 +67,7 @@ class PostgresEngine(Engine):
         """Return whether a table of this name is attached."""
         return name in self._sources
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT."""
         with self._pool.lend(self._limits.seconds if seconds is None else seconds) as wire:
             return Exact(plain_table(fetch_table(wire, self._placed(wire, sql))))
@@ -77,7 +78,8 @@ class PostgresEngine(Engine):
             {
                 name: canonical_of(recipe, name, self.relation(name), "postgres", self.schema)
                 for name, recipe in tables.items()
-            }
+            },
+            private_of(tables),
         )
 
     def columns(self, name: str) -> list[tuple[str, str]]:

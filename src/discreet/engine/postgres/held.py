@@ -99,21 +99,23 @@ class PostgresHeld(Held):
         session: PostgresSession,
         fingerprints: Mapping[str, str],
         places: Mapping[str, str],
+        private: Mapping[str, str | None],
     ) -> None:
         self.fingerprints = fingerprints
+        self.private = private
         self._pool = pool
         self._session: PostgresSession | None = session
         self._places = places
         self._kept: list[str] = []
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state."""
         text, session = self._text(sql), self._open()
         limit = self._pool.limits.seconds if seconds is None else seconds
         with session.within(limit) as wire:
             return Exact(plain_table(fetch_table(wire, text)))
 
-    def keep(self, sql: str) -> str:
+    def _keep(self, sql: str) -> str:
         """Return the relation of the stored result of one SELECT over the held state.
 
         Where the role may not store anything it is the SELECT itself: slower, and the same rows.

@@ -37,8 +37,8 @@ class Holder:
         self._key = key
         self._contents = Remembered(None if folder is None else folder / "contents.json")
 
-    def hold(self, tables: Wanted) -> PostgresHeld:
-        """Return the tables as they are now.
+    def hold(self, tables: Wanted, private: Mapping[str, str | None]) -> PostgresHeld:
+        """Return the tables as they are now; `private` is that of `Held`.
 
         Guarantee: see `begin` and `PostgresHeld`. The label of a copy is that of the content it was
             made from, in the very transaction that took the label; a copy may be older than its
@@ -66,7 +66,7 @@ class Holder:
         def label(name: str) -> str:
             return labels[name] if name in labels else self._label(session, now[name])
 
-        return PostgresHeld(self._pool, session, Labels(tables, label), places)
+        return PostgresHeld(self._pool, session, Labels(tables, label), places, private)
 
     def _counters(self, session: PostgresSession, tables: Wanted) -> dict[str, str | None]:
         """Return the change counters of what is copied, from *before* the transaction.

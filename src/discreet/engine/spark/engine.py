@@ -19,7 +19,6 @@ from discreet.engine.base import (
     EngineLimits,
     Exact,
     Held,
-    Recipe,
     engine_failed,
     failing_alike,
 )
@@ -34,6 +33,7 @@ from discreet.engine.copies import (
 from discreet.engine.declared import is_filled_name
 from discreet.engine.dialect.guard import only_select
 from discreet.engine.files import ContentHashes
+from discreet.engine.recipe import Recipe, private_of
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
 from discreet.engine.spark.origins import Facts, SparkOrigins
@@ -92,7 +92,7 @@ class SparkEngine(Engine):
         """Return whether a table of this name is attached."""
         return name in self._origins
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT."""
         only_select(sql, self.capabilities.dialect)
         with self._within(self._limits.seconds if seconds is None else seconds) as session:
@@ -161,7 +161,7 @@ class SparkEngine(Engine):
             if wanted is not None:
                 places[name], labels[name] = self._copy(name, wanted)
                 del pins[name]
-        return SparkHeld(self, pins, places, labels)
+        return SparkHeld(self, pins, places, labels, private_of(tables))
 
     def facts(self, name: str) -> Facts:
         """Return what tells one state of a source's files from the next."""

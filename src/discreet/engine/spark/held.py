@@ -36,8 +36,10 @@ class SparkHeld(Held):
         pins: Mapping[str, Facts],
         places: Mapping[str, str],
         labels: Mapping[str, str],
+        private: Mapping[str, str | None],
     ) -> None:
         self._engine = engine
+        self.private = private
         self._pins = pins
         self._places = places
         self._kept: list[str] = []
@@ -45,13 +47,13 @@ class SparkHeld(Held):
             {**pins, **labels}, lambda name: labels.get(name) or self._label(name)
         )
 
-    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+    def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state."""
-        found = self._engine.run(placed(sql, "spark", self._places), seconds=seconds)
+        found = self._engine.owner_reader().run(placed(sql, "spark", self._places), seconds=seconds)
         self._check()
         return found
 
-    def keep(self, sql: str) -> str:
+    def _keep(self, sql: str) -> str:
         """Return the relation of the stored result of one SELECT over the held state."""
         name = f"held_{uuid.uuid4().hex}"
         self._kept.append(name)

@@ -88,7 +88,7 @@ def table_losses(engine: Engine, name: str, table: Table, *, rare: bool = True) 
     ]
     missing = f"COUNT(*) - COUNT({unit or 1}) AS without_unit"
     sql = f"SELECT {', '.join(['COUNT(*) AS n', missing, *cells])} FROM {source.rows}"
-    (found,) = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()
+    (found,) = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()
     losses = []
     for i, column in columns.items():
         filled, kept = int(found[f"h{i}"]), int(found[f"k{i}"])
@@ -115,14 +115,14 @@ def _rare(engine: Engine, source: PlainSource, place: int, unit: str | None) -> 
         f"WHERE {cell} IS NOT NULL GROUP BY {cell}"
     )
     sql = f"SELECT COUNT(*) AS n FROM ({groups}) AS g WHERE g.n < {FEW}"
-    return int(open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()[0]["n"])
+    return int(open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()[0]["n"])
 
 
 def _people(engine: Engine, source: PlainSource, unit: str) -> tuple[tuple[int, int], ...]:
     """Return how many people have one row, two rows and so on."""
     each = f"SELECT COUNT(*) AS n FROM {source.rows} WHERE {unit} IS NOT NULL GROUP BY {unit}"
     sql = f"SELECT g.n AS n, COUNT(*) AS people FROM ({each}) AS g GROUP BY g.n"
-    rows = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()
+    rows = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()
     return tuple(sorted((int(row["n"]), int(row["people"])) for row in rows))
 
 
@@ -142,7 +142,7 @@ def _repeats(
         f"COUNT({cell}) AS n{i}, COUNT(DISTINCT {cell}) AS d{i}" for i, cell in enumerate(cells)
     ]
     sql = f"SELECT {', '.join(counts)} FROM {engine.relation(name)} AS w"
-    (found,) = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()
+    (found,) = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()
     pairs = [(each, int(found[f"d{i}"]), int(found[f"n{i}"])) for i, each in enumerate(names)]
     return tuple((each, distinct) for each, distinct, filled in pairs if 1 < distinct < filled)
 
@@ -161,5 +161,5 @@ def _examples(
         f"AS s WHERE s.h IS NOT NULL AND {source_cell(column, 's.p', kind, dialect)} IS NULL "
         f"GROUP BY s.v ORDER BY COUNT(*) DESC, s.v LIMIT {EXAMPLES}"
     )
-    rows = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()
+    rows = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()
     return tuple((str(row["v"]), int(row["n"])) for row in rows)

@@ -230,6 +230,11 @@ class CanonicalRecipe:
         return (self.table.path, followed_path(self.dataset.name, self.table, by_name))
 
     @property
+    def private(self) -> str | None:
+        """Return the dataset whose people's rows these are; None for a public table."""
+        return None if self.table.public else self.dataset.name
+
+    @property
     def people(self) -> tuple[str, ...]:
         """Return the engine's names of all tables that hold the same people; their types count."""
         if unit_column(self.table) is None:

@@ -15,8 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.engine.base import Held, open_exact
-from discreet.ledger.entry import Receipt
+from discreet.engine.base import PaidReader, open_exact, require_paid
 from discreet.synth.encoding.shape import Codes, Columns, Counts, Shape, joint_codes
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import PATIENCE, integers
@@ -68,11 +67,9 @@ class Term:
     weights: Reals
 
 
-def fetch(held: Held, codes: SealedCodes, *, permit: Receipt) -> Codes:
+def fetch(reader: PaidReader, codes: SealedCodes) -> Codes:
     """Return the codes of all rows. After paying, and for the door alone."""
-    if not isinstance(permit, Receipt):
-        raise TypeError("a charge comes before a look")
-    table = open_exact(held.run(codes.sql, seconds=PATIENCE))
+    table = open_exact(require_paid(reader).run(codes.sql, seconds=PATIENCE))
     found = np.empty((table.num_rows, codes.shape.width), dtype=np.int32, order="F")
     for i in range(codes.shape.width):
         found[:, i] = integers(table.column(f"c{i}"))

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.unit import Neighbours
-from discreet.engine.base import Engine, Held, open_exact
+from discreet.engine.base import Engine, PaidReader, open_exact, require_paid
 from discreet.errors import InvalidInput
 from discreet.kernel.derive.scans import dataset_of
 from discreet.kernel.seal import parse
 from discreet.kernel.unit_codes import unit_codes_of
 from discreet.learn.measure.rows import Integers
-from discreet.ledger.entry import Receipt
 from discreet.plan.ir import Scan
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.shape import Codes
@@ -50,16 +49,12 @@ def seal_unit_codes(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> Sea
     return SealedUnitCodes(sql, len(columns), found.rows, neighbours, source_of(found, scans))
 
 
-def fetch_unit_codes(
-    held: Held, sealed: SealedUnitCodes, *, permit: Receipt
-) -> tuple[Codes, Integers]:
+def fetch_unit_codes(reader: PaidReader, sealed: SealedUnitCodes) -> tuple[Codes, Integers]:
     """Return the codes sorted by unit, and each row's unit from 0 on. After paying, for sums alone.
 
     Rows of a unit are sorted by their own codes: where they stood says nothing.
     """
-    if not isinstance(permit, Receipt):
-        raise TypeError("a charge comes before a look")
-    table = open_exact(held.run(sealed.sql, seconds=PATIENCE))
+    table = open_exact(require_paid(reader).run(sealed.sql, seconds=PATIENCE))
     columns = [integers(table.column(f"c{i}")) for i in range(sealed.width)]
     _, unit = np.unique(np.asarray(table.column("u").to_pylist()), return_inverse=True)
     order = np.lexsort((*reversed(columns), unit))

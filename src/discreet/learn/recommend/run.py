@@ -18,6 +18,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.learn import RecommendAsked
 from discreet.core.schema import IntegerDomain
+from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import plain_column
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
@@ -30,7 +31,6 @@ from discreet.learn.recommend.model import (
     strongest,
 )
 from discreet.learn.recommend.sums import Payment, fetch_ratings, item_means, leaning_products
-from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
@@ -128,7 +128,7 @@ def recommend(request: RecommendRequest, desk: Desk) -> Recommending:
     started = time.monotonic()
     with planned_recommender(request, desk) as plan:
         receipt, stored = plan.look.taken(
-            lambda receipt: _learned(plan, receipt, desk.rng),
+            lambda reader: _learned(plan, reader, desk.rng),
             body=request.body,
             note=f"recommender of {request.item} in {plan.look.table}",
         )
@@ -149,11 +149,11 @@ def _columns(scan: Scan, request: RecommendRequest) -> tuple[Coded, Coded]:
     return item, rating
 
 
-def _learned(plan: RecommenderPlan, receipt: Receipt, rng: Rng) -> bytes:
+def _learned(plan: RecommenderPlan, reader: PaidReader, rng: Rng) -> bytes:
     look, sealed, item, rating = plan.look, plan.look.sealed, plan.item, plan.rating
     funds = look.funds
     price = funds.quote.cost.epsilon or Fraction(0)
-    ratings = fetch_ratings(look.held, sealed, permit=receipt)
+    ratings = fetch_ratings(reader, sealed)
     levels = np.linspace(-1.0, 1.0, rating.size)
     rho = funds.purse.amount
     first = Payment(rho * FOR_MEANS, sealed.neighbours, rng)

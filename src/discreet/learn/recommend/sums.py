@@ -13,11 +13,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.unit import Neighbours
-from discreet.engine.base import Held
+from discreet.engine.base import PaidReader
 from discreet.kernel.vector import Norm, VectorSum
 from discreet.learn.measure.rows import Integers, Reals
 from discreet.learn.measure.unit_rows import SealedUnitCodes, fetch_unit_codes
-from discreet.ledger.entry import Receipt
 from discreet.noise.laws import GaussianLaw
 from discreet.noise.rng import Rng
 
@@ -52,9 +51,9 @@ class PersonRatings:
             yield each[start : start + batch]
 
 
-def fetch_ratings(held: Held, sealed: SealedUnitCodes, *, permit: Receipt) -> PersonRatings:
+def fetch_ratings(reader: PaidReader, sealed: SealedUnitCodes) -> PersonRatings:
     """Return all ratings. After paying, and for sums of bounded vectors alone."""
-    codes, unit = fetch_unit_codes(held, sealed, permit=permit)
+    codes, unit = fetch_unit_codes(reader, sealed)
     starts = np.flatnonzero(np.r_[True, unit[1:] != unit[:-1]]) if len(unit) else unit
     item, level = (codes[:, i].astype(np.int64) for i in range(2))
     return PersonRatings(item, level, starts.astype(np.int64))

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.schema import Table
-from discreet.engine.base import Engine
+from discreet.engine.base import Engine, PaidReader
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import is_ordered
@@ -21,7 +21,6 @@ from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.learn.sgd.model import AnyClassifier
-from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
@@ -83,7 +82,7 @@ def paid_test(request: TestRequest, model: AnyClassifier, desk: Desk) -> AnyClas
         delta=Delta.of(0),
     ) as look:
         _, stored = look.taken(
-            lambda receipt: _scored(model, look, receipt, desk.rng),
+            lambda reader: _scored(model, look, reader, desk.rng),
             body=_body(request, model),
             note=f"test of a model of {model.target.name} on {look.table}",
         )
@@ -130,11 +129,11 @@ def _body(request: TestRequest, model: AnyClassifier) -> str:
 
 
 def _scored(
-    model: AnyClassifier, look: PlannedLook[SealedCodes], receipt: Receipt, rng: Rng
+    model: AnyClassifier, look: PlannedLook[SealedCodes], reader: PaidReader, rng: Rng
 ) -> bytes:
     """Return noisy accuracy, baseline and accuracy by subgroup as stored text."""
     codes = look.sealed
-    rows = fetch(look.held, codes, permit=receipt)
+    rows = fetch(reader, codes)
     right = model.guesses(rows) == rows[:, -1]
     shape = Shape((*codes.shape.names, "right"), (*codes.shape.sizes, 2))
     counter = PaidRows(np.column_stack([rows, right.astype(np.int32)]), shape)

@@ -12,11 +12,11 @@ import numpy as np
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain
+from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.measure.columns import fine_cells
 from discreet.learn.measure.rows import Integers, Reals, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
-from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
@@ -83,7 +83,7 @@ def cluster(request: ClusterRequest, desk: Desk) -> Clustered:
         delta=request.delta,
     ) as look:
         receipt, stored = look.taken(
-            lambda receipt: _rounds(request.clusters, columns, look, receipt, desk.rng),
+            lambda reader: _rounds(request.clusters, columns, look, reader, desk.rng),
             body=request.body,
             note=f"{request.clusters} clusters of {look.table}",
         )
@@ -133,9 +133,13 @@ def _ends(column: Coded) -> tuple[float, float]:
 
 
 def _rounds(
-    clusters: int, columns: list[Coded], look: PlannedLook[SealedCodes], receipt: Receipt, rng: Rng
+    clusters: int,
+    columns: list[Coded],
+    look: PlannedLook[SealedCodes],
+    reader: PaidReader,
+    rng: Rng,
 ) -> bytes:
-    found, purse = fetch(look.held, look.sealed, permit=receipt), look.funds.purse
+    found, purse = fetch(reader, look.sealed), look.funds.purse
     points = np.stack([_places(c)[found[:, i]] for i, c in enumerate(columns)], axis=1)
     centres = first_centres(clusters, len(columns))
     sums = ClusterSums(points, purse.part(Fraction(1, ROUNDS)), look.sealed.unit, rng)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from discreet.core.proof.permit import Permit, permit_for
 from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, from_facts
 from discreet.ledger.entry import Receipt
 from discreet.ledger.once.repeating import require_held
@@ -16,9 +17,8 @@ from discreet.ledger.store.base import Store
 
 
 class Turn(Enum):
-    """What whoever holds a receipt is to do now."""
+    """What whoever holds a receipt and gets no permit is to do now."""
 
-    MINE = "compute"
     OVER = "deliver what is stored"
     RUNNING = "wait"
 
@@ -28,8 +28,8 @@ class Outcomes:
     """The states of paid requests: paid, begun, and then answered, failed or lost for good.
 
     Guarantee: of all callers with receipts of one charge, in whatever threads and processes and
-        whenever any of them is killed, `take` says MINE to at most one, after the mark "begun" is
-        durable. The first of answered, failed and lost that is entered is final. A charge that was
+        whenever any of them is killed, `take` gives a permit to at most one, after the mark "begun" is
+        durable; a receipt alone opens no rows. The first of answered, failed and lost that is entered is final. A charge that was
         begun is lost only once the process that began it has ended or let go. (note 0032)
     """
 
@@ -41,15 +41,15 @@ class Outcomes:
         with self.kept.current() as book:
             return book.outcomes.get(position)
 
-    def take(self, receipt: Receipt) -> Turn:
-        """Return MINE to one caller, once for ever; raise what a failed or lost request ended in."""
+    def take(self, receipt: Receipt) -> Permit | Turn:
+        """Return the permit to one caller, once for ever; raise what a failed or lost request ended in."""
         known = self._known(receipt) if receipt.repeated else None
         if known is not None and known.state is AccountState.BEGUN and self.alive(receipt.position):
             return Turn.RUNNING
         if known is None or known.state is AccountState.BEGUN:
             known = self._settled(receipt)
         if known is None:
-            return Turn.MINE
+            return permit_for(receipt.payer.dataset, receipt.link)
         if known.state is AccountState.BEGUN:
             return Turn.RUNNING
         if known.state is AccountState.ANSWERED:

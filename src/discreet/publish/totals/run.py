@@ -18,7 +18,8 @@ from discreet.core.bill import Charged
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.machine.whole_file import write_whole
-from discreet.engine.base import Held
+from discreet.core.proof.permit import Permit
+from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
@@ -87,7 +88,7 @@ def measure_totals(
             note=f"running totals {request.name}, {request.days} days",
             snapshot=plan.snapshot,
         )
-        once(desk.ledger, receipt, lambda: MARK + request.body.encode())
+        once(desk.ledger, receipt, lambda _: MARK + request.body.encode())
         work = _Looks(
             request, plan, held, desk.ledger, factor, desk.rng, FrozenDays(state, request.name)
         )
@@ -179,23 +180,22 @@ class _Looks:
             note=f"running totals {self.request.name}, days {after + 1} to {through}: paid before",
             snapshot=self.plan.snapshot,
         )
-        return unpack(once(self.ledger, receipt, lambda: self._look(receipt, after, through)))
+        return unpack(once(self.ledger, receipt, lambda permit: self._look(permit, after, through)))
 
     def _id(self, after: int) -> str:
         return f"totals:{self.request.name}:{after}"
 
-    def _look(self, permit: Receipt, after: int, through: int) -> bytes:
-        assert permit.request_id, "a charge comes before a look"
-        counts = self.frozen.applied(self._counts()[:through])
+    def _look(self, permit: Permit, after: int, through: int) -> bytes:
+        counts = self.frozen.applied(self._counts(self.held.paid(permit))[:through])
         self.frozen.keep(counts)
         found = self.factor.measure(counts, after=after, rng=self.rng)
         return MARK + json.dumps({"measured": found.tolist()}).encode()
 
-    def _counts(self) -> Integers:
+    def _counts(self, reader: PaidReader) -> Integers:
         """Return the exact count of each day of the horizon, 0 where no such day is declared."""
         (wanted,) = self.plan.wanted
         read, family = wanted.read, self.plan.families[wanted.family]
-        exact = count_cells(read, family, lambda sql: self.held.run(sql, seconds=SECONDS))
+        exact = count_cells(read, family, reader, seconds=SECONDS)
         layout = Layout(wanted.member)
         cells = layout.flat(member_cells(exact, read, family, wanted.member))
         counts = np.zeros(self.request.days, dtype=np.int64)

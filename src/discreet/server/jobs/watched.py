@@ -8,6 +8,8 @@ from typing import Any, Self, cast
 
 from discreet.api import Curator
 from discreet.core.owner import OWNER, name_of
+from discreet.core.proof.permit import Permit
+from discreet.engine.base import Exact, KeepSql, PaidReader, RunSql, UnpaidReader
 from discreet.errors import EngineFailed
 
 Tell = Callable[[str], None]
@@ -51,14 +53,16 @@ class _Rows(_Watched):
         super().__init__(inner, tell)
         self._turn = turn
 
-    def run(self, *arguments: Any, **named: Any) -> Any:
-        found = self._read(lambda: self._inner.run(*arguments, **named))
-        self._tell("noise")
-        return found
+    def _run(self, run: RunSql) -> RunSql:
+        def watched_run(sql: str, *, seconds: float | None = None) -> Exact:
+            found: Exact = self._read(lambda: run(sql, seconds=seconds))
+            self._tell("noise")
+            return found
 
-    def keep(self, sql: str) -> str:
-        kept: str = self._read(lambda: self._inner.keep(sql))
-        return kept
+        return watched_run
+
+    def _keep(self, keep: KeepSql) -> KeepSql:
+        return lambda sql: str(self._read(lambda: keep(sql)))
 
     def _read(self, read: Callable[[], Any]) -> Any:
         with self._turn:
@@ -71,6 +75,14 @@ class _Rows(_Watched):
 
 
 class _Held(_Rows):
+    def paid(self, permit: Permit) -> PaidReader:
+        reader: PaidReader = self._inner.paid(permit)
+        return reader.through(self._run, self._keep)
+
+    def public_reader(self, table: str) -> UnpaidReader:
+        reader: UnpaidReader = self._inner.public_reader(table)
+        return reader.through(self._run)
+
     def __enter__(self) -> Self:
         return self
 
@@ -79,6 +91,10 @@ class _Held(_Rows):
 
 
 class _Engine(_Rows):
+    def owner_reader(self) -> UnpaidReader:
+        reader: UnpaidReader = self._inner.owner_reader()
+        return reader.through(self._run)
+
     def hold(self, tables: Any) -> _Held:
         return _Held(self._inner.hold(tables), self._tell, self._turn)
 

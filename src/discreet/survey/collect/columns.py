@@ -156,7 +156,7 @@ class ColumnReports:
         return int(self._run(f"SELECT COUNT(*) AS n FROM {relation}")["n"][0].as_py())
 
     def _run(self, sql: str) -> pa.Table:
-        return open_exact(self._engine.run(sql, seconds=_PATIENCE))
+        return open_exact(self._engine.owner_reader().run(sql, seconds=_PATIENCE))
 
 
 @contextmanager

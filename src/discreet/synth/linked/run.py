@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.progress import Progress, silent
-from discreet.engine.base import Held
-from discreet.ledger.entry import Receipt
+from discreet.engine.base import PaidReader
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold_tables
@@ -83,8 +82,11 @@ def synthesize_linked(
             note=f"synthetic copy of {len(tree.tables)} linked tables of {tree.dataset.name}",
             snapshot=ready.snapshot,
         )
-        fitting = _Fitting(ready, desk, held, receipt)
-        stored = once(desk.ledger, receipt, lambda: pack_linked(fitting.model(progress)))
+        stored = once(
+            desk.ledger,
+            receipt,
+            lambda permit: pack_linked(_Fitting(ready, desk, held.paid(permit)).model(progress)),
+        )
     model = unpack_linked(stored)
     return LinkedSynthetic(
         model=model,
@@ -102,8 +104,7 @@ class _Fitting:
 
     ready: PreparedLinked
     desk: Desk
-    held: Held
-    receipt: Receipt
+    reader: PaidReader
     encodings: dict[str, Encoding] = field(default_factory=dict)
     parts: dict[str, LinkedPart] = field(default_factory=dict)
     drawn: dict[str, DrawnRows] = field(default_factory=dict)
@@ -135,7 +136,7 @@ class _Fitting:
         for name, outline in outlines.items():
             risk = funds.threshold_delta * len(outline.words) / max(words, 1)
             engine, rng = self.desk.engine, self.desk.rng
-            means = Means(engine, self.held, self.receipt, purse, risk, self.ready.source, rng)
+            means = Means(engine, self.reader, purse, risk, self.ready.source, rng)
             found = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
             self.encodings[name] = found.encoding
             self.notices.extend(f"{name}: {each}" for each in (*outline.notices, *found.notices))
@@ -143,7 +144,7 @@ class _Fitting:
     def _door(self, codes: SealedCodes, purse: MarginalBudget) -> PrivateMarginals:
         """Return the door to sealed codes of one table, with its part of the budget."""
         self.ready.source.check(codes.source)
-        counter = store_codes(self.held, codes, permit=self.receipt)
+        counter = store_codes(self.reader, codes)
         return PrivateMarginals(counter, codes.shape, purse, codes.unit, self.desk.rng)
 
     def _purse(self, node: LinkedTable, part: Fraction = Fraction(1)) -> MarginalBudget:

@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.proof.permit import Permit
 from discreet.core.region import EVERYONE
 from discreet.core.schema import Domain, IntegerDomain, NumberDomain
 from discreet.engine.base import Held
 from discreet.kernel.trees.nodes import Unfit
-from discreet.ledger.entry import Receipt
 from discreet.release.desk import Desk
 from discreet.synth.budget import funds_of
 from discreet.synth.encoding.outline import RangeToLearn, scan_of
@@ -64,10 +64,10 @@ def learn_bounds(
     words = LookWords("ranges", asked, asked, f"ranges of the numbers of {name}")
     share = Fraction(1, max(len(items), 1))
 
-    def look(held: Held, receipt: Receipt) -> dict[str, list[str]]:
-        seen = {}
+    def look(held: Held, permit: Permit) -> dict[str, list[str]]:
+        seen, reader = {}, held.paid(permit)
         for item, codes in zip(items, sealed, strict=True):
-            counter = straight(held, codes, permit=receipt)
+            counter = straight(reader, codes)
             door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, desk.rng)
             seen[item.name] = _seen(item, door.measure([(0,)], share=share)[0])
         return {name: ends for name, ends in seen.items() if ends}

@@ -11,9 +11,8 @@ import pyarrow as pa
 
 from discreet.core.event import Failing, Gaussian, PrivacyEvent
 from discreet.core.schema import CategoryDomain
-from discreet.engine.base import Engine, Held, open_exact
+from discreet.engine.base import Engine, PaidReader, open_exact, require_paid
 from discreet.errors import InternalError
-from discreet.ledger.entry import Receipt
 from discreet.noise.laws import GaussianLaw
 from discreet.noise.rng import Rng
 from discreet.noise.threshold import keep_groups, threshold_for
@@ -55,11 +54,10 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What learning works with: paid rows, what was paid for it, and by whom."""
+    """What learning works with: paid rows, and what was paid for it."""
 
     engine: Engine
-    held: Held
-    receipt: Receipt
+    reader: PaidReader
     purse: MarginalBudget
     threshold_delta: Fraction
     source: SealedSource
@@ -209,14 +207,14 @@ class _EachColumn:
 
     def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:
         """Return the exact counts of single columns."""
-        held, receipt = self._means.held, self._means.receipt
+        reader = self._means.reader
         codes = [self._columns[column] for (column,) in wanted]
-        return [straight(held, each, permit=receipt).marginals([(0,)])[0] for each in codes]
+        return [straight(reader, each).marginals([(0,)])[0] for each in codes]
 
 
 def _words(read: SealedWords, means: Means) -> tuple[list[str], list[int]]:
     """Return every text of a column and how many units have it, in the order of the texts."""
-    table = open_exact(means.held.run(read.sql, seconds=PATIENCE))
+    table = open_exact(require_paid(means.reader).run(read.sql, seconds=PATIENCE))
     counts = table.column("n").cast(pa.int64()).to_pylist()
     pairs = sorted(zip(table.column("v").to_pylist(), counts, strict=True))
     return [value for value, _ in pairs], [count for _, count in pairs]

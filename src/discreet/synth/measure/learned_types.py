@@ -16,6 +16,7 @@ from typing import Any
 from discreet.catalog.catalog import Catalog
 from discreet.core.cost import Quote
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.proof.permit import Permit
 from discreet.core.region import EVERYONE
 from discreet.core.schema import (
     Column,
@@ -29,7 +30,7 @@ from discreet.core.schema import (
 from discreet.engine.base import Held
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import EngineFailed
-from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.entry import Payer
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold, label, snapshots_of
@@ -70,7 +71,7 @@ def paid_look(
     desk: Desk,
     quote: Quote,
     words: LookWords,
-    look: Callable[[Held, Receipt], Mapping[str, Any]],
+    look: Callable[[Held, Permit], Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return what `look` finds in a bare table, charged before it looks; the same again is free.
 
@@ -89,7 +90,7 @@ def paid_look(
             note=words.note,
             snapshot=f"synth {snapshot}",
         )
-        stored = once(desk.ledger, receipt, lambda: json.dumps(look(held, receipt)).encode())
+        stored = once(desk.ledger, receipt, lambda permit: json.dumps(look(held, permit)).encode())
     found: dict[str, Any] = json.loads(stored)
     return found
 
@@ -109,10 +110,10 @@ def learn_types(table: str, desk: Desk, *, epsilon: Epsilon, delta: Delta) -> di
         "types", f"{epsilon}", f"{epsilon} {delta}", f"types of the columns of {name}"
     )
 
-    def look(held: Held, receipt: Receipt) -> dict[str, str]:
+    def look(held: Held, permit: Permit) -> dict[str, str]:
         purse = funds.purse.part(Fraction(1, len(KINDS) * max(len(names), 1)))
         reads = {
-            kind: _counted(table, names, domain, desk, (purse, receipt, held))
+            kind: _counted(table, names, domain, desk, (purse, permit, held))
             for kind, domain in KINDS.items()
         }
         rows = agreed_total([each for counts in reads.values() for each in counts.values()])
@@ -131,22 +132,23 @@ def _counted(
     names: Sequence[str],
     domain: FiniteDomain,
     desk: Desk,
-    paid: tuple[MarginalBudget, Receipt, Held],
+    paid: tuple[MarginalBudget, Permit, Held],
 ) -> dict[str, Measured]:
     """Return, for each column, noisy numbers of cells that read as a domain and that do not.
 
     The rows are held anew, read as the domain; those that are not the charged ones are refused.
     """
-    purse, receipt, charged = paid
+    purse, permit, charged = paid
     catalog = _declared_as(desk.catalog, table, names, domain)
     scan = scan_of(catalog, table)
     found = {}
     with hold(scan, desk) as held:
         if held.fingerprints != charged.fingerprints:
             raise EngineFailed("The file has changed since its types were paid for.")
+        reader = held.paid(permit)
         for name in names:
             codes = seal_codes(scan, desk.engine, [Coded(name, domain, (0,), missing=True)])
-            counter = straight(held, codes, permit=receipt)
+            counter = straight(reader, codes)
             door = PrivateMarginals(counter, codes.shape, purse, codes.unit, desk.rng)
             found[name] = door.measure([(0,)], share=Fraction(1))[0]
     return found

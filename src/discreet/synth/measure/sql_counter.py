@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.engine.base import Held, open_exact
-from discreet.ledger.entry import Receipt
+from discreet.engine.base import PaidReader, open_exact, require_paid
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.sealing import SealedCodes
@@ -36,27 +33,20 @@ REMEMBERED = 256 << 20
 """Bytes of exact marginals that are kept: adaptive methods ask for the same ones every round."""
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """Proof that the owner's look was written into the ledger; what is seen may not be released."""
-
-    dataset: str
-
-
-Permit: TypeAlias = Receipt | Looked
-"""What must be in hand before rows are read: a receipt, or a recorded look of the owner."""
-
-
-def store_codes(held: Held, codes: SealedCodes, *, permit: Permit) -> SqlCounter:
+def store_codes(reader: PaidReader, codes: SealedCodes) -> SqlCounter:
     """Return the counter of codes, stored for as long as the state is held. After paying."""
-    assert isinstance(permit, Receipt | Looked), "a charge comes before a look"
-    assert isinstance(codes, SealedCodes), "the kernel comes before a look"
-    return SqlCounter(held, held.keep(codes.sql), codes.shape, permit)
+    return SqlCounter(reader, require_paid(reader).keep(_judged(codes).sql), codes.shape)
 
 
-def straight(held: Held, codes: SealedCodes, *, permit: Permit) -> SqlCounter:
+def straight(reader: PaidReader, codes: SealedCodes) -> SqlCounter:
     """Return the counter of codes that are read where they are: for a single look. After paying."""
-    return SqlCounter(held, f"({codes.sql}) AS z", codes.shape, permit)
+    return SqlCounter(reader, f"({_judged(codes).sql}) AS z", codes.shape)
+
+
+def _judged(codes: SealedCodes) -> SealedCodes:
+    if not isinstance(codes, SealedCodes):
+        raise TypeError("The kernel comes before a look: only sealed codes are counted.")
+    return codes
 
 
 class SqlCounter:
@@ -66,9 +56,8 @@ class SqlCounter:
         so a marginal is what `discreet.kernel.codes.Codes` says: each row lies in one of its cells.
     """
 
-    def __init__(self, held: Held, relation: str, shape: Shape, permit: Permit) -> None:
-        assert isinstance(permit, Receipt | Looked), "a charge comes before a look"
-        self._held = held
+    def __init__(self, reader: PaidReader, relation: str, shape: Shape) -> None:
+        self._reader = require_paid(reader)
         self._relation = relation
         self._shape = shape
         self._known: OrderedDict[Columns, Counts] = OrderedDict()
@@ -97,7 +86,7 @@ class SqlCounter:
 
     def _fetch(self) -> None:
         """Bring the codes of a small table here; a large one stays where it is."""
-        count = self._held.run(f"SELECT COUNT(*) AS n FROM {self._relation}", seconds=PATIENCE)
+        count = self._reader.run(f"SELECT COUNT(*) AS n FROM {self._relation}", seconds=PATIENCE)
         rows = int(integers(open_exact(count).column("n"))[0])
         if rows * self._shape.width > MOST_CELLS:
             self._large = True
@@ -105,7 +94,7 @@ class SqlCounter:
         groups = _packed(self._shape)
         packs = ", ".join(f"{_pack(group, self._shape)} AS k{i}" for i, group in enumerate(groups))
         sql = f"SELECT {packs} FROM {self._relation}"
-        table = open_exact(self._held.run(sql, seconds=PATIENCE))
+        table = open_exact(self._reader.run(sql, seconds=PATIENCE))
         codes = np.empty((rows, self._shape.width), dtype=np.int32, order="F")
         for i, group in enumerate(groups):
             rest = integers(table.column(f"k{i}"))
@@ -117,7 +106,7 @@ class SqlCounter:
         sql = " UNION ALL ".join(
             _group(i, columns, self._shape, self._relation) for i, columns in enumerate(batch)
         )
-        table = open_exact(self._held.run(sql, seconds=PATIENCE))
+        table = open_exact(self._reader.run(sql, seconds=PATIENCE))
         which, place, rows = (integers(table.column(name)) for name in ("m", "k", "n"))
         counts = []
         for i, columns in enumerate(batch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from discreet.core.proof.permit import Permit
 from discreet.ledger.ledger import Ledger
 from discreet.report import Document, Section, Words
 from discreet.synth.measure.memory import MemoryCounter
@@ -33,7 +34,7 @@ UNPAID = (
 
 def owner_report(
     subject: Subject,
-    open_counter: Callable[[], Counter],
+    open_counter: Callable[[Permit], Counter],
     *,
     ledger: Ledger,
     dataset: str,
@@ -41,19 +42,19 @@ def owner_report(
 ) -> Document:
     """Return the comparison of a synthetic table with the real one.
 
-    `open_counter` gives the exact marginals; it is called after the look was recorded, so a crash
-    in between leaves an entry too many, never one too few.
+    `open_counter` gives the exact marginals for the permit of the look, which is recorded before: a
+    crash in between leaves an entry too many, never one too few.
 
     Guarantee: none. The document holds exact values and says so on every page.
     """
-    ledger.record_look(
+    permit = ledger.record_look(
         dataset,
         reason=REASON,
         columns=subject.encoding.shape.names,
         note=f"table {subject.table}, method {subject.method}",
     )
     lens = subject.lens(target)
-    found = compare(open_counter(), MemoryCounter(subject.codes, lens.shape), lens)
+    found = compare(open_counter(permit), MemoryCounter(subject.codes, lens.shape), lens)
     note = "Measured against the real rows, exactly."
     return Document(
         f"Comparison of {subject.table} with its synthetic copy",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from discreet.catalog.catalog import engine_name
 from discreet.core.numbers import plain
+from discreet.core.proof.permit import Permit
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.rng import Rng, SystemRng
 from discreet.release.desk import Desk
@@ -16,7 +16,7 @@ from discreet.synth.encoding.outline import scan_of
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.measure.sealing import seal_codes
-from discreet.synth.measure.sql_counter import Looked, store_codes
+from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods.registry import find_method
 from discreet.synth.model_file import Saved
 from discreet.synth.models.model import Model
@@ -82,11 +82,9 @@ def comparison(synthetic: Synthetic, desk: Desk, *, target: str | None = None) -
     subject = subject_of(saved, synthetic.rows, synthetic.notices)
     with hold(scan, desk) as held:
 
-        def open_counter() -> Counter:
-            assert scan.dataset is not None, "a private table belongs to a dataset"
-            looked = Looked(engine_name(scan.dataset, scan.table))
+        def open_counter(permit: Permit) -> Counter:
             codes = seal_codes(scan, desk.engine, saved.encoding.coded)
-            return store_codes(held, codes, permit=looked)
+            return store_codes(held.paid(permit), codes)
 
         return owner_report(
             subject, open_counter, ledger=desk.ledger, dataset=dataset, target=target

@@ -82,8 +82,8 @@ def test_values_are_counted_by_bits_where_they_lie_close(owner_engine, monkeypat
     monkeypatch.setattr(profiles, "MOST_VALUES", 10)
     engine = owner_engine(t=pa.table({"x": values}))
     found = read_profile(engine, "t", "x")
-    asked, run = [], engine.run
-    monkeypatch.setattr(engine, "run", lambda sql, **how: asked.append(sql) or run(sql, **how))
+    asked, run = [], engine._run
+    monkeypatch.setattr(engine, "_run", lambda sql, **how: asked.append(sql) or run(sql, **how))
     assert count_distinct(engine, "t", found) == len(set(pa.array(values).to_pylist()) - {None})
     assert not found.complete
     assert ["BITSTRING_AGG" in sql for sql in asked] == [bits]

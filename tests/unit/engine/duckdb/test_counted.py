@@ -12,6 +12,7 @@ from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
 from discreet.engine.duckdb import canonical
 from discreet.kernel.canonical.select import CanonicalRecipe
+from permits import paid
 
 LIMITS = EngineLimits(seconds=20.0, memory_mb=512, threads=1, workers=2)
 TOML = """
@@ -55,7 +56,7 @@ def opened(tmp_path):
 
 
 def number(held, sql):
-    ((found,),) = [column.to_pylist() for column in open_exact(held.run(sql)).columns]
+    ((found,),) = [column.to_pylist() for column in open_exact(paid(held).run(sql)).columns]
     return found
 
 
@@ -134,7 +135,9 @@ def test_rows_are_sorted_by_their_gaps_where_the_file_fits_into_memory(
     monkeypatch.setattr(canonical, "SORTED_TIMES", most if fits else most + 1)
     engine, table = opened("rows")
     with engine.hold({"town.people": table}) as held:
-        rows = open_exact(held.run('SELECT c1 FROM canon."town.people"')).column(0).to_pylist()
+        rows = (
+            open_exact(paid(held).run('SELECT c1 FROM canon."town.people"')).column(0).to_pylist()
+        )
     gaps = [row is None for row in rows]
     assert (gaps == sorted(gaps)) is fits
     assert sorted(row for row in rows if row is not None) == [i for i in range(90) if i % 3]

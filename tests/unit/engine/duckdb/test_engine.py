@@ -35,7 +35,9 @@ def opened():
 
 
 def rows(engine, sql):
-    return sorted(map(tuple, (row.values() for row in open_exact(engine.run(sql)).to_pylist())))
+    return sorted(
+        map(tuple, (row.values() for row in open_exact(engine.owner_reader().run(sql)).to_pylist()))
+    )
 
 
 def test_csv_files_are_read_once_into_the_state_folder(tmp_path, opened):
@@ -114,7 +116,9 @@ def test_a_child_that_dies_while_it_works_fails_one_question(counted):
 
     threading.Thread(target=kill).start()
     with pytest.raises(EngineFailed):
-        engine.run("SELECT SUM(i * j) AS x FROM range(10000000) AS a(i), range(10000000) AS b(j)")
+        engine.owner_reader().run(
+            "SELECT SUM(i * j) AS x FROM range(10000000) AS a(i), range(10000000) AS b(j)"
+        )
     assert process.ended(SLACK)
     assert rows(engine, sql) == [(1,)]
 
@@ -123,7 +127,7 @@ def test_a_child_that_could_not_answer_is_not_asked_again(counted):
     # DuckDB may be left beyond use by what it could not do; nobody else is to find out.
     engine, sql, process = counted
     with pytest.raises(EngineFailed):
-        engine.run("SELECT nothing FROM nowhere")
+        engine.owner_reader().run("SELECT nothing FROM nowhere")
     assert process.ended(SLACK)
     assert rows(engine, sql) == [(1,)]
 
@@ -131,7 +135,7 @@ def test_a_child_that_could_not_answer_is_not_asked_again(counted):
 def test_nothing_is_left_behind(tmp_path, opened):
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
     engine = connect("duckdb:", {"t": "t.parquet"}, base=tmp_path, limits=LIMITS)
-    engine.run(f"SELECT COUNT(*) AS n FROM {engine.relation('t')}")
+    engine.owner_reader().run(f"SELECT COUNT(*) AS n FROM {engine.relation('t')}")
     child, folder = engine._raw._idle[0]._process, engine._state
     assert folder.is_dir()
     engine.close()
@@ -145,7 +149,7 @@ def test_the_child_ends_when_its_parent_is_killed(tmp_path):
         "import os, sys; from pathlib import Path\n"
         "from discreet.engine.connect import connect\n"
         "engine = connect('duckdb:', {'t': 't.parquet'}, base=Path(sys.argv[1]), state=Path(sys.argv[1]))\n"
-        "engine.run('SELECT COUNT(*) AS n FROM ' + engine.relation('t'))\n"
+        "engine.owner_reader().run('SELECT COUNT(*) AS n FROM ' + engine.relation('t'))\n"
         "print(engine._raw._idle[0]._process.pid, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )
@@ -209,7 +213,7 @@ def test_what_was_spilled_goes_with_the_child(tmp_path, opened):
         f"SELECT COUNT(*) AS n FROM (SELECT ROW_NUMBER() OVER (ORDER BY h) AS r FROM ({sql})) AS t"
     )
     with pytest.raises(EngineFailed):
-        engine.run(sql.format(n=100_000_000), seconds=1.0)
+        engine.owner_reader().run(sql.format(n=100_000_000), seconds=1.0)
     engine.close()
     left = [path for path in (state / "duckdb" / "spill").rglob("*") if path.is_file()]
     assert left == []

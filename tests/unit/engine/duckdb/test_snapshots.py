@@ -24,6 +24,7 @@ from discreet.errors import CatalogError
 from discreet.kernel.canonical.select import CanonicalRecipe
 from ledger_kit import forked
 from patience import eventually
+from permits import paid
 
 LIMITS = EngineLimits(seconds=20.0, memory_mb=512, threads=1, workers=2)
 TOML = """
@@ -48,7 +49,7 @@ def recipe(known):
 
 
 def count(held, what="COUNT(*)") -> int:
-    found = open_exact(held.run(f'SELECT {what} AS n FROM canon."town.people" AS t'))
+    found = open_exact(paid(held).run(f'SELECT {what} AS n FROM canon."town.people" AS t'))
     return int(found.column("n")[0].as_py())
 
 
@@ -291,7 +292,7 @@ def test_a_person_is_the_same_for_counting_and_joining(tmp_path, person, people)
     with engine.hold(recipe(known)) as held:
         assert count(held, "COUNT(DISTINCT t.u)") == (people or 2)
         pairs = 'SELECT COUNT(*) AS n FROM canon."town.people" a JOIN canon."town.people" b ON a.u = b.u'
-        found = int(open_exact(held.run(pairs)).column("n")[0].as_py())
+        found = int(open_exact(paid(held).run(pairs)).column("n")[0].as_py())
         assert found == (4 if people else 10)
     engine.close()
 
@@ -311,5 +312,5 @@ def test_people_go_by_one_kind_of_name_in_all_tables(tmp_path):
         sql = (
             'SELECT COUNT(*) AS n FROM canon."town.people" a JOIN canon."town.more" b ON a.u = b.u'
         )
-        assert open_exact(held.run(sql)).column("n").to_pylist() == [1]
+        assert open_exact(paid(held).run(sql)).column("n").to_pylist() == [1]
     engine.close()

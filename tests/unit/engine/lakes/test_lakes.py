@@ -45,7 +45,7 @@ def no_keys(monkeypatch):
 def asked(source, base, sql=PEOPLE, state=None):
     engine = connect("duckdb:", {"t": str(source)}, base=base, state=state)
     try:
-        return open_exact(engine.run(sql)).to_pylist()[0]
+        return open_exact(engine.owner_reader().run(sql)).to_pylist()[0]
     finally:
         engine.close()
 
@@ -202,7 +202,9 @@ def test_spark_reads_the_same_rows(delta):
     engine = connect("spark://local[1]", {"t": "people"}, base=delta)
     try:
         sql = "SELECT COUNT(*) AS n, SUM(income) AS s, COUNT(DISTINCT town) AS towns FROM `t`"
-        assert open_exact(engine.run(sql)).to_pylist() == [{"n": 54, "s": 19087, "towns": 3}]
+        assert open_exact(engine.owner_reader().run(sql)).to_pylist() == [
+            {"n": 54, "s": 19087, "towns": 3}
+        ]
     finally:
         engine.close()
 
@@ -212,7 +214,7 @@ def test_spark_refuses_a_table_in_a_store(delta):
     engine = connect("spark://local[1]", {"far": f"file://{delta}/people"}, base=delta)
     try:
         with pytest.raises(CatalogError, match="Delta, Iceberg or Hudi"):
-            engine.run("SELECT COUNT(*) AS n FROM `far`")
+            engine.owner_reader().run("SELECT COUNT(*) AS n FROM `far`")
     finally:
         engine.close()
 

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 
 from discreet.errors import DiscreetError
+from permits import paid
 from sittings import FULL
 
 pytestmark = pytest.mark.postgres
@@ -46,7 +47,7 @@ def look(url, *, copy):
             assert held.fingerprints["d.t"]
             # A copied table is read under its canonical name, a live one where it lies.
             place = 'canon."d.t"' if copy else PLACE
-            return open_exact(held.run(f"SELECT COUNT(*) AS n FROM {place} AS t")).to_pylist()
+            return open_exact(paid(held).run(f"SELECT COUNT(*) AS n FROM {place} AS t")).to_pylist()
     finally:
         engine.close()
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from patience import eventually
+from permits import paid
 
 pytestmark = pytest.mark.postgres
 
@@ -68,7 +69,7 @@ def read(held):
     # A copied table is read under its canonical name, a live one where it lies.
     copied = bool(held._places)
     sql = READ.format(*(("c0", 'canon."d.t"') if copied else ("a", PLACE)))
-    (row,) = open_exact(held.run(sql)).to_pylist()
+    (row,) = open_exact(paid(held).run(sql)).to_pylist()
     return row["n"], int(row["s"])
 
 
@@ -112,7 +113,7 @@ def test_reading_outside_of_a_hold_is_caught_by_the_test_above(url):
     engine = open_engine(url)
     before = label(engine, "d.t")
     owner("INSERT INTO town.t VALUES (100)")
-    found = engine.run(f"SELECT COUNT(*) AS n FROM {engine.relation('d.t')} AS t")
+    found = engine.owner_reader().run(f"SELECT COUNT(*) AS n FROM {engine.relation('d.t')} AS t")
     assert open_exact(found).to_pylist() == [{"n": 4}]
     assert label(engine, "d.t") != before
     engine.close()
@@ -178,7 +179,7 @@ def test_after_a_failed_statement_nothing_more_is_read(url):
     with engine.hold(wanted(engine, copy=False)) as held:
         for sql in ("SELECT 1 / (a - a) AS x FROM town.t", "SELECT 1 AS x FROM town.t"):
             with pytest.raises(EngineFailed):
-                held.run(sql)
+                paid(held).run(sql)
     with engine.hold(wanted(engine, copy=False)) as again:
         assert read(again) == (3, 6)
     engine.close()
@@ -294,7 +295,7 @@ def test_a_view_that_writes_writes_nothing(url):
     engine = open_engine(url, source="town.v")
     live = engine.hold(wanted(engine, copy=False))
     for ask in (
-        lambda: live.run("SELECT a FROM town.v"),
+        lambda: live.owner_reader().run("SELECT a FROM town.v"),
         lambda: engine.hold(wanted(engine)),
         lambda: label(engine, "d.t"),
     ):
@@ -315,7 +316,7 @@ def test_row_level_security_holds_for_every_way_of_reading(url, tmp_path):
     engine = open_engine(url, state=tmp_path)
     relation = engine.relation("d.t")
     sql = f"SELECT COUNT(*) AS n FROM {relation} AS t"
-    assert open_exact(engine.run(sql)).to_pylist() == [{"n": 2}]
+    assert open_exact(engine.owner_reader().run(sql)).to_pylist() == [{"n": 2}]
     for copy in (False, True):
         with engine.hold(wanted(engine, copy=copy)) as held:
             assert read(held) == (2, 3)

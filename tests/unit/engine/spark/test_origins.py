@@ -13,6 +13,7 @@ from discreet.errors import CatalogError, EngineFailed, UnknownName
 from discreet.kernel.canonical.paths import every_path
 from discreet.kernel.canonical.select import CanonicalRecipe
 from engines import SPARK, engine_place
+from permits import paid
 from unit_paths_kit import opened, shop, toml
 
 pytestmark = pytest.mark.spark
@@ -113,10 +114,10 @@ def test_a_change_on_the_way_fails_the_question_that_reads_meanwhile(place):
     sql = "SELECT COUNT(*) AS n FROM `shop.items` AS t"
     with engine.hold(recipes) as held:
         label = held.fingerprints["shop.items"]
-        held.run(sql)
+        paid(held).run(sql)
         rewrite(place.base, "orders", 4)
         with pytest.raises(EngineFailed):
-            held.run(sql)
+            paid(held).run(sql)
     with engine.hold(recipes) as again:
         assert again.fingerprints["shop.items"] != label
         again.run(sql)

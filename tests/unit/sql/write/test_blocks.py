@@ -13,7 +13,7 @@ def exact(sql, **tables):
     found = plan(sql)
     attached = memory(**tables)
     (read,) = render(found.question, attached)
-    table = open_exact(attached.run(read.sql))
+    table = open_exact(attached.owner_reader().run(read.sql))
     return sorted(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 

@@ -24,6 +24,7 @@ from discreet.synth.linked.linked_model import linked_tables, pack_linked, unpac
 from discreet.synth.linked.table_tree import tree_of
 from discreet.synth.prepare import preview_of
 from discreet.testing import SeededRng
+from permits import paid
 
 TOML = """
 [datasets.clinic]
@@ -230,7 +231,7 @@ def _rows(folder) -> Codes:
         with hold_tables(tables, curator) as held:
             for name, most in (("visits", 1), ("visits", 4), ("tests", 2)):
                 read = [
-                    open_exact(held.run(each.sql, seconds=60))
+                    open_exact(paid(held).run(each.sql, seconds=60))
                     for each in _sealed(curator, name, most)
                 ]
                 found[name, most] = [

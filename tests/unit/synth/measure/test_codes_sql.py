@@ -29,7 +29,7 @@ def coded(catalog, engine, table="people"):
 
 def run(engine, sql):
     only_select(sql, "duckdb")
-    return [tuple(row.values()) for row in open_exact(engine.run(sql)).to_pylist()]
+    return [tuple(row.values()) for row in open_exact(engine.owner_reader().run(sql)).to_pylist()]
 
 
 ODD = pa.table(

@@ -71,9 +71,9 @@ def test_the_same_again_is_the_stored_one_and_free(curator):
 def test_it_is_charged_before_a_row_is_read(curator, monkeypatch):
     seen, counter = [], learned_bounds.straight
 
-    def look(*given, permit):
+    def look(*given):
         seen.append(curator.ledger.spent("p").epsilon)
-        return counter(*given, permit=permit)
+        return counter(*given)
 
     monkeypatch.setattr(learned_bounds, "straight", look)
     learn_bounds("p.p", means_of(curator), epsilon=Epsilon.of("1"), columns=COLUMNS)

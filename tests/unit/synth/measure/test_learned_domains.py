@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
-from curator_kit import RECEIPT
 from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.core.region import EVERYONE
@@ -19,6 +18,7 @@ from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
+from permits import paid
 from sittings import FULL
 
 PURSE = MarginalBudget(Fraction(1, 10), concentrated=True)
@@ -35,7 +35,7 @@ def learned(base, table, *, rng, bins=Bins.QUANTILE, purse=PURSE, neighbours="ad
 def learned_of(engine, catalog, *, rng, bins=Bins.QUANTILE, purse=PURSE):
     types = {name.lower(): kind for name, kind in engine.columns("town.people")}
     outline = outline_of(catalog, "people", bins=bins, types=types, has_delta=True)
-    means = Means(engine, engine.hold({}), RECEIPT, purse, RISK, TOWN, rng)
+    means = Means(engine, paid(engine.hold({})), purse, RISK, TOWN, rng)
     return learn(outline, means, lambda _: None)
 
 
@@ -103,7 +103,7 @@ def test_nothing_to_learn_costs_nothing(tmp_path):
     outline = outline_of(catalog, "people", bins=Bins.EQUAL, types={}, has_delta=False)
     before = len(engine.ran)
     found = learn(
-        outline, Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, TOWN, SeededRng(1)), print
+        outline, Means(engine, paid(engine.hold({})), PURSE, RISK, TOWN, SeededRng(1)), print
     )
     assert found.events == ()
     assert len(engine.ran) == before

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
-from curator_kit import RECEIPT
 from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.core.region import EVERYONE
@@ -29,6 +28,7 @@ from discreet.synth.measure.sealing import SealedSource, seal_codes
 from discreet.synth.measure.sql_counter import SqlCounter
 from discreet.synth.model_file import column_from_json, column_to_json
 from discreet.testing import SeededRng
+from permits import paid
 
 PURSE = MarginalBudget(Fraction(1, 10), concentrated=True)
 RISK = Fraction(1, 10**6)
@@ -43,7 +43,7 @@ def _people(jobs: list[str]) -> pa.Table:
 def learned(base, jobs: list[str], *, stems: bool = True):
     engine = MemoryEngine({"town.people": _people(jobs), "clinic.visits": visits()})
     outline = outline_of(catalog_of(base), "people", bins=Bins.EQUAL, types={}, has_delta=True)
-    means = Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, TOWN, SeededRng(3))
+    means = Means(engine, paid(engine.hold({})), PURSE, RISK, TOWN, SeededRng(3))
     found = learn(outline, means, lambda _: None, stems=stems)
     by_name = {column.name: column for column in found.encoding.coded}
     return by_name.get("job"), found.events
@@ -73,7 +73,7 @@ def test_every_row_falls_into_one_cell_and_whole_values_come_first(tmp_path):
     outline = outline_of(catalog_of(tmp_path), "people", bins=Bins.EQUAL, types={}, has_delta=True)
     column = with_stems("job", ("A01.5", "B07"), ["A", "A0", "A01", "B0"])
     codes = seal_codes(outline.scan, engine, [column])
-    counter = SqlCounter(engine.hold({}), f"({codes.sql}) AS z", codes.shape, RECEIPT)
+    counter = SqlCounter(paid(engine.hold({})), f"({codes.sql}) AS z", codes.shape)
     counts = counter.marginals([(0,)])[0].tolist()
     named = dict(zip([*column.domain.values, None], counts, strict=True))
     assert named == {"A01.5": 1, "B07": 1, "A01*": 1, "A0*": 1, "B0*": 1, "A*": 2, None: 2}

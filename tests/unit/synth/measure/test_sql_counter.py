@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine
-from curator_kit import RECEIPT
 from discreet.core.region import EVERYONE
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure import sql_counter
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Unit
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
-from discreet.synth.measure.sql_counter import Looked, SqlCounter, store_codes
+from discreet.synth.measure.sql_counter import SqlCounter, store_codes, straight
+from permits import of_engine, paid, permit_of
 
 SHAPE = Shape(("a", "b", "c", "d"), (3, 1, 7, 300))
 
@@ -24,7 +24,7 @@ def counters(rows=500):
     codes = np.stack([dice.integers(0, size, rows) for size in SHAPE.sizes], 1).astype(np.int32)
     table = pa.table({f"c{i}": codes[:, i].astype(np.int16) for i in range(4)})
     engine = MemoryEngine({"codes": table})
-    counter = SqlCounter(engine, engine.relation("codes"), SHAPE, RECEIPT)
+    counter = SqlCounter(of_engine(engine), engine.relation("codes"), SHAPE)
     return counter, MemoryCounter(codes, SHAPE), engine
 
 
@@ -63,7 +63,7 @@ def test_very_many_of_a_small_table_are_counted_here(most, rows, monkeypatch):
     codes = np.stack([dice.integers(0, size, rows) for size in WIDE.sizes], 1).astype(np.int32)
     table = pa.table({f"c{i}": codes[:, i].astype(np.int16) for i in range(30)})
     engine = MemoryEngine({"codes": table})
-    counter = SqlCounter(engine, engine.relation("codes"), WIDE, RECEIPT)
+    counter = SqlCounter(of_engine(engine), engine.relation("codes"), WIDE)
     pairs = list(itertools.combinations(range(30), 2))
     found = counter.marginals(pairs)
     expected = MemoryCounter(codes, WIDE).marginals(pairs)
@@ -88,21 +88,23 @@ def codes(sql):
 
 def test_nobody_counts_without_a_permit():
     _, _, engine = counters(1)
-    for permit in (None, "yes", 0):
-        with pytest.raises(AssertionError):
-            SqlCounter(engine, "codes", SHAPE, permit)
-        with pytest.raises(AssertionError):
-            store_codes(engine.hold({}), codes("SELECT 1 AS c0"), permit=permit)
-    with pytest.raises(AssertionError, match="kernel"):
-        store_codes(engine.hold({}), "SELECT 1 AS c0", permit=RECEIPT)
-    assert SqlCounter(engine, "codes", SHAPE, Looked("town.people"))
-    assert "hidden" in repr(SqlCounter(engine, "codes", SHAPE, RECEIPT))
+    for unpaid in (None, "yes", engine, engine.hold({}), engine.owner_reader(), permit_of("town")):
+        for count in (store_codes, straight):
+            with pytest.raises(TypeError, match="charge"):
+                count(unpaid, codes("SELECT 1 AS c0"))
+        with pytest.raises(TypeError, match="charge"):
+            SqlCounter(unpaid, "codes", SHAPE)
+    for count in (store_codes, straight):
+        with pytest.raises(TypeError, match="kernel"):
+            count(paid(engine.hold({})), "SELECT 1 AS c0")
+    assert not engine.ran
+    assert "hidden" in repr(SqlCounter(of_engine(engine), "codes", SHAPE))
 
 
 def test_codes_are_stored_over_the_held_rows():
     _, _, engine = counters(1)
-    held = engine.hold({})
-    one, two = (store_codes(held, codes(f"SELECT {n} AS c0"), permit=RECEIPT) for n in (1, 2))
+    reader = paid(engine.hold({}))
+    one, two = (store_codes(reader, codes(f"SELECT {n} AS c0")) for n in (1, 2))
     assert len(engine.ran) == 2
     assert one.marginals([(0,)])[0].tolist() == [0, 1, 0]
     assert two.marginals([(0,)])[0].tolist() == [0, 0, 1]

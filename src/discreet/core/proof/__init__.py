@@ -1,0 +1,1 @@
+"""What proves that a look at private rows is in the ledger. Every room may import it; the ledger alone makes one."""

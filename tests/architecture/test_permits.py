@@ -1,0 +1,138 @@
+"""Pay before you look is a type: who may make a permit, and who may read without one, each with the reason."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import rooms
+
+import discreet
+
+HOUSE = Path(discreet.__file__).resolve().parent
+
+MAY_MINT = {
+    "ledger/once/outcomes.py": "a charge was begun: the mark is durable, and nobody else gets it",
+    "ledger/ledger.py": "the owner's look, or an exposure, was written down",
+}
+MAY_READ_UNPAID = {
+    "catalog/propose/profile.py": "the owner's own file, before anything is declared",
+    "kernel/canonical/losses.py": "what declarations leave out, shown to the owner alone",
+    "anonymize/source.py": "the owner's measures; a copy leaves only once its exposure is written down",
+    "anonymize/run.py": "the same: the one GROUP BY of a copy",
+    "survey/collect/columns.py": "reports that are noisy already",
+    "release/public_rows.py": "public tables, which hold nobody's rows",
+    "server/jobs/watched.py": "hands on the reader of what it watches",
+    "engine/spark/held.py": "the engine itself, below the readers",
+    "testing/engine.py": "the same, of a made-up engine",
+}
+UNPAID = {"owner_reader", "public_reader"}
+RAW = {"_run", "_keep"}
+"""The methods behind the readers, which only readers and engines call."""
+READERS = {"PaidReader", "UnpaidReader", "RunSql"}
+
+
+def unlisted_mints(root: Path) -> list[str]:
+    """Return files that import what makes permits, or the mint itself."""
+    return [
+        f"{file}:{each.line}"
+        for path, file in rooms.files(root)
+        for each in rooms.imports(path, file)
+        if (each.name in {"permit_for", "_MINT"} or _is_permit_module(each))
+        and file not in MAY_MINT
+    ]
+
+
+def _is_permit_module(each: rooms.Import) -> bool:
+    whole = each.module == "discreet.core.proof.permit" and not each.name
+    return whole or (each.module, each.name) == ("discreet.core.proof", "permit")
+
+
+def unlisted_reads(root: Path) -> list[str]:
+    """Return where rows are read beside the paid reader."""
+    found = []
+    for path, file in rooms.files(root):
+        text = path.read_text(encoding="utf-8")
+        if not any(name in text for name in (*UNPAID, *RAW)):
+            continue
+        for node in ast.walk(rooms.parsed(path)):
+            if not isinstance(node, ast.Attribute):
+                continue
+            own = isinstance(node.value, ast.Name) and node.value.id == "self"
+            if node.attr in UNPAID and file not in MAY_READ_UNPAID:
+                found.append(f"{file}:{node.lineno} reads unpaid")
+            if node.attr in RAW and not own:
+                found.append(f"{file}:{node.lineno} reads behind the readers")
+    return found
+
+
+def public_runs(root: Path) -> list[str]:
+    """Return classes of engines that read under a public name."""
+    return [
+        f"{file}:{node.lineno} {node.name}.{method.name}"
+        for path, file in rooms.files(root)
+        if rooms.room_of(file) in {"engine", "testing"}
+        for node in ast.walk(rooms.parsed(path))
+        if isinstance(node, ast.ClassDef) and node.name not in READERS
+        for method in node.body
+        if isinstance(method, ast.FunctionDef) and method.name in {"run", "keep"}
+    ]
+
+
+CHECKS = [unlisted_mints, unlisted_reads, public_runs]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_nobody_reads_without_a_permit(check):
+    assert check(HOUSE) == []
+
+
+def test_who_is_listed_does_it():
+    """A name that is no longer needed is taken off the lists."""
+    for listed, names in ((MAY_MINT, {"permit_for"}), (MAY_READ_UNPAID, UNPAID)):
+        for file in listed:
+            text = (HOUSE / file).read_text(encoding="utf-8")
+            assert any(f"{name}(" in text for name in names), file
+
+
+BAD = {
+    "a mint": ("synth/x.py", "from discreet.core.proof.permit import permit_for"),
+    "the mint itself": ("release/x.py", "from discreet.core.proof.permit import _MINT"),
+    "the mint's module": ("learn/x.py", "import discreet.core.proof.permit"),
+    "the module by name": ("learn/x.py", "def f():\n    from discreet.core.proof import permit"),
+    "the owner's reader": ("publish/x.py", "def f(desk):\n    return desk.engine.owner_reader()"),
+    "a reader handed on": ("learn/x.py", "def f(engine):\n    return g(engine.owner_reader)"),
+    "a public reader": ("synth/x.py", "def f(held):\n    return held.public_reader('t')"),
+    "behind an engine": ("release/x.py", "def f(engine):\n    return engine._run('SELECT 1')"),
+    "behind a held state": ("synth/x.py", "def f(self):\n    return self.held._keep('SELECT 1')"),
+    "a public run": ("engine/x.py", "class E:\n    def run(self, sql):\n        return sql"),
+    "a public keep": (
+        "engine/duckdb/x.py",
+        "class H:\n    def keep(self, sql):\n        return sql",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_the_inspector_notices(tmp_path, what):
+    file, text = BAD[what]
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert [found for check in CHECKS for found in check(tmp_path)], what
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Held:\n    def run(self, sql):\n        return self._run(sql)",
+        "from discreet.core.proof.permit import Permit\n\ndef f(held, permit):\n    return held.paid(permit)",
+    ],
+)
+def test_and_is_content_with_the_rest(tmp_path, text):
+    (tmp_path / "synth").mkdir()
+    (tmp_path / "synth" / "x.py").write_text(text)
+    assert [found for check in CHECKS for found in check(tmp_path)] == []
