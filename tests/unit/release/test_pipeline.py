@@ -40,7 +40,7 @@ def test_four_questions_cost_the_worst_hit_person_one(tmp_path):
         for where, epsilon in asks:
             asked.query(f"{COUNT} WHERE {where}", epsilon=epsilon, fresh=True)
         report = asked.budget_report()["datasets"]["census"]
-        assert report["epsilon"] == {"limit": 1.0, "spent": 1.0}
+        assert report["epsilon"] == {"limit": 1.0, "spent": 1.0, "left": 0.0}
         assert report["worst_region"] == "sex = 'Female' AND age > 20"
         with pytest.raises(BudgetExceeded):
             asked.query(f"{COUNT} WHERE sex = 'Female'", epsilon="0.01", fresh=True)
