@@ -33,8 +33,10 @@ Messages say what, why and what to do. They never contain a value from a private
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class DiscreetError(Exception):

@@ -11,6 +11,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.change_file import change_file
 from discreet.catalog.declare.renewals import with_renewal
 from discreet.catalog.read.policy_file import loads
+from discreet.core.bill import Spent
 from discreet.core.owner import OWNER
 from discreet.ledger.entry import alert_of, part_used
 from discreet.ledger.ledger import Ledger
@@ -92,9 +93,8 @@ def renewed_report(old: Catalog, new: Catalog, dataset: str, period: str) -> dic
     return {
         "budget": after.name,
         "period": period,
-        "epsilon": float(after.epsilon),
-        "delta": float(after.delta),
-        "before": {"epsilon": float(before.epsilon), "delta": float(before.delta)},
+        **Spent(after.epsilon.value, after.delta.value).to_json(),
+        "before": Spent(before.epsilon.value, before.delta.value).to_json(),
         "left": after.renewal.left,
         "lifetime": float(after.renewal.lifetime(after.epsilon)),
         "words": after.renewal.words(after.epsilon),

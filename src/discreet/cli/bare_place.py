@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from discreet.core.bill import Spent
 from discreet.core.numbers import Delta, Epsilon
 
 FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
@@ -43,6 +45,11 @@ def declared_place(
     )
     with undone_unless_paid(found):
         yield found.config, found.table
+
+
+def with_types(found: dict[str, Any], epsilon: Any, delta: Any) -> dict[str, Any]:
+    """Return a result with all that was asked for as its price: types, and ranges, were paid for first."""
+    return found | {"cost": Spent(Fraction(epsilon), Fraction(delta or 0)).to_json()}
 
 
 @contextmanager

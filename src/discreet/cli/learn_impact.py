@@ -8,6 +8,7 @@ from typing import Any
 from discreet.cli.bare_place import Foresee
 from discreet.cli.commands.learn_work import check_test, check_training, privately_tested
 from discreet.cli.waiting import counting
+from discreet.core.bill import NOTHING_SPENT
 from discreet.core.numbers import Epsilon, to_fraction
 from discreet.errors import InvalidInput
 
@@ -23,14 +24,14 @@ def impact_written(
 
     path, public = test
     epsilons = asked.pop("epsilons")
-    points, spent = [], 0.0
+    points, spent = [], NOTHING_SPENT
     with open_curator(place) as curator, counting("Learning") as progress:
         check_test(curator, table, asked | {"epsilon": epsilons[0]}, path)
         check_room(curator, table, epsilons)
         for epsilon in epsilons:
             each = asked | {"epsilon": epsilon, "request_id": None}
             trained = curator.learn(table, progress=progress, **each)
-            spent += float(trained.cost.epsilon or 0)
+            spent += trained.cost
             model = trained.model
             tested = publicly_tested(model, path) if public else privately_tested(model, path, each)
             points.append(ImpactPoint.of(float(Epsilon.of(epsilon).value), tested.facts))
@@ -38,7 +39,7 @@ def impact_written(
     return {
         "target": asked["target"],
         "points": [point.to_json() for point in points],
-        "cost": {"epsilon": round(spent, 9)},
+        "cost": spent.to_json(),
         "out": str(out),
     }
 

@@ -27,6 +27,7 @@ from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
+from discreet.release.assembled import ACCEPTED
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.columns import Encoding
@@ -34,7 +35,6 @@ from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.model_file import packed, unpacked
 
-ACCEPTED = "The domains were read from the data and declared public by --accept."
 LARGEST_MODEL = 1 << 28
 
 

@@ -20,6 +20,9 @@ from discreet.release.request import Request
 from discreet.release.sealing import Sealed
 from discreet.release.text import mechanism_words
 
+ACCEPTED = "The domains were read from the data and declared public by --accept."
+"""What the reader of anything from such a dataset is told."""
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedQuestion:
@@ -116,7 +119,7 @@ def notes_of(ready: PreparedQuestion) -> tuple[str, ...]:
     """Return what there is to know about a new answer."""
     notes = []
     if ready.question.dataset.accepted:
-        notes.append("The domains were read from the data and declared public by --accept.")
+        notes.append(ACCEPTED)
     notes += [
         f"'{table}' has changed since it was first asked about: this is version {version}."
         for table, version in sorted(ready.question.snapshots.items())

@@ -14,7 +14,7 @@ from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
 from discreet.ledger.entry import free_bill
 from discreet.noise.rng import Rng
-from discreet.release.assembled import balance_of
+from discreet.release.assembled import ACCEPTED, balance_of
 from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.shape import Shape
@@ -35,7 +35,6 @@ LEFT_OUT = (
     "Rows with a value that is missing or not declared, in a column without missing = true, are "
     "left out."
 )
-ACCEPTED = "The domains were read from the data and declared public by --accept."
 
 
 def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent) -> Synthetic:

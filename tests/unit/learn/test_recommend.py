@@ -98,6 +98,8 @@ def test_kept_charged_once_and_refused_with_a_sentence(tmp_path):
     again = asked.recommend("ratings", item="film", rating="stars", epsilon=5, request_id="r")
     assert again.free
     assert again.model.to_json() == first.model.to_json()
+    assert first.to_json()["after"] == first.to_json()["budget"]["after"]
+    assert again.to_json()["budget"]["after"] == first.to_json()["after"]
     write_model(first.model, tmp_path / "r.zip")
     assert read_model(tmp_path / "r.zip").to_json() == first.model.to_json()
     with pytest.raises(UnknownName):

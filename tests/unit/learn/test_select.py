@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.api import open as open_curator
+from discreet.core.bill import Bill
 from discreet.core.schema import CategoryDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.select import BETA, MOST_BUYERS, _in_cells, reach, scores_of
@@ -87,7 +88,10 @@ def test_a_vote_and_a_price(tmp_path):
     # 2,000 rows: 3.01 earns 1,505 and 1.00 earns 2,000; the loss is promised to be below 36.
     assert float(price.choice) <= 1.0
     assert price.loss95 < 40
-    assert price.to_json()["candidates"] == 401
+    said = price.to_json()
+    assert said["candidates"] == 401
+    assert said["after"] == said["budget"]["after"]
+    assert Bill.from_json(said) == price.bill
 
 
 def test_mistakes(tmp_path):

@@ -121,3 +121,6 @@ def test_the_command_says_the_price_and_then_the_trade(config, capsys):
     assert run([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [each["max_rows"] for each in found["bounds"]][:5] == [1, 2, 5, 10, 20]
+    left = {when: found["budget"][when]["epsilon"] for when in ("limit", "after")}
+    assert found["left"] == left["limit"] - left["after"]
+    assert found["cost"] == (0.0 if found["free"] else 0.5)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.bare_place import declared_place, typed_place
+from discreet.cli.bare_place import declared_place, typed_place, with_types
 from discreet.cli.options import Accept, Config, Json, Source, Unit, comma_list, command_group
 from discreet.cli.public_word import declared_public
 from discreet.cli.request_options import with_options
@@ -57,7 +56,7 @@ def classify(
         public = declared_public(test, place, said=test_public)
         found = work.trained_and_kept(place, table, given, test=(test, public), out=out)
     if given is not asked and not found["free"]:
-        found["cost"] = {"epsilon": float(asked["epsilon"]), "delta": float(asked["delta"] or 0)}
+        found = with_types(found, asked["epsilon"], asked["delta"])
     tell(found, lambda: work.trained_words(found), json=json)
 
 
@@ -100,9 +99,7 @@ def regress(
         fit = {name: value for name, value in given.items() if name != "delta"}
         found = work.regressed_and_kept(place, table, fit, test=test, out=out)
     if fit["epsilon"] is not epsilon and found["cost"]["epsilon"]:
-        found["cost"] = found["cost"] | {
-            "epsilon": float(Fraction(epsilon))
-        }  # with types and ranges
+        found = with_types(found, epsilon, found["cost"]["delta"])
     tell(found, lambda: work.regression_words(found), json=json)
 
 
@@ -147,7 +144,7 @@ def impact(
         left = shares_of(each, given["epsilon"])
         found = impact_written(place, table, asked | {"epsilons": left}, test=tested, out=out)
         if given is not paid:
-            found["cost"] = {"epsilon": float(Fraction(whole))}  # with the types
+            found = with_types(found, whole, risk)
     tell(found, lambda: impact_words(found), json=json)
 
 

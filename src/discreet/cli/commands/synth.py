@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.bare_place import typed_place
+from discreet.cli.bare_place import typed_place, with_types
 from discreet.cli.options import Accept, Config, Json, Unit
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import budget_said, price_said, tell
@@ -83,7 +83,7 @@ def synth(
             place, table, given, out=out, save_model=save_model, reports=(report, compare, target)
         )
     if given is not asked and not found["free"]:
-        found["cost"] = {"epsilon": float(epsilon), "delta": float(asked["delta"] or 0)}
+        found = with_types(found, epsilon, asked["delta"])
     tell(found, lambda: _words(found), json=json)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import asking
 import discreet.api
+from discreet import errors
 from discreet.cli.app import run
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
@@ -103,7 +104,7 @@ def test_mistakes_are_one_line_or_one_object_and_status_one(ask, arguments, kind
     error = json.loads(err)["error"]
     assert error["kind"] == kind
     assert error["message"]
-    assert set(error) == {"kind", "message", "hint"}
+    assert set(error) == {"kind", "message", "hint", *getattr(errors, kind).MORE}
 
 
 def test_usage_is_status_two(ask):

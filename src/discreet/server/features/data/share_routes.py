@@ -12,6 +12,7 @@ from discreet.api import renewed_report
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.amounts import with_amounts, with_share
 from discreet.catalog.declare.renewals import with_renewal
+from discreet.core.bill import Spent
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.access.audit import Deed
 from discreet.server.access.auth import allow, api_router, tell
@@ -49,7 +50,7 @@ def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]
         """Lower a total at any time; one that is raised breaks a promise, so it needs the owner's word."""
         found = old.dataset(dataset)
         budget = old.budget_of(found)
-        before.update(epsilon=float(budget.epsilon), delta=float(budget.delta))
+        before.update(_limit(budget))
         limits = {"epsilon": budget.epsilon.value, "delta": budget.delta.value}
         higher = any(amount > limits[name] for name, amount in asked.items())
         if higher and not wanted.agreed:
@@ -63,8 +64,7 @@ def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]
 
     new = change(context_of(request).workspace, edit)
     now = new.budget_of(new.dataset(dataset))
-    amounts = {"epsilon": float(now.epsilon), "delta": float(now.delta)}
-    found = {"budget": now.name, **amounts, "before": before}
+    found = {"budget": now.name, **_limit(now), "before": before}
     tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
     return found
 
@@ -107,9 +107,12 @@ def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) 
     return found
 
 
-def _amounts(catalog: Catalog, analyst: str, dataset: str) -> dict[str, Any]:
-    cap = catalog.cap(analyst, catalog.dataset(dataset))
-    return {"epsilon": float(cap.epsilon), "delta": float(cap.delta)}
+def _amounts(catalog: Catalog, analyst: str, dataset: str) -> dict[str, float]:
+    return _limit(catalog.cap(analyst, catalog.dataset(dataset)))
+
+
+def _limit(declared: Any) -> dict[str, float]:
+    return Spent(declared.epsilon.value, declared.delta.value).to_json()
 
 
 @router.delete("/data/datasets/{dataset}/analysts/{analyst}")
