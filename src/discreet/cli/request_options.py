@@ -86,7 +86,7 @@ def _parameter(each: AskedField) -> inspect.Parameter:
         if not each.option and len(each.name) > 1 and kind is not bool
         else (each.option or plain,)
     )
-    option = typer.Option(*names, help=each.help)
+    option = typer.Option(*names, help=each.help, metavar=each.metavar or None)
     return keyword(each.name, Annotated[kind, option], default)
 
 

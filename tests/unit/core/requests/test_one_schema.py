@@ -21,6 +21,7 @@ from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.checked import checked, checked_value
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionAsked
+from discreet.core.requests.survey import EstimateAsked
 from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
 from discreet.learn.recommend.run import RecommendRequest
@@ -34,8 +35,10 @@ from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
 from discreet.server.features.learn.routes import TrainBody
 from discreet.server.features.query.body import QuestionBody, RehearsalBody
+from discreet.server.features.survey.body import StatedWishes
 from discreet.server.features.synth.body import SynthBody
 from discreet.server.pgwire.options import OURS, Asking, value_of
+from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.synth.request import SynthRequest
 from discreet.tasks.audit import audit
 from discreet.tasks.schedule import QuestionLine
@@ -57,6 +60,7 @@ CHECKED = [
     (Request, QuestionAsked),
     (Asking, QuestionAsked),
     (BoundsRequest, BoundsAsked),
+    (SurveyWanted, EstimateAsked),
     (SynthRequest, SynthAsked),
     (LearnRequest, LearnAsked),
     (SelectRequest, SelectAsked),
@@ -71,6 +75,7 @@ BODIES = [
     (TrainBody, LearnAsked, {"task", "choose"}, set()),
     (ChoiceBody, SelectAsked, set(), set()),
     (BoundsBody, BoundsAsked, set(), set()),
+    (StatedWishes, EstimateAsked, {"candidates"}, {"candidates"}),
     (RecommenderBody, RecommendAsked, set(), set()),
     (AnonymizeBody, AnonymizeAsked, {"c", "weights", "missing"}, {"table"}),
 ]
@@ -80,6 +85,8 @@ COMMANDS = [
     (("synth",), SynthAsked, {"table"}),
     (("anonymize",), AnonymizeAsked, set()),
     (("bounds",), BoundsAsked, {"table"}),
+    (("survey", "estimate"), EstimateAsked, set()),
+    (("survey", "rehearse"), EstimateAsked, set()),
     (("audit",), AuditAsked, {"target"}),
     (("learn", "classify"), LearnAsked, {"table", "task"}),
     (("learn", "select"), SelectAsked, {"table"}),
