@@ -1,6 +1,6 @@
 """A field of a request, as the outside world writes it: its kind, its help text and its limits.
 
-Options of commands (`cli/request_options.py`), bodies of the HTTP API (`server/asking/asked_body.py`), settings of
+Options of commands (`cli/request_options.py`), bodies of the HTTP API (`server/bodies/asked_body.py`), settings of
 the PostgreSQL endpoint and what the client sends are made of these; nothing else says them again.
 """
 

@@ -24,7 +24,7 @@ class SurveyWanted(EstimateAsked):
     repeats: int = 1
 
     if TYPE_CHECKING:
-        cross: tuple[str, str] | None
+        cross: tuple[str, str] | None = None
 
     @classmethod
     def of(cls, **words: Any) -> SurveyWanted:

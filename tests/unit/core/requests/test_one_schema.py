@@ -10,15 +10,18 @@ from typer.main import get_command
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
 from discreet.api.bounding import BoundsRequest
+from discreet.catalog.propose.propose import InitRequest
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client
 from discreet.core.numbers import Epsilon
+from discreet.core.requests.access import ClassAsked, TokenAsked
 from discreet.core.requests.anonymize import AnonymizeAsked
 from discreet.core.requests.asked import FieldKind, asked, asked_fields, sent
 from discreet.core.requests.audit import AuditAsked
 from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.checked import checked, checked_value
+from discreet.core.requests.declare import InitAsked, ReviewAsked
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionAsked
 from discreet.core.requests.survey import EstimateAsked
@@ -28,8 +31,10 @@ from discreet.learn.recommend.run import RecommendRequest
 from discreet.learn.request import LearnRequest
 from discreet.learn.select import SelectRequest
 from discreet.release.request import Request
-from discreet.server.asking.asked_body import body_of
+from discreet.server.access.token_routes import TokenWanted
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.features.anonymize.routes import AnonymizeBody
+from discreet.server.features.course.class_routes import ClassWanted
 from discreet.server.features.data.bounds_routes import BoundsBody
 from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
@@ -41,6 +46,8 @@ from discreet.server.pgwire.options import OURS, Asking, value_of
 from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.synth.request import SynthRequest
 from discreet.tasks.audit import audit
+from discreet.tasks.init import init
+from discreet.tasks.review import ReviewRequest, review
 from discreet.tasks.schedule import QuestionLine
 
 LOCAL = {"options"}
@@ -54,12 +61,16 @@ FUNCTIONS = [
     (Client.rehearse, QuestionAsked, set(REHEARSED)),
     (Curator.synthesize, SynthAsked, set(asked_fields(SynthAsked))),
     (Client.synthesize, SynthAsked, set(asked_fields(SynthAsked)) - LOCAL),
+    (init, InitAsked, set(asked_fields(InitAsked))),
+    (review, ReviewAsked, set(asked_fields(ReviewAsked))),
     (audit, AuditAsked, set(asked_fields(AuditAsked))),
 ]
 CHECKED = [
     (Request, QuestionAsked),
     (Asking, QuestionAsked),
     (BoundsRequest, BoundsAsked),
+    (InitRequest, InitAsked),
+    (ReviewRequest, ReviewAsked),
     (SurveyWanted, EstimateAsked),
     (SynthRequest, SynthAsked),
     (LearnRequest, LearnAsked),
@@ -67,7 +78,7 @@ CHECKED = [
     (RecommendRequest, RecommendAsked),
     (AnonymizeRequest, AnonymizeAsked),
 ]
-BESIDE = {"self", "cls", "progress"}
+BESIDE = {"self", "cls", "progress", "files", "config"}
 BODIES = [
     (QuestionBody, QuestionAsked, {"seed"}, set()),
     (RehearsalBody, QuestionAsked, set(asked_fields(QuestionAsked)) - set(REHEARSED), set()),
@@ -75,6 +86,8 @@ BODIES = [
     (TrainBody, LearnAsked, {"task", "choose"}, set()),
     (ChoiceBody, SelectAsked, set(), set()),
     (BoundsBody, BoundsAsked, set(), set()),
+    (TokenWanted, TokenAsked, set(), set()),
+    (ClassWanted, ClassAsked, set(), {"dataset"}),
     (StatedWishes, EstimateAsked, {"candidates"}, {"candidates"}),
     (RecommenderBody, RecommendAsked, set(), set()),
     (AnonymizeBody, AnonymizeAsked, {"c", "weights", "missing"}, {"table"}),
@@ -87,6 +100,10 @@ COMMANDS = [
     (("bounds",), BoundsAsked, {"table"}),
     (("survey", "estimate"), EstimateAsked, set()),
     (("survey", "rehearse"), EstimateAsked, set()),
+    (("token", "new"), TokenAsked, set()),
+    (("token", "new"), ClassAsked, set()),
+    (("init",), InitAsked, set()),
+    (("review",), ReviewAsked, set()),
     (("audit",), AuditAsked, {"target"}),
     (("learn", "classify"), LearnAsked, {"table", "task"}),
     (("learn", "select"), SelectAsked, {"table"}),

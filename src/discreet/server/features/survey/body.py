@@ -12,7 +12,7 @@ from pydantic import Field
 
 from discreet.core.requests.survey import EstimateAsked
 from discreet.errors import InvalidInput
-from discreet.server.asking.asked_body import body_of
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.plain_json import Body
 from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.spec.read import read_survey
