@@ -75,7 +75,7 @@ def endpoints_page() -> str:
 
 def _bodies() -> Iterator[str]:
     """Yield the fields of each body that is made of a request, with the endpoints that take it."""
-    from discreet.server.asking.asked_body import AskedBody
+    from discreet.server.bodies.asked_body import AskedBody
 
     taken: dict[Any, list[str]] = {}
     for route in _api_routes():

@@ -265,6 +265,11 @@ def test_words_of_open_questions_are_looked_for(world, owner):
     found = owner.post(f"{API}/{name}/estimate", json=wishes).json()["questions"]["emoji"]
     assert set(found["estimates"]) == {"tea", "coffee"}
     assert found["estimates"]["tea"]["low"] > found["estimates"]["coffee"]["high"]
+    surer = owner.post(f"{API}/{name}/estimate", json={**wishes, "confidence": 0.999}).json()
+    assert surer["questions"]["emoji"]["estimates"]["tea"]["low"] < found["estimates"]["tea"]["low"]
+    for wrong in (0, 1, 2, "0.9"):
+        refused = owner.post(f"{API}/{name}/estimate", json={**wishes, "confidence": wrong})
+        assert refused.status_code in (400, 422)
     assert (
         owner.post(f"{API}/{name}/estimate", json={"candidates": {"emoji": [""]}}).status_code
         == 400

@@ -31,11 +31,17 @@ _SEVERAL = (FieldKind.TEXTS, FieldKind.SETTINGS)
 
 
 def with_options(
-    request: type, *, leave: Collection[str] = (), only: Collection[str] = (), **changed: Any
+    request: type,
+    *,
+    leave: Collection[str] = (),
+    only: Collection[str] = (),
+    limited: Collection[str] = (),
+    **changed: Any,
 ) -> Callable[[Command], Command]:
     """Give a command the fields of a request as options, which it gets as `**asked`.
 
-    `changed` maps a field to what differs here, such as another default or help text.
+    `changed` maps a field to what differs here, such as another default or help text. Limits of
+    those `limited` are shown, and beyond them it is wrong usage; others are refused by the request.
     """
     shown = {
         name: replace(each, **changed.get(name, {}))
@@ -49,7 +55,7 @@ def with_options(
 
         update_wrapper(run, command)
         del run.__wrapped__  # type: ignore[attr-defined]  # its signature is not the command's
-        more = [_parameter(each) for each in shown.values()]
+        more = [_parameter(each, limited=each.name in limited) for each in shown.values()]
         return signed(run, command, more)  # type: ignore[no-any-return]  # called by typer alone
 
     return around
@@ -72,7 +78,7 @@ def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     )
 
 
-def _parameter(each: AskedField) -> inspect.Parameter:
+def _parameter(each: AskedField, *, limited: bool) -> inspect.Parameter:
     several = each.kind in _SEVERAL and (each.repeated or each.kind is FieldKind.SETTINGS)
     kind: Any = list[str] if several else _TYPES[each.kind]
     default = inspect.Parameter.empty if each.required else each.default
@@ -86,7 +92,8 @@ def _parameter(each: AskedField) -> inspect.Parameter:
         if not each.option and len(each.name) > 1 and kind is not bool
         else (each.option or plain,)
     )
-    option = typer.Option(*names, help=each.help)
+    limits: Any = {"min": each.least, "max": each.most} if limited else {}
+    option = typer.Option(*names, **limits, help=each.help, metavar=each.metavar or None)
     return keyword(each.name, Annotated[kind, option], default)
 
 

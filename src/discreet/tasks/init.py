@@ -30,11 +30,11 @@ def init(
     progress: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Return what was proposed for these files or tables, after writing it as a discreet.toml."""
-    wish = InitRequest(
-        words=tuple(str(file) for file in files),
+    wish = InitRequest.of(
+        *files,
         out=Path(out),
-        epsilon=None if epsilon is None else Epsilon.of(epsilon),
-        delta=None if delta is None else Delta.of(delta),
+        epsilon=epsilon,
+        delta=delta,
         unit=unit,
         dataset=dataset,
         accept=accept,

@@ -13,20 +13,18 @@ from discreet.catalog.declare.columns import Settings, accepted, hidden, with_co
 from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
 from discreet.catalog.read.policy_file import meant_file
 from discreet.core.path import FollowedPath
+from discreet.core.requests.declare import ReviewAsked
 from discreet.engine.connect import connect
 from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.kernel.canonical.paths import followed_paths
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewRequest:
-    """What the owner decides. `accept_safe`: every column without a doubt; the others by name."""
+@dataclass(frozen=True, kw_only=True)
+class ReviewRequest(ReviewAsked):
+    """What the owner decides of one file. `accept_safe`: every column without a doubt; the others by name."""
 
     config: Path
-    accept_safe: bool = False
-    accept: tuple[str, ...] = ()
-    hide: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,9 @@ def review(
 
     Column names may be written as table.column.
     """
-    wish = ReviewRequest(meant_file(config), accept_safe, tuple(accept), tuple(hide))
+    wish = ReviewRequest(
+        config=meant_file(config), accept_safe=accept_safe, accept=accept, hide=hide
+    )
     tables = look(wish.config, progress=progress)
     return decide(wish, tables)
 

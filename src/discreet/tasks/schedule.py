@@ -84,7 +84,7 @@ _ASKED: Any = {
 _Question: Any = create_model("_Question", __base__=_Line, **_ASKED)
 
 
-class QuestionLine(_Question):  # its fields are the question's
+class QuestionLine(_Question):
     """`[[questions]]`: one SQL question, whose answer is written to a .csv or .json file."""
 
     out: StrictStr

@@ -345,6 +345,17 @@ def test_a_confidence_that_is_certain_is_refused(confidence):
         SurveyWanted(confidence=confidence)
 
 
+def test_what_is_wanted_is_checked_once_for_command_and_body():
+    wanted = SurveyWanted.of(candidates={"o": ["tea", "milk", "tea"]}, cross=["a", "o"])
+    assert (wanted.candidates, wanted.cross) == ({"o": ["tea", "milk"]}, ("a", "o"))
+    assert SurveyWanted.of() == SurveyWanted()
+    for cross in (["a"], ["a", "a"], ["a", "b", "c"]):
+        with pytest.raises(InvalidInput, match="two questions"):
+            SurveyWanted.of(cross=cross)
+    with pytest.raises(InvalidInput, match="confidence"):
+        SurveyWanted.of(confidence=1)
+
+
 def test_frequent_words_are_found_without_a_list():
     tree = PrefixTree.of(Fraction(6))
     words = ["tea"] * 20_000 + ["coffee"] * 15_000 + ["\U0001f600"] * 10_000

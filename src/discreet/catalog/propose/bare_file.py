@@ -223,7 +223,7 @@ def _declared(catalog: Catalog, path: Path) -> str | None:
 
 
 def _accepted(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, unit: str) -> Bare:
-    wish = InitRequest((str(path),), place, epsilon, delta, unit, None, accept=True)
+    wish = InitRequest.of(path, out=place, epsilon=epsilon, delta=delta, unit=unit, accept=True)
     if place.exists():
         raise InvalidInput(
             f"'{place.name}' is there already and does not list '{path.name}'.",

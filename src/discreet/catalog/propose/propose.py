@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.catalog.declare.change_file import write_file
 from discreet.catalog.declare.proposal import Proposal
@@ -15,25 +15,30 @@ from discreet.catalog.read.policy_file import loads
 from discreet.catalog.read.sources import Sources, find_sources
 from discreet.catalog.write import refuse_existing
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.checked import checked
+from discreet.core.requests.declare import InitAsked
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
 from discreet.engine.kinds import kind_of
 from discreet.errors import EngineFailed, InvalidInput
 
 
-@dataclass(frozen=True, slots=True)
-class InitRequest:
-    """What the owner asks `discreet init` for."""
+@dataclass(frozen=True, kw_only=True)
+class InitRequest(InitAsked):
+    """What the owner asks `discreet init` for, checked; `files` are those to propose for, or tables."""
 
-    words: tuple[str, ...]
-    out: Path
-    epsilon: Epsilon | None = None
-    delta: Delta | None = None
-    unit: str | None = None
-    dataset: str | None = None
-    accept: bool = False
-    force: bool = False
-    max_rows: int | None = None
+    files: tuple[str, ...] = ()
+
+    if TYPE_CHECKING:
+        epsilon: Epsilon | None
+        delta: Delta | None
+        out: Path
+
+    @classmethod
+    def of(cls, *files: str | Path, **words: Any) -> InitRequest:
+        """Return a checked request from the fields of `InitAsked`."""
+        asked = checked(InitAsked(**words))
+        return cls(**asked | {"files": tuple(map(str, files)), "out": Path(asked["out"])})
 
 
 def propose_file(
@@ -52,7 +57,7 @@ def propose_file(
     base = wish.out.parent
     if not base.is_dir():
         raise InvalidInput(f"There is no folder '{base}' to write to.")
-    found = find_sources(wish.words, base=base)
+    found = find_sources(wish.files, base=base)
     kind_of(found.engine_url).check_reach(found.engine_url, found.tables)
     try:
         engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import reading
+from discreet.core.requests.declare import InitAsked
 from discreet.core.visible import visible
 
 
+@with_options(InitAsked, limited=("max_rows",))
 def init(
     files: Annotated[
         list[str],
@@ -21,26 +23,8 @@ def init(
         ),
     ],
     *,
-    out: Annotated[Path, typer.Option(help="Where to write.")] = Path("discreet.toml"),
-    epsilon: Annotated[
-        str | None, typer.Option(help="The most that one person can lose over all answers.")
-    ] = None,
-    delta: Annotated[str | None, typer.Option(help="The chance that the promise fails.")] = None,
-    unit: Annotated[
-        str | None, typer.Option(help="Whom to protect: 'row', or the column with the person.")
-    ] = None,
-    max_rows: Annotated[
-        int | None, typer.Option(min=1, help="The most rows of one person that count.")
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="Name of the dataset; the first table's unless given.")
-    ] = None,
-    accept: Annotated[
-        bool,
-        typer.Option("--accept", help="Declare the inferred domains public (for public data)."),
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    **asked: Any,
 ) -> None:
     """Propose discreet.toml for the owner to review.
 
@@ -50,18 +34,7 @@ def init(
     """
     from discreet.tasks.init import init as propose
 
-    done = propose(
-        *files,
-        out=out,
-        epsilon=epsilon,
-        delta=delta,
-        unit=unit,
-        dataset=dataset,
-        accept=accept,
-        force=force,
-        max_rows=max_rows,
-        progress=reading(),
-    )
+    done = propose(*files, **asked, progress=reading())
     tell(done, lambda: _words(done), json=json)
 
 

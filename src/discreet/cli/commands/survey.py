@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Json, comma_list, command_group
+from discreet.cli.options import Json, command_group
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
+from discreet.core.requests.survey import EstimateAsked
 from discreet.errors import InvalidInput
 
 app = command_group(help="Ask people whose devices randomise their own answers.")
@@ -17,17 +19,6 @@ app = command_group(help="Ask people whose devices randomise their own answers."
 Toml = Annotated[Path, typer.Argument(metavar="SURVEY.toml", help="What is asked.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The survey's name: its file's stem.")]
 Folder = Annotated[Path, typer.Option(help="Where the folder 'surveys' lies.")]
-Candidates = Annotated[
-    list[str] | None,
-    typer.Option(metavar="QUESTION=FILE", help="Words, one a line, to read an open question for."),
-]
-Consistent = Annotated[
-    bool, typer.Option("--consistent", help="Shares that are at least 0 and add up to 1.")
-]
-Cross = Annotated[
-    str | None, typer.Option(metavar="A,B", help="Also the cross table of two questions.")
-]
-Confidence = Annotated[float, typer.Option(help="How often an interval holds what it should.")]
 Columns = Annotated[
     str | None,
     typer.Option(
@@ -63,17 +54,15 @@ def new(
 
 
 @app.command()
+@with_options(EstimateAsked)
 def rehearse(
     survey: Toml,
     *,
     answers: Annotated[
         Path, typer.Option(metavar="ANSWERS.csv", help="One column a question, one row a person.")
     ],
-    candidates: Candidates = None,
-    consistent: Consistent = False,
-    cross: Cross = None,
-    confidence: Confidence = 0.95,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Simulate the devices on a file of answers: what the survey would have shown.
 
@@ -81,24 +70,22 @@ def rehearse(
     """
     from discreet.survey.rehearse import rehearse_survey
 
-    wanted = _wanted(candidates, consistent, cross, confidence)
+    wanted = _wanted(**asked)
     with waiting("Rehearsing"):
         found = rehearse_survey(survey, answers, wanted=wanted)
     tell(found, lambda: "\n".join(result_words(found)), json=json)
 
 
 @app.command()
+@with_options(EstimateAsked)
 def estimate(
     name: Name,
     *,
-    candidates: Candidates = None,
-    consistent: Consistent = False,
-    cross: Cross = None,
-    confidence: Confidence = 0.95,
     columns: Columns = None,
     engine: EngineUrl = "duckdb:",
     folder: Folder = HERE,
     json: Json = False,
+    **asked: Any,
 ) -> None:
     """Print what the reports so far say about the respondents.
 
@@ -107,7 +94,7 @@ def estimate(
     from discreet.survey.collect.columns import attached
     from discreet.survey.command import estimate_survey
 
-    wanted = _wanted(candidates, consistent, cross, confidence)
+    wanted = _wanted(**asked)
     with waiting("Counting"), attached(columns, engine) as held:
         found = estimate_survey(name, folder, wanted=wanted, columns=held)
     tell(found, lambda: "\n".join(result_words(found)), json=json)
@@ -126,22 +113,17 @@ def close(name: Name, *, folder: Folder = HERE, json: Json = False) -> None:
     tell(found, words, json=json)
 
 
-def _wanted(
-    candidates: list[str] | None, consistent: bool, cross: str | None, confidence: float
-) -> Any:
+def _wanted(*, candidates: list[str], **asked: Any) -> Any:
     from discreet.survey.answers import read_candidates
     from discreet.survey.estimate.wanted import SurveyWanted
 
     words = {}
-    for each in candidates or ():
+    for each in candidates:
         question, separator, file = each.partition("=")
         if not separator or not file:
             raise InvalidInput("Write --candidates as QUESTION=FILE, such as emoji=emoji.csv.")
         words[question] = read_candidates(Path(file), question)
-    pair = comma_list(cross)
-    if cross and (len(pair) != 2 or pair[0] == pair[1]):
-        raise InvalidInput("Write --cross as two questions, such as smokes,grade.")
-    return SurveyWanted(words, consistent, confidence, (pair[0], pair[1]) if pair else None)
+    return SurveyWanted.of(candidates=words, **asked)
 
 
 def new_words(found: dict[str, Any]) -> list[str]:

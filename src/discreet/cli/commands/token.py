@@ -12,9 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.options import Json, command_group
+from discreet.cli.request_options import with_options
 from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
-from discreet.core.numbers import counted
+from discreet.core.numbers import Epsilon, Number, counted
+from discreet.core.requests.access import ClassAsked, TokenAsked
+from discreet.core.requests.asked import asked_fields
 from discreet.core.visible import visible
 from discreet.errors import InvalidInput
 
@@ -25,24 +28,13 @@ TOML = Path("discreet.toml")
 
 
 @app.command()
+@with_options(TokenAsked)
+@with_options(ClassAsked, leave=("expires_days",), limited=("size",))
 def new(
     *,
-    role: Annotated[
-        str | None, typer.Option(help="owner, analyst or reviewer; analyst if one is named.")
-    ] = None,
-    analyst: Annotated[
-        str | None, typer.Option(help="The analyst of discreet.toml; added there with --epsilon.")
-    ] = None,
-    class_size: Annotated[
-        int | None, typer.Option("--class", min=1, max=10_000, help="This many new analysts.")
-    ] = None,
-    epsilon: Annotated[
-        str | None, typer.Option(help="The share of each new analyst in each dataset.")
-    ] = None,
     dataset: Annotated[
         list[str] | None, typer.Option(help="Datasets of the share; all unless given.")
     ] = None,
-    prefix: Annotated[str, typer.Option(help="Names of a class: PREFIX001 and so on.")] = "student",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -52,26 +44,27 @@ def new(
     url: Annotated[
         str, typer.Option(help="The server's address, for the links and QR codes of a sheet.")
     ] = "http://127.0.0.1:8765",
-    expires_days: Annotated[float | None, typer.Option(help="Valid for so many days.")] = None,
-    label: Annotated[str, typer.Option(help="A note for the list.")] = "",
     json: Json = False,
     config: Config = TOML,
+    **asked: Any,
 ) -> None:
     """Make a token, or a whole class of them, each with a budget of its own.
 
     Example: discreet token new --class 300 --epsilon 0.5 --out tokens.csv
     """
-    names = _names(analyst, class_size, prefix)
+    token = TokenAsked(**_those(TokenAsked, asked))
+    group = ClassAsked(**_those(ClassAsked, asked))
+    names, label = _names(token.analyst, group.size, group.name), token.label
     with _opened(config) as (tokens, Role), written_once(out, url) as write:
-        wanted = Role.of(role or ("analyst" if names else "owner"))
+        wanted = Role.of(token.role or ("analyst" if names else "owner"))
         asks = wanted is Role.ANALYST
-        notes = _declared(config, names, epsilon, dataset or ()) if asks else []
-        if asks and epsilon is not None:
-            classes().tell_shares(tokens.audit, names, epsilon, dataset or ())
-        if class_size is not None and not label:
-            label = classes().class_label(prefix)
+        notes = _declared(config, names, group.epsilon, dataset or ()) if asks else []
+        if asks and group.epsilon is not None:
+            classes().tell_shares(tokens.audit, names, group.epsilon, dataset or ())
+        if group.size is not None and not label:
+            label = classes().class_label(group.name)
         holders: list[str | None] = [*names] or [None]
-        made = tokens.new_many(wanted, holders, expires_days=expires_days, label=label)
+        made = tokens.new_many(wanted, holders, expires_days=token.expires_days, label=label)
         rows = [(item.token.analyst or "", wanted.value, item.text) for item in made]
         if write is not None:
             write(rows)
@@ -143,6 +136,10 @@ def revoke(
     say(json_text.dumps({"revoked": done}) if json else f"Revoked: {', '.join(ids or ())}.")
 
 
+def _those(request: type, asked: dict[str, Any]) -> dict[str, Any]:
+    return {name: asked[name] for name in asked_fields(request)}
+
+
 def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:
     if size is None:
         return [] if analyst is None else [analyst]
@@ -154,7 +151,7 @@ def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:
 
 
 def _declared(
-    config: Path, names: Sequence[str], epsilon: str | None, datasets: Sequence[str]
+    config: Path, names: Sequence[str], epsilon: Number | Epsilon | None, datasets: Sequence[str]
 ) -> list[str]:
     """Return notes for the owner after seeing to it that discreet.toml lists every analyst."""
     from discreet.api import add_analysts

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from discreet.cli.options import Config, Json
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say, tell
 from discreet.cli.waiting import reading
+from discreet.core.requests.declare import ReviewAsked
 from discreet.core.visible import visible
 
 
+@with_options(ReviewAsked)
 def review(
     *,
-    accept: Annotated[
-        bool, typer.Option("--accept", help="Declare every column without a doubt public.")
-    ] = False,
-    column: Annotated[
-        list[str] | None, typer.Option(help="Declare this column public as it stands (repeat it).")
-    ] = None,
-    hide: Annotated[
-        list[str] | None, typer.Option(help="Hide this column from everybody (repeat it).")
-    ] = None,
     json: Json = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Show what each declaration loses and reveals; for the owner's eyes only.
 
@@ -37,14 +32,13 @@ def review(
     from discreet.tasks.review import ReviewRequest, decide, look
 
     place = meant_file(config)
-    names, hidden = tuple(column or ()), tuple(hide or ())
     tables = look(place, progress=reading())
-    asks = not (json or accept or names or hidden) and sys.stdin.isatty() and sys.stdout.isatty()
+    asks = not (json or any(asked.values())) and sys.stdin.isatty() and sys.stdout.isatty()
     if not json:
         say("\n".join(line for each in tables for line in table_words(each)))
     if asks:
-        accept, names, hidden = _asked(tables)
-    done = decide(ReviewRequest(place, accept, names, hidden), tables)
+        asked = _asked(tables)
+    done = decide(ReviewRequest(config=place, **asked), tables)
     tell(done, lambda: "\n".join(_done_words(done)), json=json)
 
 
@@ -83,7 +77,7 @@ def _cut(words: str) -> str:
     return words if len(words) <= 80 else f"{words[:77]}..."
 
 
-def _asked(tables: list[Any]) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
+def _asked(tables: list[Any]) -> dict[str, Any]:
     """Ask the owner once for all safe columns, then for each of the others."""
     safe = [name for each in tables for name in each.safe]
     say("")
@@ -104,7 +98,7 @@ def _asked(tables: list[Any]) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
                 names.append(full)
             elif word[:1].lower() == "h":
                 hidden.append(full)
-    return accept, tuple(names), tuple(hidden)
+    return {"accept_safe": accept, "accept": names, "hide": hidden}
 
 
 def _done_words(done: dict[str, Any]) -> list[str]:

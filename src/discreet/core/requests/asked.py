@@ -1,6 +1,6 @@
 """A field of a request, as the outside world writes it: its kind, its help text and its limits.
 
-Options of commands (`cli/request_options.py`), bodies of the HTTP API (`server/asking/asked_body.py`), settings of
+Options of commands (`cli/request_options.py`), bodies of the HTTP API (`server/bodies/asked_body.py`), settings of
 the PostgreSQL endpoint and what the client sends are made of these; nothing else says them again. Where a field
 takes the names of a registry in a room above this one, front ends fill in that registry's `choices()`.
 """
@@ -37,7 +37,8 @@ class AskedField:
     """One field: help text, kind, and limits of what strangers may send.
 
     `least` and `most` bound a number, `above` too, but is not reached itself; `longest` bounds a text,
-    `many` a list. `option`: the command's option, where it is not the field's name. `sent`: whether it
+    `many` a list. `option`: the command's option, where it is not the field's name, `metavar` what stands
+    for its value in help texts. `sent`: whether it
     goes over HTTP. `reads` makes an amount of what was written, or refuses it.
     """
 
@@ -51,6 +52,7 @@ class AskedField:
     many: int | None = None
     option: str = ""
     repeated: bool = False
+    metavar: str = ""
     sent: bool = True
     reads: Callable[[Any], Any] | None = None
     name: str = ""
@@ -64,8 +66,10 @@ class AskedField:
 
 
 def asked(kind: FieldKind, words: str, default: Any = MISSING, **more: Any) -> Any:
-    """Return a dataclass field with its help text and limits."""
+    """Return a dataclass field with its help text and limits; each request has its own empty mapping."""
     shown = {"asked": AskedField(words, kind, **more)}
+    if default == {}:
+        return field(default_factory=dict, metadata=shown)
     return field(default=default, metadata=shown)
 
 
@@ -80,6 +84,8 @@ def asked_fields(request: type, *, only: Collection[str] = ()) -> dict[str, Aske
 
 def _named(each: Any) -> AskedField:
     default = ... if each.default is MISSING else each.default
+    if each.default_factory is not MISSING:
+        default = each.default_factory()
     found: AskedField = replace(each.metadata["asked"], name=each.name, default=default)
     return found
 

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import Field, StrictStr
 
 from discreet.api import Curator
+from discreet.core.requests.access import TokenAsked
 from discreet.errors import NotAllowed, NotSignedIn, UnknownName
 from discreet.server.access.audit import Deed
 from discreet.server.access.auth import (
@@ -22,19 +23,18 @@ from discreet.server.access.auth import (
 )
 from discreet.server.access.sign_in import drop_cookie, from_elsewhere, set_cookie, token_of
 from discreet.server.access.tokens import Role
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import context_of
 from discreet.server.plain_json import Body
 
 router = api_router("tokens")
 
 
-class TokenWanted(Body):
-    """What a new token is for."""
+_Token: Any = body_of(TokenAsked, role={"default": ...})
 
-    role: StrictStr = Field(max_length=40)
-    analyst: StrictStr | None = Field(None, min_length=1, max_length=200)
-    expires_days: float | None = Field(None, gt=0, le=36_500)
-    label: StrictStr = Field("", max_length=100)
+
+class TokenWanted(_Token):  # type: ignore[misc]  # its fields are the request's
+    """What a new token is for."""
 
 
 class SignIn(Body):

@@ -1,4 +1,4 @@
-"""How anything is asked over HTTP: bodies made of a request's fields, ids under which it may be repeated, and the price.
+"""How anything that is paid for is asked over HTTP: the id under which it may be repeated, the payer and the price.
 
 Features import from here, and nothing here knows a feature.
 """

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from discreet.core.requests.asked import given
+from discreet.core.requests.survey import EstimateAsked
 from discreet.errors import InvalidInput
+from discreet.survey.sketch.hashes import word_bytes
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 
-@dataclass(frozen=True, slots=True)
-class SurveyWanted:
-    """What is wanted: words of open questions, shares that add up, and a cross table of two questions.
+@dataclass(frozen=True)
+class SurveyWanted(EstimateAsked):
+    """What is wanted, checked: words of open questions, shares that add up, a cross table of two questions.
 
     `repeats`: how often one device may have given. Its reports are copies of each other, so that many
     reports are as good as one.
     """
 
-    candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    consistent: bool = False
-    confidence: float = 0.95
-    cross: tuple[str, str] | None = None
     repeats: int = 1
+
+    if TYPE_CHECKING:
+        cross: tuple[str, str] | None = None
+
+    @classmethod
+    def of(cls, **words: Any) -> SurveyWanted:
+        """Return what is wanted from the fields of `EstimateAsked`; a word that no device could tell is refused."""
+        asked = EstimateAsked(**words)
+        pair = tuple(asked.cross or ())
+        if pair and (len(pair) != 2 or pair[0] == pair[1]):
+            raise InvalidInput("Write --cross as two questions, such as smokes,grade.")
+        spelled = {
+            question: list(dict.fromkeys(word_bytes(word).decode() for word in found))
+            for question, found in asked.candidates.items()
+        }
+        return cls(**given(asked) | {"candidates": spelled, "cross": pair or None})
 
     def __post_init__(self) -> None:
         if not 0 < self.confidence < 1 or (1 + self.confidence) / 2 == 1:  # rounded, too

@@ -10,15 +10,18 @@ from typer.main import get_command
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
 from discreet.api.bounding import BoundsRequest
+from discreet.catalog.propose.propose import InitRequest
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client
 from discreet.core.numbers import Epsilon
+from discreet.core.requests.access import ClassAsked, TokenAsked
 from discreet.core.requests.anonymize import AnonymizeAsked
 from discreet.core.requests.asked import FieldKind, asked, asked_fields, sent
 from discreet.core.requests.audit import AuditAsked
 from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.checked import checked, checked_value
+from discreet.core.requests.declare import InitAsked, ReviewAsked
 from discreet.core.requests.learn import (
     REGRESSED,
     LearnAsked,
@@ -27,6 +30,7 @@ from discreet.core.requests.learn import (
     TestAsked,
 )
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionAsked
+from discreet.core.requests.survey import EstimateAsked
 from discreet.core.requests.synth import LINKED, SynthAsked
 from discreet.errors import InvalidInput
 from discreet.learn import learners
@@ -35,18 +39,24 @@ from discreet.learn.request import LearnRequest
 from discreet.learn.scored.paid_test import TestRequest
 from discreet.learn.select import SelectRequest
 from discreet.release.request import Request
-from discreet.server.asking.asked_body import body_of
+from discreet.server.access.token_routes import TokenWanted
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.features.anonymize.routes import AnonymizeBody
+from discreet.server.features.course.class_routes import ClassWanted
 from discreet.server.features.data.bounds_routes import BoundsBody
 from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
 from discreet.server.features.learn.routes import TrainBody
 from discreet.server.features.query.body import QuestionBody, RehearsalBody
+from discreet.server.features.survey.body import StatedWishes
 from discreet.server.features.synth.body import SynthBody
 from discreet.server.pgwire.options import OURS, Asking, value_of
+from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.synth.methods import registry as methods
 from discreet.synth.request import SynthRequest
 from discreet.tasks.audit import audit
+from discreet.tasks.init import init
+from discreet.tasks.review import ReviewRequest, review
 from discreet.tasks.schedule import QuestionLine
 
 LOCAL = {"options"}
@@ -69,25 +79,33 @@ FUNCTIONS = [
     (Curator.test_model, TestAsked, set(asked_fields(TestAsked)) | {"model"}),
     (TestRequest.of, TestAsked, set(asked_fields(TestAsked))),
     (Curator.anonymize, AnonymizeAsked, set(asked_fields(AnonymizeAsked)) | {"table"}),
+    (init, InitAsked, set(asked_fields(InitAsked))),
+    (review, ReviewAsked, set(asked_fields(ReviewAsked))),
     (audit, AuditAsked, set(asked_fields(AuditAsked))),
 ]
 CHECKED = [
     (Request, QuestionAsked),
     (Asking, QuestionAsked),
     (BoundsRequest, BoundsAsked),
+    (InitRequest, InitAsked),
+    (ReviewRequest, ReviewAsked),
+    (SurveyWanted, EstimateAsked),
     (SynthRequest, SynthAsked),
     (LearnRequest, LearnAsked),
     (SelectRequest, SelectAsked),
     (RecommendRequest, RecommendAsked),
     (AnonymizeRequest, AnonymizeAsked),
 ]
-BESIDE = {"self", "cls", "progress"}
+BESIDE = {"self", "cls", "progress", "files", "config"}
 BODIES = [
     (QuestionBody, QuestionAsked, {"seed"}, set()),
     (RehearsalBody, QuestionAsked, set(asked_fields(QuestionAsked)) - set(REHEARSED), set()),
     (SynthBody, SynthAsked, LOCAL, {"target"}),
     (TrainBody, LearnAsked, {"task", "choose"}, set()),
     (ChoiceBody, SelectAsked, set(), set()),
+    (TokenWanted, TokenAsked, set(), set()),
+    (ClassWanted, ClassAsked, set(), {"dataset"}),
+    (StatedWishes, EstimateAsked, {"candidates"}, {"candidates"}),
     (RecommenderBody, RecommendAsked, set(), set()),
     (BoundsBody, BoundsAsked, set(), set()),
     (AnonymizeBody, AnonymizeAsked, {"c", "weights", "missing"}, {"table"}),
@@ -98,6 +116,12 @@ COMMANDS = [
     (("synth",), SynthAsked, {"table"}),
     (("anonymize",), AnonymizeAsked, set()),
     (("bounds",), BoundsAsked, {"table"}),
+    (("survey", "estimate"), EstimateAsked, set()),
+    (("survey", "rehearse"), EstimateAsked, set()),
+    (("token", "new"), TokenAsked, set()),
+    (("token", "new"), ClassAsked, set()),
+    (("init",), InitAsked, set()),
+    (("review",), ReviewAsked, set()),
     (("audit",), AuditAsked, {"target"}),
     (("learn", "classify"), LearnAsked, {"table", "task"}),
     (("learn", "select"), SelectAsked, {"table"}),

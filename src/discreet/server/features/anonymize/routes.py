@@ -14,7 +14,7 @@ from discreet.anonymize.request import AnonymizeRequest
 from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeAsked
 from discreet.server.access.auth import Id, allow, api_router
 from discreet.server.access.tokens import Role
-from discreet.server.asking.asked_body import body_of
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.anonymize.releases import Releases
 from discreet.server.features.anonymize.source import source_of

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Request
-from pydantic import Field, StrictInt, StrictStr
+from pydantic import Field, StrictStr
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import share_notes, with_analysts
 from discreet.core.numbers import Epsilon
+from discreet.core.requests.access import ClassAsked
 from discreet.report.sign_in_sheet import KEEP, SheetCard, sign_in_sheet
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.classes import (
@@ -20,10 +21,9 @@ from discreet.server.access.classes import (
     tell_shares,
 )
 from discreet.server.access.tokens import NewToken, Role
-from discreet.server.asking.asked_body import Amount
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import context_of
 from discreet.server.features.data.change import change
-from discreet.server.plain_json import Body
 
 router = api_router("course")
 
@@ -32,14 +32,13 @@ MOST = 200
 ClassName = Annotated[str, Path(max_length=40)]
 
 
-class ClassWanted(Body):
+_Class: Any = body_of(ClassAsked, size={"default": ..., "most": MOST}, epsilon={"default": ...})
+
+
+class ClassWanted(_Class):  # type: ignore[misc]  # its fields are the request's
     """A class: how many students, what each may spend, and of which data set (all unless named)."""
 
-    name: StrictStr = Field("student", max_length=40)
-    size: StrictInt = Field(ge=1, le=MOST)
-    epsilon: Amount
     dataset: StrictStr | None = Field(None, max_length=200)
-    expires_days: float | None = Field(None, gt=0, le=36_500)
 
 
 @router.get("/classes")

@@ -12,8 +12,8 @@ from discreet.core.requests.bounds import BoundsAsked
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.asking.asked_body import body_of
 from discreet.server.asking.request_id import IdempotencyKey, request_id_of
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import Context, context_of
 from discreet.server.jobs.lasting import answer_of
 from discreet.server.jobs.queue import Job

@@ -10,9 +10,9 @@ from discreet.core.requests.learn import SelectAsked
 from discreet.learn.select import SelectRequest, planned_choice
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.asking.asked_body import body_of
 from discreet.server.asking.paid import SAID, PaidAsk, foreseen
 from discreet.server.asking.request_id import IdempotencyKey
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import context_of
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for

@@ -15,9 +15,9 @@ from discreet.learn.recommend.model import Recommender
 from discreet.learn.recommend.run import RecommendRequest, planned_recommender
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.asking.asked_body import body_of
 from discreet.server.asking.paid import PaidAsk, foreseen, kept_for, submit_paid
 from discreet.server.asking.request_id import IdempotencyKey
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import RECOMMENDER, Recommenders
 from discreet.server.plain_json import Body, finite

@@ -14,9 +14,9 @@ from discreet.learn.prepare import planned_training
 from discreet.learn.request import LearnRequest
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.asking.asked_body import body_of
 from discreet.server.asking.paid import SAID, PaidAsk, kept_for, price_of, submit_paid
 from discreet.server.asking.request_id import IdempotencyKey
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import FILE, Models
 from discreet.server.plain_json import finite

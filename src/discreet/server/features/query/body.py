@@ -9,8 +9,8 @@ from discreet.api import promise
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
-from discreet.server.asking.asked_body import body_of
 from discreet.server.asking.request_id import request_id_of
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import Context
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for, rehearsed

@@ -6,14 +6,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from discreet.core.requests.survey import EstimateAsked
 from discreet.errors import InvalidInput
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.plain_json import Body
 from discreet.survey.estimate.wanted import SurveyWanted
-from discreet.survey.sketch.hashes import word_bytes
 from discreet.survey.spec.read import read_survey
 
 MOST_WORDS = 5_000
@@ -49,17 +50,14 @@ def _name_no_files(path: Path) -> None:
         )
 
 
-class StatedWishes(Body):
+_Wishes: Any = body_of(EstimateAsked)
+
+
+class StatedWishes(_Wishes):  # type: ignore[misc]  # its fields are the request's
     """What estimates are wanted for: words by open question, shares that add up, two questions to cross."""
 
     candidates: dict[str, Annotated[list[str], Field(max_length=MOST_WORDS)]] = Field({})
-    consistent: bool = False
-    cross: tuple[str, str] | None = None
 
     def wanted(self) -> SurveyWanted:
         """Return the same as the survey's own value; a word that no device could tell is refused."""
-        words = {
-            question: list(dict.fromkeys(word_bytes(word).decode() for word in words))
-            for question, words in self.candidates.items()
-        }
-        return SurveyWanted(words, self.consistent, cross=self.cross)
+        return SurveyWanted.of(**self.given(EstimateAsked))

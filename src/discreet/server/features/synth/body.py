@@ -9,8 +9,8 @@ from pydantic import Field, StrictStr
 from discreet.api import Curator, promise
 from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
-from discreet.server.asking.asked_body import body_of
 from discreet.server.asking.paid import PaidAsk, price_of
+from discreet.server.bodies.asked_body import body_of
 from discreet.synth.encoding.columns import Coded, MadeUp
 from discreet.synth.encoding.outline import Item, RangeToLearn
 from discreet.synth.methods.registry import METHODS, choices

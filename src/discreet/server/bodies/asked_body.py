@@ -54,8 +54,9 @@ def body_of(request: type, *, only: Collection[str] = (), **changed: Any) -> Any
 def _type(each: AskedField) -> Any:
     if each.kind is FieldKind.TEXTS:
         limits = Field(min_length=each.shortest, max_length=each.longest)
-        return list[Annotated[StrictStr, limits]]
-    found = _TYPES[each.kind]
+        found: Any = list[Annotated[StrictStr, limits]]
+    else:
+        found = _TYPES[each.kind]
     return found | None if each.default is None else found
 
 
@@ -67,6 +68,6 @@ def _field(each: AskedField) -> Any:
         said |= {"min_length": each.shortest, "max_length": each.longest}
     elif each.kind in {FieldKind.WHOLE, FieldKind.NUMBER}:
         said |= {"ge": each.least, "gt": each.above, "le": each.most}
-    if each.kind is FieldKind.TEXTS and not each.required:
+    if each.kind is FieldKind.TEXTS and each.default == ():
         return Field(default_factory=list, **said)
     return Field(each.default, **said)
