@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer
+from discreet.core.answer import Answer, Spent
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.schema import Dataset, Table
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
 from discreet.release.desk import Desk, PlainDesk
@@ -40,8 +42,8 @@ class BoundNoise:
         return {**self.lost.to_json(), "noise": self.noise}
 
 
-@dataclass(frozen=True, slots=True)
-class BoundsTrade:
+@dataclass(frozen=True, slots=True, repr=False)
+class BoundsTrade(ShownInLines):
     """Bounds beside each other, and the paid answer that they were told from.
 
     `noise` is that of COUNT(*) at 95% for epsilon `at`; `now` is the declared bound.
@@ -58,6 +60,16 @@ class BoundsTrade:
         """Return the bound under which a count of all rows is off least."""
         return min(self.bounds, key=lambda each: each.error).lost.bound
 
+    @property
+    def cost(self) -> Spent:
+        """Return what the look used."""
+        return self.answer.cost
+
+    @property
+    def free(self) -> bool:
+        """Return whether the look was had again, for nothing."""
+        return self.answer.free
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values: everything in it was paid for, or is public."""
         return {
@@ -71,6 +83,10 @@ class BoundsTrade:
             "free": self.answer.free,
             "request_id": self.answer.request_id,
         }
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.bounds_lines(self.to_json())
 
 
 def price(

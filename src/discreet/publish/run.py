@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.answer import Charged
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import Held
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
@@ -43,8 +45,8 @@ def silent(_done: int, _of: int, _what: str) -> None:
     """Tell nobody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Publication(Charged):
+@dataclass(frozen=True, slots=True, repr=False)
+class Publication(ShownInLines, Charged):
     """A released package: where it lies, what it holds, what it cost."""
 
     release: str
@@ -69,6 +71,10 @@ class Publication(Charged):
             "key": self.key,
             "notices": list(self.notices),
         }
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.publication_lines(self.to_json())
 
 
 def publish(

@@ -18,6 +18,8 @@ from discreet.core.answer import Spent
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.machine.whole_file import write_whole
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Receipt
@@ -37,8 +39,8 @@ MARK = b"totals "
 SECONDS = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class TotalsSoFar:
+@dataclass(frozen=True, slots=True, repr=False)
+class TotalsSoFar(ShownInLines):
     """The totals of the days that were measured, each with the half-width of its 95% interval.
 
     `measured` are the noisy measurements that everything else follows from.
@@ -63,6 +65,10 @@ class TotalsSoFar:
             "cost": self.cost.to_json(),
             "free": self.free,
         }
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.totals_lines(self.to_json())
 
 
 def measure_totals(
