@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.bare_place import declared_place, typed_place
 from discreet.cli.options import Accept, Config, Json, Source, Unit, comma_list, command_group
 from discreet.cli.public_word import declared_public
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say, tell
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.errors import InvalidInput
+from discreet.tasks.bare_place import declared_place, typed_place
 
 app = command_group(help="Train a private model, and use it.")
 

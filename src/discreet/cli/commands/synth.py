@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.bare_place import typed_place
 from discreet.cli.options import Accept, Config, Json, Unit
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import budget_said, price_said, tell
 from discreet.cli.waiting import counting
 from discreet.core.requests.synth import LINKED, SynthAsked
 from discreet.errors import InvalidInput
+from discreet.tasks.bare_place import typed_place
 
 FOLDERS = ("", ".zip")
 """Where linked tables are written, one file each."""

@@ -36,10 +36,15 @@ from discreet.server.features.learn.routes import TrainBody
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import QuestionBody, RehearsalBody
 from discreet.server.features.synth.body import SynthBody
+from discreet.tasks.anonymize import anonymize
 from discreet.tasks.audit import audit
+from discreet.tasks.learn import learn
+from discreet.tasks.synthesize import synthesize
 
 LOCAL = {"options"}
 """Settings of a method are for whoever runs the curator."""
+SYNTHESIZED_UNDER = {"unit", "max_rows", "neighbours"}
+"""What a file or a frame is declared with."""
 FUNCTIONS = [
     (Curator.query, QuestionAsked, set(ASKED)),
     (Client.query, QuestionAsked, set(ASKED)),
@@ -60,6 +65,21 @@ FUNCTIONS = [
     (Curator.test_model, TestAsked, set(asked_fields(TestAsked)) | {"model"}),
     (TestRequest.of, TestAsked, set(asked_fields(TestAsked))),
     (Curator.anonymize, AnonymizeAsked, set(asked_fields(AnonymizeAsked)) | {"table"}),
+    (
+        anonymize,
+        AnonymizeAsked,
+        set(asked_fields(AnonymizeAsked)) | {"source", "out", "report", "config"},
+    ),
+    (
+        synthesize,
+        SynthAsked,
+        set(asked_fields(SynthAsked)) - {"table"} | {"data", "columns", *SYNTHESIZED_UNDER},
+    ),
+    (
+        learn,
+        LearnAsked,
+        set(asked_fields(LearnAsked)) - {"table", "task"} | {"source", "config", "unit", "accept"},
+    ),
     (audit, AuditAsked, set(asked_fields(AuditAsked))),
 ]
 BESIDE = {"self", "cls", "progress"}
@@ -96,6 +116,7 @@ def disagreement(function, request, names):
     fields = {name: each for name, each in asked_fields(request).items() if name in names}
     others = found.keys() ^ names
     given = {name for name, value in found.items() if value is not inspect.Parameter.empty}
+    given &= fields.keys()
     return others | {name for name in given - others if found[name] != fields[name].default}
 
 
