@@ -17,23 +17,34 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import reference_settings as settings
+from reference_results import result_types
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reference"
 MENUS = ("discreet", "discreet.learn", "discreet.survey")
 """The modules whose `__all__` is the public Python menu."""
+ROOMS_ONLY = {"discreet.survey"}
+"""Folders of code on the menu, which have a section of their own."""
+RESULTS = (
+    "What the functions above return, and what is in it. They make these; their constructors may change.\n"
+    "Each prints in a few lines, and is a table in a notebook."
+)
 WRITTEN = "<!-- Written by `make reference` from the code: change the docstrings instead. -->"
 
 
 def python_page() -> str:
-    """Return every public Python name: how it is called, and what its docstring says."""
+    """Return every public Python name: how it is called, and what its docstring says; then what these return."""
     parts = [_head("Python", "Every public name; the rest of the package may change at any time.")]
+    public = {}
     for menu in MENUS:
         module = import_module(menu)
-        names = sorted(getattr(module, "__all__", ()))
-        if names:
-            parts.append(f"## {menu}")
-        parts.extend(_named(f"{menu}.{name}", _found(module, name)) for name in names)
+        names = [name for name in sorted(module.__all__) if f"{menu}.{name}" not in ROOMS_ONLY]
+        parts.append(f"## {menu}")
+        here = {f"{menu}.{name}": _found(module, name) for name in names}
+        parts.extend(_named(name, thing) for name, thing in here.items())
+        public |= here
+    parts.append(f"## Results\n\n{RESULTS}")
+    parts.extend(_named(name, kind) for name, kind in sorted(result_types(public).items()))
     return "\n\n".join(parts) + "\n"
 
 

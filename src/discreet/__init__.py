@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from discreet.publish.reconcile.answers import reconcile
     from discreet.tasks.audit import audit
     from discreet.tasks.init import init
+    from discreet.tasks.review import review
+    from discreet.tasks.schedule import run
+    from discreet.tasks.sheet import sheet
+    from discreet.tasks.storage import storage
     from discreet.tasks.synthesize import Synthesizer, synthesize
+    from discreet.tasks.verify import verify
 
 __version__ = "0.1.0"
 
@@ -31,11 +36,20 @@ _HOMES = {
     "attack": "discreet.tasks.attack",
     "audit": "discreet.tasks.audit",
     "connect": "discreet.client",
+    "course": "discreet.tasks.course",
     "explain": "discreet.account.explain",
     "init": "discreet.tasks.init",
+    "learn": "discreet.tasks.learn",
     "open": "discreet.api",
+    "publish": "discreet.tasks.publish",
     "reconcile": "discreet.publish.reconcile.answers",
+    "review": "discreet.tasks.review",
+    "run": "discreet.tasks.schedule",
+    "sheet": "discreet.tasks.sheet",
+    "storage": "discreet.tasks.storage",
+    "survey": "discreet.survey",
     "synthesize": "discreet.tasks.synthesize",
+    "verify": "discreet.tasks.verify",
 }
 
 __all__ = [
@@ -48,18 +62,29 @@ __all__ = [
     "attack",
     "audit",
     "connect",
+    "course",
     "explain",
     "init",
+    "learn",
     "open",
+    "publish",
     "reconcile",
+    "review",
+    "run",
+    "sheet",
+    "storage",
+    "survey",
     "synthesize",
+    "verify",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    found = import_module(_HOMES[name])
+    # Where a folder of code has the name of its function, or is what is meant, it is the folder.
+    return globals().get(name) or getattr(found, name)
 
 
 def __dir__() -> list[str]:

@@ -49,10 +49,11 @@ ROOMS: dict[str, set[str]] = {
     # client: a running server is attacked the way anybody would, from outside.
     "attack": BELOW_ATTACK | {"api", "client"},
     "api": BELOW_ATTACK,
-    "tasks": BELOW_ATTACK | {"api", "attack"},
+    "tasks": BELOW_ATTACK | {"api", "attack", "course"},
     # attack and api: a lesson shows the product itself, its attacks and its curator, on the made-up town.
     "course": BELOW_ATTACK | {"api", "attack"},
-    "client": set(),
+    # client: what a server learned is fetched and used on this machine; asking needs neither.
+    "client": {"learn", "synth"},
     # catalog and engine: the owner uploads a file and reviews what was inferred from it.
     "server": {
         "api",

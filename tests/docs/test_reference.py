@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from discreet.api import Curator
+
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
 reference = importlib.util.module_from_spec(spec)
@@ -37,6 +39,18 @@ def test_a_name_without_a_docstring_would_be_seen():
     assert reference._line(bare) == ""
     empty = [line for line in reference.python_page().splitlines() if line.endswith("`: ")]
     assert empty == []
+
+
+def test_results_are_found_by_return_annotations():
+    found = reference.result_types({"discreet.Curator": Curator})
+    assert {kind.__name__ for kind in found.values()} >= {"Trained", "Publication", "BoundsTrade"}
+    assert "discreet.learn.model.Classifier" in found, "what a result holds"
+    assert Curator not in found.values()
+    assert not [name for name in found if name.startswith(("discreet.ledger", "discreet.engine"))]
+    assert reference.result_types({"discreet.name": print}) == {}
+    page = reference.python_page()
+    for name in ("Synthetic", "Trained", "Publication", "Outcome", "Audit", "RemoteSynthetic"):
+        assert f".{name}\n" in page
 
 
 def test_every_variable_of_the_environment_is_known():

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import discreet
 from patience import eventually
 from server_kit import ANALYSTS, running, write_world
 
@@ -134,3 +135,19 @@ def test_a_recommender_from_price_to_a_made_up_viewer(server):
         assert alice.get(f"{path}/recommender.zip").content[:2] == b"PK"
         assert alice.delete(path).status_code == 204
         assert alice.get("/api/v1/recommenders").json() == {"recommenders": []}
+
+
+def test_the_client_has_recommenders_and_bounds(server):
+    with discreet.connect(server.url, token=server.token("analyst", "alice")) as alice:
+        found = alice.recommend("ratings", item="film", rating="rating", epsilon=20, delta="1e-6")
+        assert float(found.cost.epsilon) == 20
+        best = found.model.recommend({"1": 5, "2": 1})
+        assert best
+        assert {item for item, _ in best} <= {"3", "4", "5", "6"}
+        trade = alice.bounds("ratings", epsilon=5, request_id="bounds-1")
+        assert (trade.table, trade.now) == ("ratings", 20)
+        assert trade.best in {each["max_rows"] for each in trade.to_json()["bounds"]}
+        again = alice.bounds("ratings", epsilon=5, request_id="bounds-1")
+        assert again.best == trade.best
+        assert "max_rows of ratings" in repr(trade)
+        assert repr(found).startswith("recommender  6 items")

@@ -17,6 +17,7 @@ from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.core.event import NonPrivate
 from discreet.core.progress import Progress, silent
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
 from discreet.report import write as write_report
@@ -27,8 +28,8 @@ Remember: TypeAlias = Callable[[Path, str, NonPrivate], int]
 """Writes an event of a dataset into the ledger of a discreet.toml; says how many there were."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WrittenCopy:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WrittenCopy(ShownInLines):
     """What was made, and where it was written."""
 
     made: Anonymized
@@ -45,8 +46,9 @@ class WrittenCopy:
         report = None if self.report is None else str(self.report)
         return made_words(self.made, str(self.out), report)
 
-    def __repr__(self) -> str:
-        return "\n".join(self.words())
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return [*self.made.lines(), ("written to", str(self.out))]
 
 
 def anonymize_file(

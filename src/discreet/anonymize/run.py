@@ -24,6 +24,8 @@ from discreet.anonymize.search.optimal import Missing, SearchResult, anonymize
 from discreet.anonymize.sensitive_levels import by_hierarchy, has_order, heights, tied
 from discreet.anonymize.source import PATIENCE, AnonymizeSource
 from discreet.core.progress import Progress, silent
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import open_exact
 from discreet.errors import InternalError, InvalidInput
 
@@ -36,8 +38,8 @@ TELLING = 0.5
 """A column that is kept as it is and has another value in more than this share of rows is noted."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Anonymized:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Anonymized(ShownInLines):
     """The copy, how it was found, and what it looks like before and after. Its repr shows no row."""
 
     label: str
@@ -82,6 +84,10 @@ class Anonymized:
             "notices": list(self.notices),
             "says": NO_GUARANTEE,
         }
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.anonymized_lines(self.to_json())
 
 
 def run(

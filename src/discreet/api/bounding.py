@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
+from discreet.core.bill import Spent
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.checked import checked
 from discreet.core.schema import Dataset, Table
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
 from discreet.release.desk import Desk, PlainDesk
@@ -42,8 +45,8 @@ class BoundNoise:
         return {**self.lost.to_json(), "noise": self.noise}
 
 
-@dataclass(frozen=True, slots=True)
-class BoundsTrade:
+@dataclass(frozen=True, slots=True, repr=False)
+class BoundsTrade(ShownInLines):
     """Bounds beside each other, and the paid answer that they were told from.
 
     `noise` is that of COUNT(*) at 95% for epsilon `at`; `now` is the declared bound.
@@ -60,6 +63,16 @@ class BoundsTrade:
         """Return the bound under which a count of all rows is off least."""
         return min(self.bounds, key=lambda each: each.error).lost.bound
 
+    @property
+    def cost(self) -> Spent:
+        """Return what the look used."""
+        return self.answer.cost
+
+    @property
+    def free(self) -> bool:
+        """Return whether the look was had again, for nothing."""
+        return self.answer.free
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values: everything in it was paid for, or is public."""
         bill = self.answer.bill.to_json()
@@ -74,6 +87,10 @@ class BoundsTrade:
             "left": float(self.answer.limit.epsilon - self.answer.after.epsilon),
             "request_id": self.answer.request_id,
         }
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.bounds_lines(self.to_json())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from discreet.core.explanation import Explanation
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.output import OutputColumn
 from discreet.core.progress import Progress, silent
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import UnknownName
 from discreet.ledger.report import question_report
 from discreet.release.request import Request
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from discreet.synth.synthetic import Synthetic
 
 
-class Curator(Publishing, Learning, Reporting):
+class Curator(ShownInLines, Publishing, Learning, Reporting):
     """Answers questions about the datasets of one catalog, under their budgets.
 
     >>> curator = discreet.open(town.toml)                                  # doctest: +SKIP
@@ -285,9 +286,9 @@ class Curator(Publishing, Learning, Reporting):
         )
         return Curator(catalog, ledger=self.ledger, engine=self.engine, rng=self.rng)
 
-    def __repr__(self) -> str:
-        found = self.share_report() if self.catalog.datasets else {}
-        return f"Curator of {', '.join(map(repr, found.get('datasets', {}))) or 'nothing yet'}"
+    def lines(self) -> ShownLines:
+        """Return what a person reads: the datasets, and nothing of the ledger."""
+        return [("curator of", ", ".join(map(repr, self.catalog.datasets)) or "nothing yet")]
 
 
 def question_of(curator: Curator, request_id: str, analyst: str | None) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from discreet.api.opened import OpenedCatalog
 from discreet.catalog.outline import outline
 from discreet.catalog.read.check import type_warnings
 from discreet.core.answer import Answer
+from discreet.core.shown.budget_report import BudgetReport
 from discreet.ledger.report import history_report, share_report, standing_of
 from discreet.ledger.text import budget_report, budget_words
 from discreet.release.stored import unpack
@@ -22,15 +23,21 @@ class Reporting(OpenedCatalog):
         """Return what the owner should look at in the catalog. For the owner only."""
         return (*self.catalog.warnings, *type_warnings(self.catalog, self.engine))
 
-    def budget_report(self) -> dict[str, Any]:
-        """Return what each dataset has spent, the object that `discreet budget --json` prints."""
+    def budget_report(self) -> BudgetReport:
+        """Return what each dataset has spent and has left, who is most exposed, and each analyst's shares."""
         found = budget_report(self.ledger, self._paid_by(), describe=self.catalog.describe_region)
         alerts, policies = self.budget_alerts(), renewals(self.catalog)
+        shares = self.share_report()["datasets"]
         for name, facts in found["datasets"].items():
-            facts["alert"] = alerts[facts["budget"]]["alert"]
-            facts["renewal"] = policies.get(name)
+            alert = alerts[facts["budget"]]["alert"]
+            facts.update(shares[name], alert=alert, renewal=policies.get(name))
         exposed = self._exposed_without_budget()
-        return found | {"without_budget": exposed} if exposed else found
+        more = {"without_budget": exposed} if exposed else {}
+        return BudgetReport({"analyst": None, **found, "analysts": self.analysts_report(), **more})
+
+    def analysts_report(self) -> dict[str, dict[str, Any]]:
+        """Return of every analyst limit, spent and left of their shares."""
+        return {name: self.share_report(name)["datasets"] for name in self.catalog.analysts}
 
     def budget_alerts(self) -> dict[str, dict[str, Any]]:
         """Return of every budget how much is used, and an alert where that passed its mark. For the owner."""
@@ -70,8 +77,27 @@ class Reporting(OpenedCatalog):
         )
 
     def outline(self, analyst: str | None = None) -> dict[str, Any]:
-        """Return tables, columns, domains in words and units of what `analyst` may ask."""
-        return {"datasets": outline(self.catalog, self.visible(analyst))}
+        """Return what `analyst` may ask, as `datasets_report`; for None, the owner, all that is declared.
+
+        The owner also sees what is unfinished, what is doubtful, and who the analysts are.
+        """
+        found = self.datasets_report(analyst)
+        if analyst is not None:
+            return found
+        return found | {
+            "unfinished": dict(self.catalog.unfinished),
+            "warnings": list(self.warnings()),
+            "analysts": list(self.catalog.analysts),
+        }
+
+    def datasets_report(self, analyst: str | None = None) -> dict[str, Any]:
+        """Return tables, columns, domains in words, units, and what is left of each dataset."""
+        found, left = outline(self.catalog, self.visible(analyst)), self.share_report(analyst)
+        return {
+            "datasets": {
+                name: facts | {"left": left["datasets"][name]} for name, facts in found.items()
+            }
+        }
 
     def share_report(self, analyst: str | None = None) -> dict[str, Any]:
         """Return limit, spent and left of one analyst's shares, or of whole budgets for None."""
@@ -104,9 +130,10 @@ class Reporting(OpenedCatalog):
 
         There is none for an analyst whose share in its dataset was taken away.
         """
-        payload = self.ledger.stored_answer(request_id, analyst)
+        payer = self.account_of(analyst)
+        payload = self.ledger.stored_answer(request_id, payer)
         # Answers are JSON; what a synthesis has stored is a compressed model, and no answer.
         if not payload or not payload.startswith(b"{"):
             return None
         answer = unpack(payload).answer
-        return answer if self._shares(analyst, answer.provenance.dataset) else None
+        return answer if self._shares(payer, answer.provenance.dataset) else None

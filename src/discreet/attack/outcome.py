@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from discreet.core.arrays import Bits
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report.charts import bars
 from discreet.report.document import Block, Grid
@@ -66,8 +67,8 @@ def score_grid(heads: Sequence[str], scores: Mapping[str, Score], caption: str) 
     return Grid.of(heads, rows, caption, shares=range(1, len(heads)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Outcome(ShownInLines):
     """One attack, run: the story in four sentences, the score, and the same against private answers.
 
     `knew`, `released`, `did` and `lesson` are plain sentences. `private` is None only where no private
@@ -107,6 +108,7 @@ class Outcome:
             "details": dict(self.details),
         }
 
-    def __repr__(self) -> str:
-        private = "" if self.private is None else f"; private version {self.private}"
-        return f"Outcome({self.attack}: {self.score}{private})"
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        private = [] if self.private is None else [("private", str(self.private))]
+        return [("attack", self.attack), ("found", str(self.score)), *private]

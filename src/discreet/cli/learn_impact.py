@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from discreet.cli.bare_place import Foresee
 from discreet.cli.commands.learn_work import check_test, check_training, privately_tested
 from discreet.cli.waiting import counting
 from discreet.core.bill import NOTHING_SPENT
 from discreet.core.numbers import Epsilon, to_fraction
 from discreet.errors import InvalidInput
+from discreet.tasks.bare_place import Foresee
 
 
 def impact_written(

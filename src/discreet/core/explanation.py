@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from discreet.core.bill import Bill, Charged
 from discreet.core.rendering.answer_text import shown
+from discreet.core.shown.lines import lines_html, lines_text
 from discreet.core.visible import visible
 
 
@@ -108,13 +108,9 @@ class Explanation(Charged):
         ]
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:<12} {said}" for name, said in self.lines())
+        return lines_text(self.lines())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{html.escape(said)}</td></tr>"
-            for name, said in self.lines()
-        )
-        return f"<table>{rows}</table>"
+        return lines_html(self.lines())

@@ -3,8 +3,11 @@
 The command, the Course page and the notebooks read it from here; it imports the product, and only the front ends import it.
 """
 
+from discreet.core.machine.callable_room import make_callable
 from discreet.course.exercise import GradedAnswer, LessonQuestion
 from discreet.course.grading import grade
 from discreet.course.lesson import Lesson, all_lessons, lesson_named
 
 __all__ = ["GradedAnswer", "Lesson", "LessonQuestion", "all_lessons", "grade", "lesson_named"]
+
+make_callable(__name__)

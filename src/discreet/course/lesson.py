@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.course.exercise import LessonQuestion
 from discreet.errors import InternalError, UnknownName
 
@@ -21,8 +22,8 @@ LIVE = re.compile(r"^\{\{live(?: (?P<name>[a-z_]+))?\}\}$", re.MULTILINE)
 _FRONT = re.compile(r"\A\+\+\+\n(?P<facts>.*?)^\+\+\+\n(?P<text>.*)\Z", re.DOTALL | re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
+@dataclass(frozen=True, slots=True, repr=False)
+class Lesson(ShownInLines):
     """One lesson: its place in the course, its name and title, what it is about, and its text.
 
     `rows` are the rows of `topics.toml` that it teaches.
@@ -69,6 +70,10 @@ class Lesson:
     def to_json(self) -> dict[str, Any]:
         """Return the lesson as `discreet course --json` lists it."""
         return {"name": self.name, "title": self.title, "topics": list(self.topics)}
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads: not the whole text."""
+        return [(f"lesson {self.number}", f"{self.name}: {self.title}"), ("about", self.summary)]
 
 
 @cache

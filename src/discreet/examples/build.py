@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from discreet.core.arrays import Floats
 from discreet.core.machine.whole_file import write_whole
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput, UnknownName
 from discreet.examples import parameters as p
 from discreet.examples.columns import ParquetFile, write_parquet
@@ -67,8 +68,8 @@ class TownRecipe:
         return json.dumps(asdict(self), indent=2) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Town:
+@dataclass(frozen=True, slots=True, repr=False)
+class Town(ShownInLines):
     """A town on disk: its folder, its discreet.toml, its files by table, and what is true of it."""
 
     folder: Path
@@ -113,6 +114,11 @@ class Town:
     def allele_frequencies(self) -> Floats:
         """Return the frequency of the minor allele at each locus in the whole population."""
         return allele_frequencies(self.recipe.seed, self.recipe.loci)
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        said = f"{self.recipe.people:,} made-up people, seed {self.recipe.seed}"
+        return [("town", said), ("tables", ", ".join(self.tables)), ("in", str(self.folder))]
 
 
 def town(

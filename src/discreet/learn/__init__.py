@@ -1,13 +1,16 @@
 """Private learners: classifiers, regressors, selections and recommenders that pay before they look.
 
 Front ends (api, cli, server) and attack may import from here. The names below are estimators with
-scikit-learn's habits; each is loaded when it is first used.
+scikit-learn's habits; each is loaded when it is first used. `discreet.learn(FILE, target=...)` trains a
+classifier on a file or a table.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from discreet.core.machine.callable_room import make_callable
 
 if TYPE_CHECKING:
     from discreet.learn.estimators.budget import LearnBudget
@@ -38,3 +41,6 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet.learn' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
+
+
+make_callable(__name__)

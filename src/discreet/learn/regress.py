@@ -15,6 +15,8 @@ from typing import Any
 from discreet.catalog.catalog import Catalog
 from discreet.core.bill import Charged
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.learners import LEARNERS, chosen_regressor
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
@@ -26,8 +28,8 @@ from discreet.release.desk import Desk
 from discreet.synth.measure.learned_bounds import is_unbounded
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Regressed(Charged):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Regressed(ShownInLines, Charged):
     """A regression, its price, and how well it does."""
 
     model: Regressor
@@ -42,13 +44,9 @@ class Regressed(Charged):
         }
         return {"model": self.model.kind, **facts, **kept, "seconds": round(self.seconds, 3)}
 
-    def __repr__(self) -> str:
-        facts = self.model.facts
-        off = "" if facts["rmse"] is None else f", off by {facts['rmse']:.4g}"
-        price = f"epsilon {float(self.cost.epsilon):g}"
-        return (
-            f"Regressed({facts['target']!r} on {len(self.model.variables)} variables{off}, {price})"
-        )
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.regression_lines(self.to_json())
 
 
 def regress(request: LearnRequest, desk: Desk) -> Regressed:

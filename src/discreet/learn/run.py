@@ -11,6 +11,8 @@ import numpy as np
 from discreet.account.noisy_steps import NoisySteps
 from discreet.core.bill import Charged
 from discreet.core.progress import Progress, silent
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.kept.model_text import from_text, to_text
@@ -38,8 +40,8 @@ from discreet.synth.model_file import packed, unpacked
 LARGEST_MODEL = 1 << 28
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trained(Charged):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Trained(ShownInLines, Charged):
     """A trained classifier, its price, and what the reader should know."""
 
     model: AnyClassifier
@@ -69,11 +71,9 @@ class Trained(Charged):
             "notices": list(self.notices),
         }
 
-    def __repr__(self) -> str:
-        measured = self.model.facts["accuracy"]
-        right = f", accuracy {measured['value']:.3f}" if measured else ""
-        price = f"epsilon {float(self.cost.epsilon):g}"
-        return f"Trained({self.model.kind} for {self.model.target.name!r}{right}, {price})"
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.classifier_lines(self.to_json())
 
 
 def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> Trained:

@@ -21,6 +21,8 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.learn import SelectAsked
 from discreet.core.schema import IntegerDomain, NumberDomain
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import fine_cells, plain_column
@@ -81,8 +83,8 @@ class SelectRequest(SelectAsked):
         return "select " + json.dumps(paid, sort_keys=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Selected(Charged):
+@dataclass(frozen=True, slots=True, repr=False)
+class Selected(ShownInLines, Charged):
     """A choice, how much worse than the best it may be, and its price.
 
     With probability 95% the score of the choice is at most `loss95` below the best score; prices
@@ -107,10 +109,9 @@ class Selected(Charged):
             "request_id": self.request_id,
         }
 
-    def __repr__(self) -> str:
-        below = f"at most {self.loss95:.3g} below the best (95%)"
-        price = f"epsilon {float(self.cost.epsilon):g}"
-        return f"Selected({self.choice!r} of {self.candidates:,}, {below}, {price})"
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.choice_lines(self.to_json())
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,3 +3,7 @@
 What a release holds stands in `contents`; the folders measure, reconcile, write and verify it. The
 curator, the server and the command import from here; nothing below does.
 """
+
+from discreet.core.machine.callable_room import make_callable
+
+make_callable(__name__)

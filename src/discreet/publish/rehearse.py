@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.kernel.mechanism import Law
 from discreet.noise.rng import SystemRng
 from discreet.publish.families.find import Family
@@ -53,8 +55,8 @@ class ExpectedError:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rehearsal(ShownInLines):
     """A rehearsed release: what it would cost and how exact it would be. Nothing was spent."""
 
     release: str
@@ -124,6 +126,10 @@ class Rehearsal:
             warning=None,
             sections=tuple(sections),
         )
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.rehearsal_lines(self.to_json())
 
 
 def rehearse(plan: PlannedRelease) -> Rehearsal:

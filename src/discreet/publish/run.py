@@ -13,6 +13,8 @@ from typing import Any
 from discreet.core.bill import Charged
 from discreet.core.progress import Progress, silent
 from discreet.core.proof.permit import Permit
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import Held, PaidReader, require_paid
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
@@ -38,8 +40,8 @@ PATIENCE = 3600.0
 """Seconds for one read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Publication(Charged):
+@dataclass(frozen=True, slots=True, repr=False)
+class Publication(ShownInLines, Charged):
     """A released package: where it lies, what it holds, what it cost."""
 
     release: str
@@ -63,6 +65,10 @@ class Publication(Charged):
             "key": self.key,
             "notices": list(self.notices),
         }
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.publication_lines(self.to_json())
 
 
 def publish(

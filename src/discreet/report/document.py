@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from discreet.core.shown.lines import ShownInLines, ShownLines, framed_page
 from discreet.errors import InternalError
 
 Cell: TypeAlias = str | int | float | None
@@ -66,8 +68,8 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+@dataclass(frozen=True, slots=True, repr=False)
+class Document(ShownInLines):
     """A whole report. `warning` is repeated on every page and above every section.
 
     >>> Document("Town", "one row each", None, (Section("Ages", (Words("None."),)),)).title
@@ -78,3 +80,20 @@ class Document:
     subtitle: str
     warning: str | None
     sections: tuple[Section, ...]
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        warning = [] if self.warning is None else [("warning", self.warning)]
+        sections = ", ".join(section.title for section in self.sections)
+        return [("report", self.title), ("about", self.subtitle), *warning, ("sections", sections)]
+
+    def write(self, path: str | Path) -> Path:
+        """Return the path after writing it there, as a .html or .json file."""
+        from discreet.report.save import write
+
+        return write(self, path)
+
+    def _repr_html_(self) -> str:
+        from discreet.report.html import to_html
+
+        return framed_page(to_html(self))

@@ -12,6 +12,8 @@ import pyarrow as pa
 from discreet.core.bill import Charged
 from discreet.core.machine.extras import needs
 from discreet.core.requests.synth import MOST_ROWS
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
@@ -39,7 +41,7 @@ class SyntheticRows:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Synthetic(Charged):
+class Synthetic(ShownInLines, Charged):
     """A synthetic copy of one table.
 
     `saved` holds the model, the encoding and the noisy tables behind it: all of it paid for.
@@ -118,9 +120,9 @@ class Synthetic(Charged):
             "notices": list(self.notices),
         }
 
-    def __repr__(self) -> str:
-        shown = f"{self.rows.table.num_rows:,} rows x {self.rows.table.num_columns} columns"
-        return f"Synthetic({shown}, method {self.method!r}, epsilon {float(self.cost.epsilon):g})"
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.synthetic_lines(self.to_json())
 
 
 def sample_rows(

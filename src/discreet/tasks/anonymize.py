@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from discreet.anonymize.command import WrittenCopy, anonymize_file
 from discreet.anonymize.release import expose
@@ -19,16 +18,30 @@ def anonymize(
     *,
     k: int | None = None,
     quasi: Sequence[str] = (),
+    sensitive: str | None = None,
+    l: float | None = None,  # noqa: E741  # the model's own name
+    diversity: str = "distinct",
+    c: float = 3.0,
+    t: float | None = None,
+    distance: str = "equal",
+    hierarchies: Path | None = None,
+    suppress: float = 0.0,
+    cost: str = "discernibility",
+    method: str = "optimal",
+    redact: Sequence[str] = (),
     where: str | None = None,
+    weights: str | Mapping[str, float] = "",
+    missing: str = "value",
+    seconds: float = 60.0,
+    population: int | None = None,
     out: str | Path | None = None,
     report: str | Path | None = None,
     config: str | Path | None = None,
     progress: Progress = silent,
-    **more: Any,
 ) -> WrittenCopy:
     """Return a k-anonymous copy of a file or table, recorded in its ledger and then written.
 
-    `more` are the other options of `discreet anonymize`: sensitive, l, t, hierarchies, suppress ...
+    The other arguments are the options of `discreet anonymize`.
 
     Guarantee: none; the dataset stays marked. (docs/anonymize.md)
     """
@@ -37,9 +50,28 @@ def anonymize(
         with open_curator(place) as curator:
             return expose(curator.ledger, dataset, event)
 
+    wish = AnonymizeRequest.of(
+        k=k,
+        quasi=tuple(quasi),
+        sensitive=sensitive,
+        l=l,
+        diversity=diversity,
+        c=c,
+        t=t,
+        distance=distance,
+        hierarchies=hierarchies,
+        suppress=suppress,
+        cost=cost,
+        method=method,
+        redact=redact,
+        weights=weights,
+        missing=missing,
+        seconds=seconds,
+        population=population,
+    )
     return anonymize_file(
         str(source),
-        AnonymizeRequest.of(k=k, quasi=tuple(quasi), **more),
+        wish,
         remember=remember,
         where=where,
         out=None if out is None else Path(out),

@@ -79,7 +79,12 @@ def review(
 ) -> dict[str, Any]:
     """Return what was seen and what was decided; declared columns can be asked about at once.
 
-    Column names may be written as table.column.
+    `accept_safe` accepts every column without a doubt; `accept` and `hide` name others, which may be
+    written as table.column. Without any of them nothing is written. What is seen is read from the rows:
+    for the owner alone.
+
+    >>> discreet.review("discreet.toml", accept=["age"])["todo"]            # doctest: +SKIP
+    []
     """
     wish = ReviewRequest(
         config=meant_file(config), accept_safe=accept_safe, accept=accept, hide=hide

@@ -35,9 +35,11 @@ from pydantic import (
 from discreet.api import Curator, renew_budget
 from discreet.api import open as open_curator
 from discreet.catalog.period import Every
+from discreet.catalog.read.policy_file import meant_file
 from discreet.core.machine.whole_file import write_whole
 from discreet.core.requests.asked import AskedField, FieldKind, asked_fields
 from discreet.core.requests.question import SCHEDULED, QuestionAsked
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.spec import parse_spec
 
@@ -116,8 +118,8 @@ class Schedule(_Strict):
     renewals: list[RenewalLine] = Field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class LineDone:
+@dataclass(frozen=True, slots=True, repr=False)
+class LineDone(ShownInLines):
     """What became of one line: `done` now, done `before`, `waits` for its period, or `failed`."""
 
     line: str
@@ -131,6 +133,13 @@ class LineDone:
     def to_json(self) -> dict[str, Any]:
         """Return one object of `discreet run --json`."""
         return asdict(self)
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        why = "" if self.error is None else f": {self.error['message']}"
+        paid = f", epsilon {self.epsilon:g}" if self.epsilon else ""
+        where = f" -> {self.out}" if self.out else ""
+        return [(self.line, f"{self.period} {self.outcome}{paid}{where}{why}")]
 
 
 def read_schedule(path: Path) -> Schedule:
@@ -180,6 +189,19 @@ def run_schedule(path: Path, config: Path, *, today: dt.date | None = None) -> I
             with _alone(path):
                 done = _guarded(release, day, partial(_released, curator, release, path.parent))
             yield done
+
+
+def run(
+    schedule: str | Path, *, config: str | Path | None = None, today: dt.date | None = None
+) -> list[LineDone]:
+    """Return what became of each line of a SCHEDULE.toml: renewals, questions, releases that are due.
+
+    Run it as often as you like: what was paid for in this period is not paid for again.
+
+    >>> [line.outcome for line in discreet.run("SCHEDULE.toml")]            # doctest: +SKIP
+    ['done', 'before']
+    """
+    return list(run_schedule(Path(schedule), meant_file(config), today=today))
 
 
 @contextmanager

@@ -31,8 +31,11 @@ ASKED_OF_PEOPLE = (
 )
 
 
-def impact_sheet(config: Path | None = None) -> Document:
-    """Return the sheet of a catalog; spends nothing and looks at no row."""
+def sheet(config: str | Path | None = None) -> Document:
+    """Return a data-protection impact sheet of a catalog; spends nothing and looks at no row.
+
+    >>> discreet.sheet("discreet.toml").write("sheet.html")                 # doctest: +SKIP
+    """
     with open_curator(config) as curator:
         datasets = curator.catalog.datasets.values()
         sections = [_section(curator, dataset) for dataset in datasets]

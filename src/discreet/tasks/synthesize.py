@@ -18,6 +18,7 @@ from discreet.catalog.declare.compose import composed, dataset_lines, table_line
 from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.propose.bare_file import widest
 from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.progress import Progress, silent
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import InvalidInput
 from discreet.synth.synthetic import Synthetic
@@ -36,7 +37,16 @@ def synthesize(
     unit: str = "row",
     max_rows: int = 1,
     neighbours: str = "add-remove",
-    **asked: Any,
+    method: str = "auto",
+    rows: int | None = None,
+    where: str | None = None,
+    rules: Sequence[str] = (),
+    bins: str = "auto",
+    choose: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    analyst: str | None = None,
+    request_id: str | None = None,
+    progress: Progress = silent,
 ) -> Synthetic:
     """Return a synthetic copy of a data frame, an Arrow table or a file.
 
@@ -44,10 +54,22 @@ def synthesize(
     the path of a CSV or Parquet file. Names and types of a frame's columns are what the caller
     declares; `columns` declares domains as in discreet.toml, and what it leaves out is learned with
     budget. A file has its ledger beside it; for a frame nothing is remembered between calls, so the
-    caller adds up what was spent. `asked` goes to `Curator.synthesize`: method, rows, rules, ...
+    caller adds up what was spent. From `method` on the arguments are those of `Curator.synthesize`.
 
     Guarantee: (epsilon, delta) for each `unit`, as in `discreet.synth.run.synthesize`.
     """
+    asked: dict[str, Any] = {
+        "method": method,
+        "rows": rows,
+        "where": where,
+        "rules": rules,
+        "bins": bins,
+        "choose": choose,
+        "options": options,
+        "analyst": analyst,
+        "request_id": request_id,
+        "progress": progress,
+    }
     if isinstance(data, str | Path):
         ready = ready_file(
             Path(data),

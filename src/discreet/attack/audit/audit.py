@@ -14,6 +14,7 @@ from discreet.attack.audit.events import ChosenEvents, choose_events
 from discreet.attack.audit.features import OpenedOutputs, Outputs, gathered
 from discreet.attack.audit.target import Pair, Target
 from discreet.core.progress import Progress, silent
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
 
 PILOT = 5
@@ -32,8 +33,8 @@ _FAIR = 1e-9
 _MARGIN = 0.95  # of the time that is left, so that the last call ends in time
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit(ShownInLines):
     """A lower bound, wrong (above the truth) with probability at most 1 - confidence."""
 
     name: str
@@ -71,6 +72,17 @@ class Audit:
             "pair": list(self.pair),
             "notes": list(self.notes),
         }
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        bound = f"at least {self.bound:.4g} at {self.confidence:.0%} confidence"
+        claim = "nothing" if self.claim is None else f"{self.claim:.4g}"
+        verdict = "refuted" if self.refuted else "not refuted"
+        return [
+            ("audit of", self.name),
+            (self.measure, f"{bound}; claimed {claim}, {verdict}"),
+            *(("note", note) for note in self.notes),
+        ]
 
 
 @dataclass(frozen=True, slots=True)

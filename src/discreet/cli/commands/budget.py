@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say, tell
+
+_AMOUNTS = ("epsilon", "delta")
 
 
 def budget(
@@ -39,4 +42,20 @@ def budget(
         tell(done, said, json=as_json)
         return
     with open_curator(config) as curator:
-        say(json.dumps(curator.budget_report()) if as_json else curator.budget_words(last=last))
+        if as_json:
+            say(json.dumps(_printed(curator.budget_report())))
+            return
+        say(curator.budget_words(last=last))
+
+
+def _printed(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the report as this command has always printed it: without what is left, and by analyst."""
+    datasets = {
+        name: {
+            part: {k: v for k, v in value.items() if k != "left"} if part in _AMOUNTS else value
+            for part, value in facts.items()
+        }
+        for name, facts in report["datasets"].items()
+    }
+    kept = {name: value for name, value in report.items() if name not in {"analyst", "analysts"}}
+    return kept | {"datasets": datasets}

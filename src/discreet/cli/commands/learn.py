@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.bare_place import declared_place, typed_place, with_types
 from discreet.cli.options import Accept, Config, Json, Source, Unit, comma_list, command_group
 from discreet.cli.public_word import declared_public
 from discreet.cli.request_options import with_options
@@ -16,6 +15,7 @@ from discreet.cli.terminal import say, tell
 from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 from discreet.errors import InvalidInput
 from discreet.learn.learners import REGRESS, choices
+from discreet.tasks.bare_place import declared_place, typed_place, with_types
 
 app = command_group(help="Train a private model, and use it.")
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.bare_place import typed_place, with_types
 from discreet.cli.options import Accept, Config, Json, Unit
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import budget_said, price_said, tell
@@ -16,6 +15,7 @@ from discreet.cli.waiting import counting
 from discreet.core.requests.synth import LINKED, SynthAsked
 from discreet.errors import InvalidInput
 from discreet.synth.methods.registry import choices
+from discreet.tasks.bare_place import typed_place, with_types
 
 FOLDERS = ("", ".zip")
 """Where linked tables are written, one file each."""

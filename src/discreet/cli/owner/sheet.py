@@ -21,7 +21,7 @@ def sheet(
     Example: discreet sheet --out sheet.html
     """
     from discreet.report import write
-    from discreet.tasks.sheet import impact_sheet
+    from discreet.tasks.sheet import sheet as impact_sheet
 
     write(impact_sheet(config), out)
     say(f"{out} written. It has questions that only people can answer.")

@@ -17,28 +17,20 @@ def storage(
 
     Example: discreet storage
     """
-    from discreet.api.opening import found_config
-    from discreet.api.storage import places_of
-    from discreet.catalog.read.policy_file import load
+    from discreet.tasks.storage import storage as storage_report
 
-    catalog = load(found_config(config))
-    places, asked = places_of(catalog), catalog.storage
+    found = storage_report(config)
     if json:
-        found = [
-            {"what": p.what, "path": p.path, "at_rest": p.volume.rest.value, "how": p.volume.how}
-            for p in places
-        ]
-        said = {"required": asked.encrypted, "vouched": asked.vouched, "places": found}
-        say(json_text.dumps(said))
+        say(json_text.dumps(found.to_json()))
         return
-    width = max(len(place.what) for place in places)
-    for place in places:
+    width = max(len(place.what) for place in found.places)
+    for place in found.places:
         say(f"{place.what:<{width}}  {place.volume.rest.value:<9}  {place.volume.how}")
         say(f"{'':<{width}}             {place.path}")
     say("")
-    if asked.vouched:
-        say(f"The operator vouches: {asked.vouched}")
-    elif asked.encrypted:
+    if found.vouched:
+        say(f"The operator vouches: {found.vouched}")
+    elif found.required:
         say("[storage] encrypted = true: a catalog with a plain or unknown place is not opened.")
     else:
         say("Nothing is required. Write [storage] encrypted = true to refuse plain places.")

@@ -18,6 +18,8 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.learn import RecommendAsked
 from discreet.core.schema import IntegerDomain
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import plain_column
@@ -65,8 +67,8 @@ class RecommendRequest(RecommendAsked):
         return "recommend " + json.dumps(paid)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recommending(Charged):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Recommending(ShownInLines, Charged):
     """A recommender, its price, and how long it took."""
 
     model: Recommender
@@ -85,10 +87,9 @@ class Recommending(Charged):
             "request_id": self.request_id,
         }
 
-    def __repr__(self) -> str:
-        return (
-            f"Recommending({len(self.model.items):,} items, epsilon {float(self.cost.epsilon):g})"
-        )
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.recommender_lines(self.to_json())
 
 
 @dataclass(frozen=True, slots=True)

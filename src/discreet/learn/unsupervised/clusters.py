@@ -12,6 +12,7 @@ import numpy as np
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.measure.columns import fine_cells
@@ -53,13 +54,18 @@ class ClusterRequest:
         return "cluster " + json.dumps(paid)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clustered(Charged):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Clustered(ShownInLines, Charged):
     """Centres in the units of their columns, about how many rows are near each, and the price."""
 
     columns: tuple[str, ...]
     centres: Reals
     sizes: Reals
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        shown = f"{len(self.centres):,} centres of {', '.join(self.columns)}"
+        return [("clusters", shown), ("uses", "nothing" if self.free else f"epsilon {self.cost}")]
 
 
 def cluster(request: ClusterRequest, desk: Desk) -> Clustered:

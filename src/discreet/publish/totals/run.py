@@ -19,6 +19,8 @@ from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.machine.whole_file import write_whole
 from discreet.core.proof.permit import Permit
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Receipt
@@ -37,8 +39,8 @@ MARK = b"totals "
 SECONDS = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class TotalsSoFar(Charged):
+@dataclass(frozen=True, slots=True, repr=False)
+class TotalsSoFar(ShownInLines, Charged):
     """The totals of the days that were measured, each with the half-width of its 95% interval.
 
     `measured` are the noisy measurements that everything else follows from.
@@ -60,6 +62,10 @@ class TotalsSoFar(Charged):
             "measured": list(self.measured),
             **self.bill.to_json(),
         }
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.totals_lines(self.to_json())
 
 
 def measure_totals(

@@ -12,6 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.core.bill import Charged
+from discreet.core.shown import result_lines
+from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
@@ -20,7 +22,7 @@ from discreet.synth.linked.linked_model import LinkedModel, linked_tables
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class LinkedSynthetic(Charged):
+class LinkedSynthetic(ShownInLines, Charged):
     """Synthetic copies of the tables of a dataset. `sample` draws others, free of charge."""
 
     model: LinkedModel
@@ -68,9 +70,9 @@ class LinkedSynthetic(Charged):
             "notices": list(self.notices),
         }
 
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name} {table.num_rows:,}" for name, table in self.tables.items())
-        return f"LinkedSynthetic({shown}; epsilon {float(self.cost.epsilon):g})"
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return result_lines.linked_lines(self.to_json())
 
 
 def write_linked(

@@ -54,13 +54,18 @@ from discreet.server.pgwire.options import OURS, Asking, value_of
 from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.synth.methods import registry as methods
 from discreet.synth.request import SynthRequest
+from discreet.tasks.anonymize import anonymize
 from discreet.tasks.audit import audit
 from discreet.tasks.init import init
+from discreet.tasks.learn import learn
 from discreet.tasks.review import ReviewRequest, review
 from discreet.tasks.schedule import QuestionLine
+from discreet.tasks.synthesize import synthesize
 
 LOCAL = {"options"}
 """Settings of a method are for whoever runs the curator."""
+SYNTHESIZED_UNDER = {"unit", "max_rows", "neighbours"}
+"""What a file or a frame is declared with."""
 FUNCTIONS = [
     (Curator.query, QuestionAsked, set(ASKED)),
     (Client.query, QuestionAsked, set(ASKED)),
@@ -81,6 +86,21 @@ FUNCTIONS = [
     (Curator.anonymize, AnonymizeAsked, set(asked_fields(AnonymizeAsked)) | {"table"}),
     (init, InitAsked, set(asked_fields(InitAsked))),
     (review, ReviewAsked, set(asked_fields(ReviewAsked))),
+    (
+        anonymize,
+        AnonymizeAsked,
+        set(asked_fields(AnonymizeAsked)) | {"source", "out", "report", "config"},
+    ),
+    (
+        synthesize,
+        SynthAsked,
+        set(asked_fields(SynthAsked)) - {"table"} | {"data", "columns", *SYNTHESIZED_UNDER},
+    ),
+    (
+        learn,
+        LearnAsked,
+        set(asked_fields(LearnAsked)) - {"table", "task"} | {"source", "config", "unit", "accept"},
+    ),
     (audit, AuditAsked, set(asked_fields(AuditAsked))),
 ]
 CHECKED = [
@@ -153,6 +173,7 @@ def disagreement(function, request, names):
     fields = {name: each for name, each in asked_fields(request).items() if name in names}
     others = found.keys() ^ names
     given = {name for name, value in found.items() if value is not inspect.Parameter.empty}
+    given &= fields.keys()
     return others | {name for name in given - others if found[name] != fields[name].default}
 
 

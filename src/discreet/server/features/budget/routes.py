@@ -18,7 +18,6 @@ from discreet.server.plain_json import answer_json
 router = api_router("budget")
 Named = Annotated[str | None, Query(max_length=200)]
 Last = Annotated[int, Query(ge=0, le=10_000)]
-_OWNERS = ("worst_region", "exposures", "exposed", "alert", "renewal")
 
 
 @router.get("/budget")
@@ -29,14 +28,15 @@ def budget(request: Request) -> dict[str, Any]:
     with context_of(request).workspace.curator() as curator:
         if who.role is Role.ANALYST:
             return {"analyst": who.analyst, **curator.share_report(who.analyst)}
-        found: dict[str, Any] = {"analyst": None, **curator.share_report()}
-        if who.role is Role.OWNER:
+        if who.role is Role.REVIEWER:
             # Which group is most exposed follows from all questions: for the owner's eyes only.
-            for name, facts in curator.budget_report()["datasets"].items():
-                found["datasets"][name] |= {part: facts[part] for part in _OWNERS}
-        found["analysts"] = {
-            name: curator.share_report(name)["datasets"] for name in curator.catalog.analysts
-        }
+            return {
+                "analyst": None,
+                **curator.share_report(),
+                "analysts": curator.analysts_report(),
+            }
+        found = dict(curator.budget_report())
+        found.pop("without_budget", None)
         return found
 
 

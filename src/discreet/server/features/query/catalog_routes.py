@@ -19,12 +19,6 @@ def catalog(request: Request) -> dict[str, Any]:
     """List the datasets that you may see: tables, columns, domains, units, and what is left."""
     who = caller(request)
     with context_of(request).workspace.curator() as curator:
-        found = curator.outline(who.analyst)
-        left = curator.share_report(who.analyst)["datasets"]
-        for name, dataset in found["datasets"].items():
-            dataset["left"] = left[name]
-        if who.role is Role.OWNER:
-            found["unfinished"] = dict(curator.catalog.unfinished)
-            found["warnings"] = list(curator.warnings())
-            found["analysts"] = list(curator.catalog.analysts)
-        return found
+        if who.role is Role.REVIEWER:
+            return curator.datasets_report()
+        return curator.outline(who.analyst)
