@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from discreet.errors import InvalidInput
-from discreet.survey.audited import MAKERS
+from discreet.survey.audited import audited_randomizer
 from discreet.survey.randomizers.stream import WORD
 
 VALUES = {
@@ -25,7 +25,7 @@ NUMBERS = ("duchi", "piecewise", "hybrid")
 
 
 def made(name, epsilon):
-    return MAKERS[name](Fraction(epsilon))
+    return audited_randomizer(name, Fraction(epsilon))
 
 
 class RecordedBytes:
