@@ -34,10 +34,10 @@ from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.examples.ratings import rating_batches
 from discreet.examples.uci import adult
+from discreet.learn.learners import CLASSIFY, LEARNERS, of_task
 from discreet.learn.measure.columns import chosen_items, encoding_of
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import PaidRows
-from discreet.learn.learners import CLASSIFY, LEARNERS, of_task
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
 from discreet.learn.recommend.model import (

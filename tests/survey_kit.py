@@ -3,29 +3,33 @@
 from fractions import Fraction
 
 from discreet.errors import InvalidInput
-from discreet.survey.audited import MAKERS
+from discreet.survey.audited import AUDITED, audited_randomizer
+from discreet.survey.randomizers.mechanism import AnswerDomain
 from discreet.survey.randomizers.stream import WORD
 
-VALUES = {
-    "warner": [0, 1],
+
+def _usual(mechanism):
+    if mechanism.over is AnswerDomain.WORDS:
+        return ["0", "1"]
+    if mechanism.over is AnswerDomain.NUMBERS:
+        return [0.0, 1.0]
+    return [0, 1]
+
+
+VALUES = {name: _usual(mechanism) for name, mechanism in AUDITED.items()} | {
     "k_ary": [0, 1, 2, 3],
     "unary": [0, 1, 4],
     "local_hash": [0, 1, 5, 8],
     "projective": [0, 1, 3, 7],
-    "count_mean_sketch": ["0", "1"],
     "hadamard_sketch": ["0", "1", "word"],
-    "prefix_tree": ["0", "1"],
     "rappor": [0, 1, 4],
-    "rappor_sketch": ["0", "1"],
     "duchi": [0.0, 1.0, 0.25],
-    "piecewise": [0.0, 1.0],
-    "hybrid": [0.0, 1.0],
 }
-NUMBERS = ("duchi", "piecewise", "hybrid")
+NUMBERS = tuple(name for name, each in AUDITED.items() if each.over is AnswerDomain.NUMBERS)
 
 
 def made(name, epsilon):
-    return MAKERS[name](Fraction(epsilon))
+    return audited_randomizer(name, Fraction(epsilon))
 
 
 class RecordedBytes:

@@ -5,16 +5,24 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
+from typer.main import get_command
 
-from discreet.attack import attacks
+from discreet import errors
 from discreet.cli import app as commands
 from discreet.cli.app import run
+from discreet.cli.options import command_group
+from discreet.cli.request_options import with_options
+from discreet.cli.terminal import say
 from discreet.core.event import Pure
+from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.synth import SynthAsked
 from discreet.core.unit import Neighbours
 from discreet.kernel.derive.scalars import value_of
 from discreet.kernel.trees.nodes import Apply, Constant, Unfit
@@ -22,25 +30,11 @@ from discreet.kernel.vector import Norm, VectorSum
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.laws import registry as registry_of_laws
 from discreet.release.paid_cells import Known
-from discreet.synth.methods import registry
+from discreet.server.features.query.asked_body import body_of
+from discreet.server.problems import status_of
 from discreet.testing import SeededRng
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-ATTACK = '''"""Guess heads, always."""
-from discreet.attack.outcome import Outcome, Score
-from discreet.attack.attacks import Attack, Knob
-
-ATTACK = Attack("toy", "A toy", "Guesses heads.", (Knob("coins", 10, "How many.", 1, 99),))
-
-
-def run(chosen, *, progress):
-    score = Score.of_guesses(chosen.whole("coins") // 2, chosen.whole("coins"), baseline=0.5)
-    told = {"knew": "Nothing.", "released": "Coins.", "did": "Guessed.", "lesson": "No lesson."}
-    return Outcome(**told, score=score, private=score)
-'''
-METHOD = '''"""Columns independent, under another name."""
-from discreet.synth.methods.independent import fit
-'''
 COMMAND = '''"""Say a word."""
 
 
@@ -125,25 +119,106 @@ def written(tmp_path, monkeypatch):
     return write
 
 
-def test_an_attack(written, monkeypatch, capsys):
-    monkeypatch.setitem(attacks.MODULES, "toy", written("toy_attack", ATTACK))
-    assert run(["attack", "toy", "--coins", "20", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["success"] == 0.5
-    assert run(["attack", "--help"]) == 0
-    assert "toy" in capsys.readouterr().out
-    assert "toy" in [attack.name for attack in attacks.all_attacks()]
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    """Return what was seen of toys that are one file and one line each (recipe_toys.py)."""
+    folder = tmp_path_factory.mktemp("toys")
+    command = [sys.executable, str(Path(__file__).with_name("recipe_toys.py")), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "seen.json").read_text())
 
 
-def test_a_synthesis_method(written, monkeypatch, tmp_path, capsys):
-    toy = registry.Method(written("toy_method", METHOD), "columns independent")
-    monkeypatch.setitem(registry.METHODS, "toy", toy)
-    source = tmp_path / "rows.csv"
-    source.write_text("a,b\n" + "1,x\n2,y\n" * 200)
-    out = tmp_path / "copy.csv"
-    asked = ["synth", str(source), "--method", "toy", "--epsilon", "1", "--out", str(out)]
-    assert run([*asked, "--accept", "--json"]) == 0, capsys.readouterr().err
-    assert json.loads(capsys.readouterr().out)["method"] == "toy"
-    assert out.read_text().splitlines()[0].replace('"', "") == "a,b"
+def test_an_attack(seen):
+    assert seen["commands"]["attack"]["success"] == 0.5
+    assert "toy Guesses heads." in seen["commands"]["help"]["attack"]
+    assert 'href="/lab/toy"' in seen["pages"]["lab"]
+    assert "Guesses heads." in seen["pages"]["lab/toy"]
+    assert "| `toy` | Guesses heads. |" in seen["tables"]["attacks.md"]
+
+
+def test_a_setting_of_an_attack_that_names_a_place_is_not_in_the_lab(seen):
+    page = seen["pages"]["lab/toy"]
+    assert 'data-word="columns"' in page
+    assert 'name="rows"' in page
+    assert "dictionary" not in page
+
+
+def test_a_synthesis_method(seen):
+    assert seen["commands"]["synth"]["method"] == "toy"
+    assert "random, rap or toy." in seen["commands"]["help"]["synth"]
+    assert "A method made of wood." in seen["pages"]["synthesize"]
+    assert 'data-among="tree,correlated,independent,toy"' in seen["pages"]["synthesize"]
+    assert "| `toy` | A method made of wood. | `bins`, `split` |" in seen["tables"]["synth.md"]
+    passed, failed = seen["contract"]["contract/test_synth_methods.py"]
+    assert (passed >= 20, failed) == (True, 0)
+
+
+def test_a_classifier(seen):
+    assert seen["commands"]["classify"]["model"] == "toy"
+    help_text = seen["commands"]["help"]["learn classify"]
+    assert "bayes, network or toy." in help_text
+    assert "logistic,boosted,bayes,toy." in help_text
+    assert "Always the most common class." in seen["pages"]["models"]
+    assert "| `toy` | `classify` | Always the most common class. |" in seen["tables"]["learn.md"]
+    assert "Wrote 600 predictions" in seen["commands"]["predicted"][0]
+    passed, failed = seen["contract"]["unit/learn/test_door.py"]
+    assert (passed >= 1, failed) == (True, 0)
+
+
+def test_a_regressor(seen):
+    assert seen["commands"]["regress"]["model"] == "toyline"
+    assert "auto, ridge or toyline." in seen["commands"]["help"]["learn regress"]
+    assert "| `toyline` | `regress` | Always the middle. |" in seen["tables"]["learn.md"]
+    assert "Wrote 600 predictions" in seen["commands"]["predicted"][1]
+    assert "Always the middle." not in seen["pages"]["models"], "the page trains classifiers"
+
+
+def test_a_survey_mechanism(seen):
+    """In Python; a device that is to know it needs its two lines of JavaScript and its vectors."""
+    assert seen["survey"]["named"] == "toy"
+    assert json.loads(seen["survey"]["document"])["questions"][0]["mechanism"] == "toy"
+    assert set(seen["survey"]["reports"]) == {0, 1, 2}
+    passed, failed = seen["contract"]["unit/survey/test_laws.py"]
+    assert (passed >= 5, failed) == (True, 0)
+
+
+def test_a_feature_of_the_server(seen):
+    assert seen["pages"]["toyland"] == "a toy says hello"
+    assert 'href="/toyland"' in seen["pages"]["synthesize"], "it has its place in the frame"
+
+
+def test_a_field_of_a_request():
+    """One line of a dataclass: option of the command with its help, and body with its limit."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Wider(SynthAsked):
+        colour: str = asked(FieldKind.TEXT, "Of the copy.", "red", longest=9)
+
+    app = command_group()
+
+    def told(**given):
+        say(given["colour"])
+
+    app.command("toy")(with_options(Wider, only=("colour",))(told))
+    (option,) = get_command(app).params
+    assert (option.opts, option.help, option.default) == (["--colour"], "Of the copy.", "red")
+    body = body_of(Wider, only=("colour",))
+    assert body().given(Wider) == {"colour": "red"}
+    with pytest.raises(ValidationError):
+        body(colour="ultramarine")
+
+
+def test_an_error(monkeypatch):
+    class ToyError(errors.InvalidInput):
+        """A toy is broken."""
+
+    monkeypatch.setattr(errors, "ToyError", ToyError, raising=False)
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    reference = import_module("reference")
+    assert "| `ToyError` | `InvalidInput` | A toy is broken. |" in reference.errors_page()
+    assert status_of(ToyError("It is broken.")) == status_of(errors.InvalidInput("It is."))
+    assert ToyError("It is broken.", hint="Mend it.").to_json()["error"]["kind"] == "ToyError"
 
 
 def test_a_command(written, monkeypatch, capsys):

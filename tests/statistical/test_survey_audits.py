@@ -11,11 +11,11 @@ import pytest
 
 from discreet.attack.audit.audit import Effort, audit
 from discreet.attack.audit.target import Target
-from discreet.survey.audited import MAKERS, NEIGHBOURS, sample
+from discreet.survey.audited import AUDITED, NEIGHBOURS, sample
 
 CONFIDENCE = 1 - 1e-9
 LEAST = 0.93
-SAMPLES = dict.fromkeys(MAKERS, 400_000)
+SAMPLES = dict.fromkeys(AUDITED, 400_000)
 SAMPLES |= {"count_mean_sketch": 1_000_000, "rappor_sketch": 1_000_000}
 
 
@@ -32,7 +32,7 @@ def bound(found):
 
 
 @pytest.mark.parametrize("epsilon", [1, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", AUDITED)
 def test_at_most_the_claim_and_close_to_it(name, epsilon):
     found = bound(target(name, epsilon))
     assert LEAST * epsilon < found <= epsilon

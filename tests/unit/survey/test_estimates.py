@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
-from discreet.survey.audited import MAKERS, WORDS
+from discreet.survey.audited import AUDITED, WORDS
 from discreet.survey.estimate.cross import cross_table
 from discreet.survey.estimate.planning import (
     expected_error,
@@ -57,7 +57,7 @@ def test_the_mission_s_numbers():
     assert found.value[0] == pytest.approx((0.4 - (1 - q) / 2) / q, abs=1e-8)
 
 
-@pytest.mark.parametrize("name", [name for name in MAKERS if name not in NUMBERS])
+@pytest.mark.parametrize("name", [name for name in AUDITED if name not in NUMBERS])
 def test_the_expected_estimate_is_the_share(name):
     """Exactly: the law of each value supports it with `own`, others (hashes aside) with `other`."""
     randomizer = made(name, "1")
@@ -164,7 +164,7 @@ def test_sketches_find_words_and_allow_for_collisions():
 
 
 def test_tallies_of_parts_add_up():
-    for name in MAKERS:
+    for name in AUDITED:
         randomizer = made(name, "1")
         values = ["0", "1"] * 500 if name in WORDS else np.array([0, 1] * 500)
         reports = randomizer.encode_many(values, SystemRng())
@@ -227,7 +227,7 @@ def test_cross_tables_are_unbiased_and_cover():
 
 
 def test_how_many_are_needed_is_what_the_error_says():
-    for name in MAKERS:
+    for name in AUDITED:
         randomizer = made(name, "1")
         if name in WORDS:
             randomizer = type(randomizer).of(Fraction(1))

@@ -10,7 +10,7 @@ import pytest
 from discreet.errors import InternalError, InvalidInput
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.rng import SystemRng
-from discreet.survey.audited import MAKERS, WORDS, as_numbers
+from discreet.survey.audited import AUDITED, WORDS, as_numbers
 from discreet.survey.randomizers.bits import packed_coins
 from discreet.survey.randomizers.dyadic import check_ratio, coins, truthful_parts
 from discreet.survey.randomizers.field import indices_many, points_many
@@ -38,7 +38,7 @@ def laws(name, randomizer):
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", AUDITED)
 def test_the_enumerated_ratio_is_the_stated_one_and_at_most_the_claim(name, epsilon):
     if name in {"local_hash", "projective"} and float(epsilon) > 4:
         pytest.skip("more than twelve bits a report: by the product proof of the note")
@@ -52,7 +52,7 @@ def test_the_enumerated_ratio_is_the_stated_one_and_at_most_the_claim(name, epsi
     assert (1 / worst) * (1 << 200) >= exp_bounds(-Fraction(epsilon), 200)[0]
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", AUDITED)
 def test_little_of_the_claim_is_lost_to_rounding(name):
     for epsilon in (0.5, 1, 2, 4):
         assert log(made(name, str(epsilon)).worst_ratio) > epsilon - 2e-5
@@ -67,7 +67,7 @@ def test_a_ratio_above_the_claim_is_noticed():
         check_ratio(Fraction(one_more, WORD - one_more), Fraction(1))
 
 
-@pytest.mark.parametrize("name", [name for name in MAKERS if name not in NUMBERS])
+@pytest.mark.parametrize("name", [name for name in AUDITED if name not in NUMBERS])
 def test_the_encoder_has_exactly_its_law(name):
     randomizer = made(name, "1")
     if name in ("count_mean_sketch", "rappor_sketch"):
@@ -158,7 +158,7 @@ class Flat:
 
 
 @pytest.mark.parametrize("epsilon", ["1", "4"])
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", AUDITED)
 def test_many_at_once_follow_the_same_law(name, epsilon):
     """Chi-square at ALPHA; the law of another value must be rejected, or the test could not fail."""
     randomizer, count = (

@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.survey.spec.choose import choose, mechanisms
+from discreet.survey.spec.choose import choose
+from discreet.survey.spec.mechanisms import mechanisms
 from discreet.survey.spec.plan import SurveyPlan, value_of
 from discreet.survey.spec.read import read_survey, survey_of
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion

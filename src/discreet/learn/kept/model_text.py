@@ -55,7 +55,7 @@ def from_text(text: str, *, name: str = "the model") -> Kept:
             raise InvalidInput("its columns do not fit together")
         encoding = Encoding(str(data["table"]), columns)
         read = reader_of(str(data["model"]["kind"])) or classifier_from
-        return read(data["model"], encoding, data["facts"])  # checked by it
+        return read(data["model"], encoding, data["facts"])
     except RecursionError:
         raise unusable(name, "it is nested too deeply") from None
     except DiscreetError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.errors import InvalidInput
 from discreet.survey.estimate.shares import variance, worst_variance
 from discreet.survey.randomizers.base import MeanRandomizer
-from discreet.survey.spec.choose import AnyRandomizer
+from discreet.survey.randomizers.mechanism import AnyRandomizer
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 _WIDTH = NormalDist().inv_cdf(0.975)

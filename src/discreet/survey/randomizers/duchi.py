@@ -14,6 +14,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
 from discreet.survey.randomizers.dyadic import check_epsilon, checked, lying_parts, words32
 from discreet.survey.randomizers.lattice import STEPS, NumberRange
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import WORD, Draws
 
 
@@ -69,3 +70,11 @@ class DuchiResponse(NumberReports):
         one = (self.base + np.arange(STEPS + 1) * self.rise) / WORD
         slope = self.rise * STEPS / WORD
         return np.asarray(one * (1 - one) / slope**2)
+
+
+MECHANISM = Mechanism(
+    "duchi",
+    AnswerDomain.NUMBERS,
+    lambda space, epsilon: DuchiResponse.of(space.span, epsilon),
+    audited=AnswerSpace(),
+)

@@ -16,6 +16,7 @@ from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape
 from discreet.survey.randomizers.duchi import DuchiResponse
 from discreet.survey.randomizers.dyadic import coins
 from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.piecewise import PiecewiseResponse
 from discreet.survey.randomizers.stream import WORD, Draws
 
@@ -78,3 +79,11 @@ class HybridResponse(NumberReports):
         share = self.share / WORD
         # Both branches have the same mean, so the variance of the mixture is the mixture of variances.
         return share * self.piecewise.variances() + (1 - share) * self.duchi.variances()
+
+
+MECHANISM = Mechanism(
+    "hybrid",
+    AnswerDomain.NUMBERS,
+    lambda space, epsilon: HybridResponse.of(space.span, epsilon),
+    audited=AnswerSpace(),
+)

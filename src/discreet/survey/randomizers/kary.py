@@ -23,6 +23,7 @@ from discreet.survey.randomizers.dyadic import (
     smallest_type,
     truthful_parts,
 )
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import WORD, Draws
 
 MOST_CODES = 1 << 20
@@ -92,3 +93,17 @@ class KaryResponse(NumberReports):
         """Return which reports tell which codes."""
         told: npt.NDArray[np.bool_] = np.asarray(reports)[:, None] == np.asarray(values)[None, :]
         return told
+
+
+WARNER = Mechanism(
+    "warner",
+    AnswerDomain.TWO,
+    lambda space, epsilon: KaryResponse.of(space.codes, epsilon, name="warner"),
+    audited=AnswerSpace(codes=2),
+)
+MECHANISM = Mechanism(
+    "k-ary",
+    AnswerDomain.OPTIONS,
+    lambda space, epsilon: KaryResponse.of(space.codes, epsilon),
+    audited=AnswerSpace(codes=4),
+)

@@ -26,6 +26,7 @@ from discreet.survey.randomizers.dyadic import (
     truthful_parts,
 )
 from discreet.survey.randomizers.field import digits_many, numbers_many, primes, transform
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import WORD, Draws
 
 MOST_CELLS = 1 << 22
@@ -170,3 +171,11 @@ def _best(codes: int, epsilon: Fraction) -> tuple[int, int]:
         )
     _, prime, length = min(found)
     return prime, length
+
+
+MECHANISM = Mechanism(
+    "local-hash",
+    AnswerDomain.OPTIONS,
+    lambda space, epsilon: LocalHash.of(space.codes, epsilon),
+    audited=AnswerSpace(codes=9),
+)

@@ -16,6 +16,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
 from discreet.survey.randomizers.dyadic import check_epsilon, checked, coins, truthful_parts
 from discreet.survey.randomizers.lattice import STEPS, NumberRange
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import WORD, Draws
 
 
@@ -95,3 +96,11 @@ class PiecewiseResponse(NumberReports):
         inside = totals[self.window :] - totals[: -self.window]
         squares = keep * inside / self.window + (1 - keep) * (totals[-1] - inside) / STEPS
         return np.asarray(squares - (np.arange(STEPS + 1) / STEPS) ** 2)
+
+
+MECHANISM = Mechanism(
+    "piecewise",
+    AnswerDomain.NUMBERS,
+    lambda space, epsilon: PiecewiseResponse.of(space.span, epsilon),
+    audited=AnswerSpace(),
+)

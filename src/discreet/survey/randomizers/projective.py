@@ -33,6 +33,7 @@ from discreet.survey.randomizers.field import (
     primes,
     transform,
 )
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import WORD, Draws
 
 MOST_CELLS = 1 << 24
@@ -189,3 +190,11 @@ def _variance(prime: int, dimension: int, factor: float) -> float:
     own = factor * plane / (factor * plane + points - plane)
     other = own * shared / plane + (1 - own) * (plane - shared) / (points - plane)
     return other * (1 - other) / (own - other) ** 2
+
+
+MECHANISM = Mechanism(
+    "projective",
+    AnswerDomain.OPTIONS,
+    lambda space, epsilon: ProjectiveResponse.of(space.codes, epsilon),
+    audited=AnswerSpace(codes=8),
+)

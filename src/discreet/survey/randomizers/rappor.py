@@ -23,6 +23,7 @@ from discreet.survey.randomizers.dyadic import (
     coins,
     lying_parts,
 )
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import WORD, Draws
 
 MOST_CODES = 1 << 16
@@ -134,3 +135,12 @@ class Rappor(BitACode):
 def odds(share: Fraction) -> Fraction:
     """Return how much likelier a bit is set than not."""
     return share / (1 - share)
+
+
+MECHANISM = Mechanism(
+    "rappor",
+    AnswerDomain.OPTIONS,
+    lambda space, epsilon: Rappor.of(space.codes, epsilon),
+    audited=AnswerSpace(codes=5),
+    kept=True,
+)

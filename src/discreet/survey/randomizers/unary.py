@@ -22,6 +22,7 @@ from discreet.survey.randomizers.dyadic import (
     coins,
     lying_parts,
 )
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import HALF, WORD, Draws
 
 MOST_CODES = 1 << 16
@@ -73,3 +74,11 @@ class UnaryEncoding(BitACode):
         codes = checked_codes(values, self.codes)
         own = coins(HALF, codes.size, rng)
         return random_bits(self.lie, codes, own, self.codes, rng)
+
+
+MECHANISM = Mechanism(
+    "unary",
+    AnswerDomain.OPTIONS,
+    lambda space, epsilon: UnaryEncoding.of(space.codes, epsilon),
+    audited=AnswerSpace(codes=5),
+)

@@ -15,6 +15,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.bits import grouped_sums, packed, random_bits
 from discreet.survey.randomizers.dyadic import check_epsilon, checked, coins, lying_parts
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes, words_of
 
@@ -139,3 +140,11 @@ def own_buckets(
         return np.asarray(table[places, rows])
     pairs = zip(places.tolist(), rows.tolist(), strict=True)
     return np.array([bucket(written[at], row, size[1]) for at, row in pairs], dtype=np.int64)
+
+
+MECHANISM = Mechanism(
+    "count-mean-sketch",
+    AnswerDomain.WORDS,
+    lambda space, epsilon: CountMeanSketch.of(epsilon, rows=space.rows, buckets=space.buckets),
+    audited=AnswerSpace(rows=4, buckets=8),
+)

@@ -20,6 +20,7 @@ from discreet.survey.randomizers.dyadic import (
     lying_parts,
     smallest_type,
 )
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.count_mean import own_buckets, sums_over_rows
 from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, words_of
@@ -122,3 +123,11 @@ def _walsh_hadamard(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         shaped[:, :, 0, :], shaped[:, :, 1, :] = upper + lower, upper - lower
         half *= 2
     return found
+
+
+MECHANISM = Mechanism(
+    "hadamard-sketch",
+    AnswerDomain.WORDS,
+    lambda space, epsilon: HadamardSketch.of(epsilon, rows=space.rows, buckets=space.buckets),
+    audited=AnswerSpace(rows=4, buckets=8),
+)

@@ -15,6 +15,7 @@ from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import smallest_type
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.stream import Draws
 from discreet.survey.sketch.hadamard import HadamardSketch
 from discreet.survey.sketch.hashes import word_bytes, words_of
@@ -154,3 +155,14 @@ def _longer(one: bytes) -> Iterator[bytes]:
         return
     for byte in range(256):
         yield one + bytes([byte])
+
+
+def _made(space: AnswerSpace, epsilon: Fraction) -> PrefixTree:
+    # The levels share the reports and each extension asks for 256 prefixes: few rows do.
+    rows = min(space.rows, 64)
+    return PrefixTree.of(epsilon, rows=rows, buckets=space.buckets, levels=space.levels)
+
+
+MECHANISM = Mechanism(
+    "prefix-tree", AnswerDomain.WORDS, _made, audited=AnswerSpace(rows=2, buckets=4, levels=LEVELS)
+)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.rappor import BLUR, Blur, odds
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.count_mean import CountMeanSketch
@@ -53,3 +54,12 @@ class RapporSketch(CountMeanSketch):
     def keep_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return the permanent bits of a fresh device for each word: what endless reports would show."""
         return CountMeanSketch.encode_many(self, values, rng)
+
+
+MECHANISM = Mechanism(
+    "rappor-sketch",
+    AnswerDomain.WORDS,
+    lambda space, epsilon: RapporSketch.of(epsilon, rows=space.rows, buckets=space.buckets),
+    audited=AnswerSpace(rows=4, buckets=8),
+    kept=True,
+)

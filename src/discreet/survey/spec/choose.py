@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.core.numbers import plain
 from discreet.errors import InvalidInput
-from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer
-from discreet.survey.randomizers.duchi import DuchiResponse
-from discreet.survey.randomizers.hybrid import HybridResponse
-from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.lattice import NumberRange
-from discreet.survey.randomizers.local_hash import LocalHash
-from discreet.survey.randomizers.piecewise import PiecewiseResponse
-from discreet.survey.randomizers.projective import ProjectiveResponse
-from discreet.survey.randomizers.rappor import Rappor
-from discreet.survey.randomizers.unary import UnaryEncoding
-from discreet.survey.sketch.count_mean import CountMeanSketch
-from discreet.survey.sketch.hadamard import HadamardSketch
-from discreet.survey.sketch.prefix_tree import PrefixTree
-from discreet.survey.sketch.rappor_sketch import RapporSketch
+from discreet.survey.randomizers.mechanism import AnswerSpace, AnyRandomizer
+from discreet.survey.spec.mechanisms import MECHANISMS, mechanisms
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
-
-AnyRandomizer = ShareRandomizer | MeanRandomizer
-Build = Callable[[SurveyQuestion, Fraction], AnyRandomizer]
 
 HYBRID_FROM = 0.61
 """Below this epsilon Duchi's response alone has the least worst error [Wang et al. 2019]."""
@@ -49,18 +34,13 @@ def choose(
     name, why = question.mechanism, "The survey names it."
     if not name:
         name, why = _best(question, float(epsilon), respondents)
-    builders = _BUILDERS[question.kind]
-    if name not in builders:
+    known = mechanisms(question.kind)
+    if name not in known:
         raise InvalidInput(
             f"The question '{question.name}' ({question.kind}) cannot have this mechanism.",
-            hint=f"Choose from: {', '.join(builders)}.",
+            hint=f"Choose from: {', '.join(known)}.",
         )
-    return ChosenRandomizer(builders[name](_sized(question, respondents), epsilon), why)
-
-
-def mechanisms(kind: QuestionKind) -> tuple[str, ...]:
-    """Return the names of the randomizers that a kind of question may have."""
-    return tuple(_BUILDERS[kind])
+    return ChosenRandomizer(MECHANISMS[name].make(_space(question, respondents), epsilon), why)
 
 
 def _best(question: SurveyQuestion, epsilon: float, respondents: int) -> tuple[str, str]:
@@ -89,53 +69,10 @@ def _rows(respondents: int) -> int:
     return 1 << (wanted - 1).bit_length()
 
 
-def _sized(question: SurveyQuestion, respondents: int) -> SurveyQuestion:
-    if question.kind is not QuestionKind.OPEN or question.rows:
-        return question
-    return replace(question, rows=_rows(respondents))
-
-
-def _over_codes(make: Callable[[int, Fraction], AnyRandomizer]) -> Build:
-    return lambda question, epsilon: make(len(question.options), epsilon)
-
-
-def _over_numbers(make: Callable[[NumberRange, Fraction], AnyRandomizer]) -> Build:
-    return lambda question, epsilon: make(NumberRange.of(question.lower, question.upper), epsilon)
-
-
-def _warner(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
-    return KaryResponse.of(len(question.options), epsilon, name="warner")
-
-
-def _over_words(make: Callable[..., AnyRandomizer]) -> Build:
-    return lambda question, epsilon: make(epsilon, rows=question.rows, buckets=question.buckets)
-
-
-def _prefix_tree(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
-    # The levels share the reports and each extension asks for 256 prefixes: few rows do.
-    rows = min(question.rows, 64)
-    return PrefixTree.of(epsilon, rows=rows, buckets=question.buckets, levels=question.levels)
-
-
-_LISTED: dict[str, Build] = {
-    "k-ary": _over_codes(KaryResponse.of),
-    "unary": _over_codes(UnaryEncoding.of),
-    "local-hash": _over_codes(LocalHash.of),
-    "projective": _over_codes(ProjectiveResponse.of),
-    "rappor": _over_codes(Rappor.of),
-}
-_BUILDERS: dict[QuestionKind, dict[str, Build]] = {
-    QuestionKind.YES_NO: {"warner": _warner, **_LISTED},
-    QuestionKind.CHOICE: _LISTED,
-    QuestionKind.NUMBER: {
-        "duchi": _over_numbers(DuchiResponse.of),
-        "piecewise": _over_numbers(PiecewiseResponse.of),
-        "hybrid": _over_numbers(HybridResponse.of),
-    },
-    QuestionKind.OPEN: {
-        "count-mean-sketch": _over_words(CountMeanSketch.of),
-        "hadamard-sketch": _over_words(HadamardSketch.of),
-        "prefix-tree": _prefix_tree,
-        "rappor-sketch": _over_words(RapporSketch.of),
-    },
-}
+def _space(question: SurveyQuestion, respondents: int) -> AnswerSpace:
+    if question.kind is QuestionKind.OPEN:
+        rows = question.rows or _rows(respondents)
+        return AnswerSpace(rows=rows, buckets=question.buckets, levels=question.levels)
+    if question.kind is QuestionKind.NUMBER:
+        return AnswerSpace(span=NumberRange.of(question.lower, question.upper))
+    return AnswerSpace(codes=len(question.options))

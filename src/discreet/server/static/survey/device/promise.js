@@ -2,7 +2,7 @@
 // whole numbers, so that a device need not believe the server. See docs/survey-reports.md.
 import { WORD } from "./draws.js";
 import { isPrime, pointsBefore } from "./field.js";
-import { MECHANISMS } from "./randomizers.js";
+import { MECHANISMS, answersOf } from "./randomizers.js";
 
 const SLACK = 1e-9; // of the logarithm in doubles; the ratios themselves are exact
 const LARGEST_PRIME = 4093;
@@ -11,14 +11,8 @@ const MOST_CELLS = 2 ** 24;
 // Why a survey is refused; the page has a sentence for each.
 export class BrokenPromise extends Error {}
 
-// Which randomizers a kind of question has. What a number needs is no bound for an option's number.
-const LISTED = ["k-ary", "unary", "local-hash", "projective", "rappor"];
-const KINDS = {
-  "yes-no": ["warner", ...LISTED],
-  choice: LISTED,
-  number: ["duchi", "piecewise", "hybrid"],
-  open: ["count-mean-sketch", "hadamard-sketch", "prefix-tree", "rappor-sketch"],
-};
+// Which answers a kind of question has. What a number needs is no bound for an option's number.
+const KINDS = { "yes-no": ["two", "options"], choice: ["options"], number: ["numbers"], open: ["words"] };
 
 export function checkPromise(survey) {
   const share = decimal(survey.question_epsilon);
@@ -31,7 +25,7 @@ export function checkPromise(survey) {
 
 function checkQuestion(question, epsilon) {
   if (!MECHANISMS.includes(question.mechanism)) throw new BrokenPromise("unknown randomizer");
-  if (!Object.hasOwn(KINDS, question.kind) || !KINDS[question.kind].includes(question.mechanism)) {
+  if (!Object.hasOwn(KINDS, question.kind) || !KINDS[question.kind].includes(answersOf(question.mechanism))) {
     throw new BrokenPromise("a randomizer of another kind of question");
   }
   const [more, less] = RATIOS[question.mechanism](question.settings, question);

@@ -9,37 +9,36 @@ import { digits, indexOfPoint, number, point } from "./field.js";
 export function report(question, value, draws) {
   const randomizer = RANDOMIZERS[question.mechanism];
   if (!randomizer) throw new Error("This page does not know how to randomise a question.");
-  if (LISTED.includes(question.mechanism)) checkCode(value, question.settings.codes);
-  return randomizer(question.settings, value, draws, question);
+  if (["two", "options"].includes(randomizer.over)) checkCode(value, question.settings.codes);
+  return randomizer.tell(question.settings, value, draws, question);
 }
 
+// One line each: over which answers it works, and how a value is told. `fresh`: every report is blurred
+// anew, on top of bits that are kept for ever.
 const RANDOMIZERS = {
-  warner: kary,
-  "k-ary": kary,
-  unary,
-  "local-hash": localHash,
-  projective,
-  "count-mean-sketch": countMeanSketch,
-  "hadamard-sketch": hadamardSketch,
-  "prefix-tree": prefixTree,
-  rappor,
-  "rappor-sketch": rapporSketch,
-  duchi: (settings, value, draws, question) => bit(settings, position(question, value, draws), draws),
-  piecewise: (settings, value, draws, question) => near(settings, position(question, value, draws), draws),
-  hybrid,
+  warner: { over: "two", tell: kary },
+  "k-ary": { over: "options", tell: kary },
+  unary: { over: "options", tell: unary },
+  "local-hash": { over: "options", tell: localHash },
+  projective: { over: "options", tell: projective },
+  "count-mean-sketch": { over: "words", tell: countMeanSketch },
+  "hadamard-sketch": { over: "words", tell: hadamardSketch },
+  "prefix-tree": { over: "words", tell: prefixTree },
+  rappor: { over: "options", tell: rappor, fresh: true },
+  "rappor-sketch": { over: "words", tell: rapporSketch, fresh: true },
+  duchi: { over: "numbers", tell: (settings, value, draws, question) => bit(settings, position(question, value, draws), draws) },
+  piecewise: { over: "numbers", tell: (settings, value, draws, question) => near(settings, position(question, value, draws), draws) },
+  hybrid: { over: "numbers", tell: hybrid },
 };
 
-const LISTED = ["warner", "k-ary", "unary", "local-hash", "projective", "rappor"];
-
-// Those whose every report is blurred anew, on top of bits that are kept for ever.
-export const FRESH = ["rappor", "rappor-sketch"];
+export const MECHANISMS = Object.keys(RANDOMIZERS);
+export const FRESH = MECHANISMS.filter((name) => RANDOMIZERS[name].fresh);
+export const answersOf = (mechanism) => RANDOMIZERS[mechanism].over;
 
 // Anything but the number of an option would be told as it is.
 function checkCode(value, codes) {
   if (!Number.isInteger(value) || value < 0 || value >= codes) throw new RangeError("No option has this number.");
 }
-
-export const MECHANISMS = Object.keys(RANDOMIZERS);
 
 function kary({ codes, keep }, code, draws) {
   const truth = draws.coin(keep);

@@ -1,0 +1,236 @@
+"""Run by test_recipes.py in a process of its own: a toy of each kind, one file and one line each, used for real.
+
+The files lie in the folder that is given; nothing of the package is changed but its registries. What was seen is
+written to `seen.json` there.
+"""
+
+import contextlib
+import io
+import json
+import sys
+from pathlib import Path
+
+FOLDER = Path(sys.argv[1])
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(FOLDER), str(ROOT / "tests"), str(ROOT / "scripts")]
+
+FILES = {
+    "toy_attack": '''
+"""Guess heads, always."""
+from discreet.attack.attacks import Attack, Knob, file_knob, words_knob
+from discreet.attack.outcome import Outcome, Score
+
+KNOBS = (
+    Knob("coins", 10, "How many.", 1, 99),
+    Knob("dictionary", "", "a place on this machine"),
+    file_knob("rows", "a file"),
+    words_knob("columns", "", "its columns"),
+)
+ATTACK = Attack("toy", "A toy", "Guesses heads.", KNOBS)
+
+
+def run(chosen, *, progress):
+    score = Score.of_guesses(chosen.whole("coins") // 2, chosen.whole("coins"), baseline=0.5)
+    told = {"knew": "Nothing.", "released": "Coins.", "did": "Guessed.", "lesson": "No lesson."}
+    return Outcome(**told, score=score, private=score)
+''',
+    "toy_method": '''
+"""Columns independent, under another name."""
+from discreet.synth.methods.independent import fit
+''',
+    "toy_learner": '''
+"""Say the most common class."""
+import numpy as np
+from discreet.learn.model import FittedModel
+from discreet.learn.prior import class_shares, scored
+
+
+def fit(door, features, *, variance, share, progress):
+    shares = class_shares(list(features))
+    logs = np.log(np.maximum(shares, 1e-9))
+    found = scored(logs) - (logs[0] if len(shares) == 2 else 0.0)
+    return FittedModel(found, (), shares)
+''',
+    "toy_regressor": '''
+"""Say the middle of the range."""
+import numpy as np
+
+
+def fit(sums, deviation):
+    return np.zeros(len(sums) - 1)
+''',
+    "toy_mechanism": '''
+"""Randomized response, under another name."""
+from discreet.survey.randomizers.kary import KaryResponse
+from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
+
+MECHANISM = Mechanism(
+    "toy",
+    AnswerDomain.OPTIONS,
+    lambda space, epsilon: KaryResponse.of(space.codes, epsilon, name="toy"),
+    audited=AnswerSpace(codes=3),
+)
+''',
+    "toyfeature/pages": '''
+"""A page that says a word."""
+from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse
+from discreet.server.access.auth import GuardedRoute, everybody
+from discreet.server.feature import EVERYBODY, Feature, Place
+
+router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FEATURE = Feature((router,), places=(Place("Toyland", "/toyland", 99, EVERYBODY),))
+
+
+@router.get("/toyland")
+@everybody
+def toyland():
+    """Say a word."""
+    return PlainTextResponse("a toy says hello")
+''',
+}
+SURVEY = {"title": "t", "epsilon": "2"}
+CHOICE = {"kind": "choice", "options": ["a", "b", "c"], "mechanism": "toy"}
+
+
+def add_lines():
+    """Add one line to each registry, before anything else of the package is imported."""
+    from discreet.attack.attacks import MODULES
+    from discreet.learn.learners import CHECKING, CLASSIFY, LEARNERS, REGRESS, Learner
+    from discreet.server import features
+    from discreet.survey.spec.mechanisms import MECHANISMS
+    from discreet.synth.methods.registry import METHODS, Method
+
+    MODULES["toy"] = "toy_attack"
+    METHODS["toy"] = Method("toy_method", "columns independent", "A method made of wood.")
+    words = "Always the most common class."
+    LEARNERS["toy"] = Learner(CLASSIFY, "toy_learner", words, counting=1 - CHECKING)
+    LEARNERS["toyline"] = Learner(REGRESS, "toy_regressor", "Always the middle.")
+    import toy_mechanism
+
+    MECHANISMS["toy"] = toy_mechanism.MECHANISM
+    features.__path__.append(str(FOLDER / "features"))
+
+
+def printed(*arguments):
+    """Return what a command prints; it must succeed."""
+    from discreet.cli.app import run
+
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        status = run([str(each) for each in arguments])
+    assert status == 0, (arguments, shown.getvalue())
+    return shown.getvalue()
+
+
+def commands():
+    """Return the help texts, and what the commands did."""
+    files = [FOLDER / name / "rows.csv" for name in ("copied", "classified", "regressed")]
+    for rows in files:
+        rows.parent.mkdir()
+        rows.write_text("a,b,n\n" + "1,x,3\n2,y,4\n1,y,9\n" * 200)
+    first, second, third = files  # each with a ledger of its own
+    paid = ["--epsilon", "1", "--accept", "--json"]
+    copy, model, line = FOLDER / "copy.csv", FOLDER / "m.zip", FOLDER / "r.zip"
+    return {
+        "synth": json.loads(printed("synth", first, "--method", "toy", "--out", copy, *paid)),
+        "classify": json.loads(
+            printed(
+                *["learn", "classify", "--target", "b", "--model", "toy"],
+                second,
+                "--out",
+                model,
+                *paid,
+            )
+        ),
+        "regress": json.loads(
+            printed(
+                *["learn", "regress", "--target", "n", "--model", "toyline"],
+                third,
+                "--out",
+                line,
+                *paid,
+            )
+        ),
+        "predicted": [
+            printed("learn", "predict", kept, rows, "--out", FOLDER / "p.csv")
+            for kept in (model, line)
+        ],
+        "attack": json.loads(printed("attack", "toy", "--coins", "20", "--json")),
+        "help": {
+            " ".join(words): " ".join(printed(*words, "--help").split())
+            for words in (["synth"], ["learn", "classify"], ["learn", "regress"], ["attack"])
+        },
+    }
+
+
+def survey():
+    """Return the mechanism of a question that names the toy, and a report of it."""
+    from discreet.survey import audited
+    from discreet.survey.spec.plan import SurveyPlan
+    from discreet.survey.spec.read import survey_of
+
+    plan = SurveyPlan.of(survey_of(SURVEY | {"questions": {"q": CHOICE}}, name="s"), nonce="00")
+    return {
+        "named": plan.choices[0].randomizer.name,
+        "document": plan.document.decode(),
+        "reports": audited.toy(0, 50).tolist(),
+    }
+
+
+def pages():
+    """Return the pages of a server that show the toys."""
+    import server_kit
+
+    place = server_kit.write_world(FOLDER / "world")
+    with server_kit.running(place) as server, server.client(server.token()) as client:
+        names = ("synthesize", "models", "lab", "lab/toy", "toyland")
+        found = {name: client.get(f"/{name}").text for name in names}
+        found["openapi"] = client.get("/openapi.json").text
+        return found
+
+
+def tables():
+    """Return the tables of the documents."""
+    import reference
+
+    return {name: table() for (name, _), table in reference.TABLES.items() if name != "sql.md"}
+
+
+def contract():
+    """Return how many tests of the contract suites took the toys, and whether all of them passed."""
+    import pytest
+
+    class Count:
+        passed, failed = 0, 0
+
+        def pytest_runtest_logreport(self, report):
+            self.passed += report.when == "call" and report.passed
+            self.failed += report.failed
+
+    found = {}
+    for file in (
+        "contract/test_synth_methods.py",
+        "unit/learn/test_door.py",
+        "unit/survey/test_laws.py",
+    ):
+        count = Count()
+        options = ["-q", "-k", "toy", "-p", "no:cacheprovider", "--workers", "0"]
+        options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+        with contextlib.redirect_stdout(io.StringIO()):
+            pytest.main([*options, str(ROOT / "tests" / file)], [count])
+        found[file] = [count.passed, count.failed]
+    return found
+
+
+if __name__ == "__main__":
+    for name, text in FILES.items():
+        path = FOLDER / ("features" if "/" in name else "") / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.lstrip())
+        if "/" in name:
+            (path.parent / "__init__.py").write_text('"""A toy."""\n')
+    add_lines()
+    parts = (commands, survey, pages, tables, contract)
+    seen = {part.__name__: part() for part in parts}
+    (FOLDER / "seen.json").write_text(json.dumps(seen))
