@@ -190,15 +190,11 @@ class Curator(Publishing, Learning):
 
         Guarantee: none. This is not private; the dataset stays marked. (docs/anonymize.md)
         """
-        from discreet.anonymize.release import Memory, expose, release
+        from discreet.anonymize.release import anonymize
         from discreet.anonymize.request import AnonymizeRequest
-        from discreet.anonymize.source import declared_source, find_table
 
         wish = AnonymizeRequest.of(k=k, quasi=quasi, **more)
-        dataset, name = find_table(self.catalog, table)
-        source = declared_source(self.engine, self.catalog, dataset, name, where=where)
-        memory = Memory(name, lambda event: expose(self.ledger, dataset, event))
-        return release(source, wish, lambda: memory)
+        return anonymize(self, table, wish, where=where)[1]
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""
