@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,17 +16,17 @@ from discreet.anonymize.source import AnonymizeSource, find_table, is_file, open
 from discreet.anonymize.text import made_words
 from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
-from discreet.core.event import NonPrivate
 from discreet.core.progress import Progress, silent
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
+from discreet.ledger.ledger import Ledger
 from discreet.report import write as write_report
 from discreet.report.rows import check_out, write_rows
 from discreet.report.save import check_suffix
 
-Remember: TypeAlias = Callable[[Path, str, NonPrivate], int]
-"""Writes an event of a dataset into the ledger of a discreet.toml; says how many there were."""
+Remember: TypeAlias = Callable[[Path], AbstractContextManager[Ledger]]
+"""Lends the ledger of a discreet.toml."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -98,10 +99,11 @@ def _delimiter(written: str) -> str:
     return delimiter(path)
 
 
+@contextmanager
 def _memory(
     written: str, config: Path | None, source: AnonymizeSource, remember: Remember
-) -> Memory:
-    """Return the table that remembers this release, in the ledger of the discreet.toml that lists it."""
+) -> Iterator[Memory]:
+    """Lend what remembers this release: the ledger of the discreet.toml that lists the table."""
     if is_file(written):
         opened = (source.engine, source.table)
         bare = recorded_table(Path(written), config=config, opened=opened)
@@ -109,4 +111,5 @@ def _memory(
     else:
         place = Path(FILE_NAME) if config is None else config
         dataset, table = find_table(load(place), written)
-    return Memory(table, lambda event: remember(place, dataset, event))
+    with remember(place) as ledger:
+        yield Memory(ledger, dataset, table)

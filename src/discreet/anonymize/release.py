@@ -1,49 +1,110 @@
-"""release(): one anonymized copy: made, written into the ledger as an exposure, and only then handed out.
+"""One anonymized copy: made, written into the ledger as an exposure, and only then handed out; and what several k would leave.
 
 Guarantee: none for the copy. Nobody gets one whose exposure is not recorded: commands, curator and
-    server all come through here.
+    server all come through here, and nothing else makes or measures one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Protocol
 
+from discreet.anonymize.curve import Point, curve
 from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.risk.intruder import IntruderRisk
 from discreet.anonymize.run import Anonymized, run
-from discreet.anonymize.source import AnonymizeSource
+from discreet.anonymize.source import AnonymizeSource, declared_source, find_table
+from discreet.catalog.catalog import Catalog
 from discreet.core.event import NonPrivate
 from discreet.core.numbers import counted
 from discreet.core.progress import Progress, silent
+from discreet.engine.base import Engine
 from discreet.ledger.ledger import Ledger
+
+
+class Declared(Protocol):
+    """A catalog with its engine and its ledger, such as a curator."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return what is declared."""
+
+    @property
+    def engine(self) -> Engine:
+        """Return what computes."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """Return what remembers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Under which table a copy is remembered; `record` writes the event, and counts those before."""
+    """The ledger that remembers a copy, and as one of which dataset and table."""
 
+    ledger: Ledger
+    dataset: str
     table: str
-    record: Callable[[NonPrivate], int]
+
+
+def anonymize(
+    held: Declared,
+    table: str,
+    wish: AnonymizeRequest,
+    *,
+    where: str | None = None,
+    progress: Progress = silent,
+) -> tuple[str, Anonymized]:
+    """Return the dataset of a declared table, and its copy, remembered in the ledger of the catalog."""
+    dataset, source = source_of(held, table, where)
+    memory = Memory(held.ledger, dataset, source.label)
+    return dataset, release(source, wish, lambda: nullcontext(memory), progress=progress)
+
+
+def measure_curve(
+    held: Declared,
+    table: str,
+    wish: AnonymizeRequest,
+    *,
+    where: str | None = None,
+    progress: Progress = silent,
+) -> tuple[IntruderRisk, list[Point]]:
+    """Return the risk of a declared table, and what several k would leave of it; the look is recorded first."""
+    dataset, source = source_of(held, table, where)
+    held.ledger.record_look(
+        dataset,
+        reason=f"what k-anonymity of {source.label} would leave",
+        columns=[f"{source.label}.{name}" for name in source.named(wish.quasi)],
+    )
+    return curve(source, wish, progress=progress)
+
+
+def source_of(held: Declared, table: str, where: str | None) -> tuple[str, AnonymizeSource]:
+    """Return the dataset and the table in the engine of the catalog, hidden columns marked."""
+    dataset, name = find_table(held.catalog, table)
+    return dataset, declared_source(held.engine, held.catalog, dataset, name, where=where)
 
 
 def release(
     source: AnonymizeSource,
     wish: AnonymizeRequest,
-    memory: Callable[[], Memory],
+    memory: Callable[[], AbstractContextManager[Memory]],
     *,
     progress: Progress = silent,
 ) -> Anonymized:
     """Return the copy; `memory` is asked for once it is made, so that a refusal leaves no trace."""
     made = run(source, wish, progress=progress)
     progress(0, 1, "recording the exposure")
-    kept = memory()
-    event = exposure_of(
-        kept.table,
-        made.table.column_names,
-        conditions=f"k = {wish.k}",
-        rows=made.table.num_rows,
-    )
-    earlier = kept.record(event)
+    with memory() as kept:
+        event = exposure_of(
+            kept.table,
+            made.table.column_names,
+            conditions=f"k = {wish.k}",
+            rows=made.table.num_rows,
+        )
+        earlier = expose(kept.ledger, kept.dataset, event)
     if not earlier:
         return made
     notice = (

@@ -237,9 +237,8 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
 
         Guarantee: none. This is not private; the dataset stays marked.
         """
-        from discreet.anonymize.release import Memory, expose, release
+        from discreet.anonymize.release import anonymize
         from discreet.anonymize.request import AnonymizeRequest
-        from discreet.anonymize.source import declared_source, find_table
 
         wish = AnonymizeRequest.of(
             quasi=quasi,
@@ -260,10 +259,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
             seconds=seconds,
             population=population,
         )
-        dataset, name = find_table(self.catalog, table)
-        source = declared_source(self.engine, self.catalog, dataset, name, where=where)
-        memory = Memory(name, lambda event: expose(self.ledger, dataset, event))
-        return release(source, wish, lambda: memory, progress=progress)
+        return anonymize(self, table, wish, where=where, progress=progress)[1]
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,7 +40,7 @@ class PaidRequest(Protocol):
 
     @property
     def request_id(self) -> str:
-        """Return what it is paid as; empty: as a new one."""
+        """Return what it is paid as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +119,5 @@ def planned_look(
             check_hope(funds, sealed.unit, request.epsilon)
         payer = Payer(request.analyst, at.dataset.name, at.dataset.budget)
         snapshot = f"{what} {label(snapshots_of(at.scan, held, desk.ledger))}"
-        paid_as = request.request_id or uuid.uuid4().hex
-        yield PlannedLook(sealed, funds, payer, paid_as, at.table.name, snapshot, held, desk.ledger)
+        paid_as, name = request.request_id, at.table.name
+        yield PlannedLook(sealed, funds, payer, paid_as, name, snapshot, held, desk.ledger)

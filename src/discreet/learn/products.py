@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests import paid
+from discreet.core.requests.checked import checked
+from discreet.core.requests.look import LookAsked
 from discreet.core.schema import Table
 from discreet.engine.base import PaidReader
 from discreet.errors import UnknownName
@@ -35,17 +39,22 @@ BATCH = 1 << 17
 """Rows multiplied at a time: 2^17 products of at most 2^20 are far below 2^53."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProductsRequest:
-    """Which variables of a table, whether the last one must be known, and for how much."""
+@dataclass(frozen=True, kw_only=True)
+class ProductsRequest(LookAsked):
+    """Which variables of a table, whether the last one must be known, and for how much; checked."""
 
-    table: str
     variables: tuple[Variable, ...]
     known_last: bool
-    epsilon: Epsilon
-    delta: Delta | None = None
-    analyst: str | None = None
-    request_id: str = ""
+    delta: Delta | None = paid.delta()  # noqa: RUF009  # a field
+
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        request_id: str
+
+    @classmethod
+    def of(cls, table: str, **words: Any) -> ProductsRequest:
+        """Return a checked request."""
+        return cls(**checked(cls(table=table, **words)))
 
     @property
     def body(self) -> str:

@@ -60,9 +60,9 @@ def regress(request: LearnRequest, desk: Desk) -> Regressed:
     _, table = find_private(desk.catalog, request.table)
     variables = _variables(table, request.target, request.features)
     found = measured_products(
-        ProductsRequest(
+        ProductsRequest.of(
             request.table,
-            tuple(variables),
+            variables=tuple(variables),
             known_last=True,
             epsilon=request.epsilon,
             delta=request.delta,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.anonymize.command import WrittenCopy, anonymize_file
-from discreet.anonymize.release import expose
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import open as open_curator
-from discreet.core.event import NonPrivate
 from discreet.core.progress import Progress, silent
+from discreet.ledger.ledger import Ledger
 
 
 def anonymize(
@@ -45,11 +45,6 @@ def anonymize(
 
     Guarantee: none; the dataset stays marked. (docs/anonymize.md)
     """
-
-    def remember(place: Path, dataset: str, event: NonPrivate) -> int:
-        with open_curator(place) as curator:
-            return expose(curator.ledger, dataset, event)
-
     wish = AnonymizeRequest.of(
         k=k,
         quasi=tuple(quasi),
@@ -72,10 +67,16 @@ def anonymize(
     return anonymize_file(
         str(source),
         wish,
-        remember=remember,
+        remember=_ledger_of,
         where=where,
         out=None if out is None else Path(out),
         report=None if report is None else Path(report),
         config=None if config is None else Path(config),
         progress=progress,
     )
+
+
+@contextmanager
+def _ledger_of(place: Path) -> Iterator[Ledger]:
+    with open_curator(place) as curator:
+        yield curator.ledger

@@ -1,4 +1,5 @@
 import csv
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow.parquet as pq
@@ -12,6 +13,7 @@ from discreet.anonymize.source import open_source
 from discreet.api import open as open_curator
 from discreet.catalog.propose.bare_file import bare_table
 from discreet.catalog.read.policy_file import load
+from discreet.core.event import NonPrivate
 from discreet.core.numbers import Epsilon
 from discreet.errors import InvalidInput
 
@@ -35,10 +37,18 @@ class Memory:
     def __init__(self, out):
         self.out, self.told = out, []
 
-    def __call__(self, place, dataset, event):
+    @contextmanager
+    def __call__(self, place):
+        self.place = place
+        yield self
+
+    def exposures(self, dataset):
+        return [each for _, name, each in self.told if name == dataset]
+
+    def record_exposure(self, dataset, *, reason, columns, note):
         assert not self.out.exists(), "the exposure is recorded before anything is written"
-        self.told.append((place, dataset, event))
-        return len(self.told) - 1
+        assert not note
+        self.told.append((self.place, dataset, NonPrivate(reason, columns)))
 
 
 def wish(**more):

@@ -14,7 +14,9 @@ from discreet.core.requests.asked import FieldKind, asked
 class InitAsked:
     """One proposal of a discreet.toml as it is asked for; `discreet.catalog.propose` checks it."""
 
-    out: str | Path = asked(FieldKind.PATH, "Where to write.", "discreet.toml")  # noqa: RUF009  # a field
+    out: str | Path = asked(  # noqa: RUF009  # a field
+        FieldKind.PATH, "Where to write.", "discreet.toml"
+    )
     epsilon: Number | Epsilon | None = asked(  # noqa: RUF009  # a field
         FieldKind.AMOUNT,
         "The most that one person can lose over all answers.",

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.numbers import Epsilon, Number
 from discreet.learn.estimators.asked_rows import checked_features, table_of
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
@@ -89,12 +89,12 @@ class PrivateKMeans(PrivateEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
         """Return the estimator, fitted; charged first. There are no `labels_`: see `predict`."""
         with table_of(self, X) as (desk, table):
-            request = ClusterRequest(
+            request = ClusterRequest.of(
                 table,
-                tuple(self.columns),
-                self.n_clusters,
-                Epsilon.of(self.epsilon),
-                None if self.delta is None else Delta.of(self.delta),
+                columns=tuple(self.columns),
+                clusters=self.n_clusters,
+                epsilon=self.epsilon,
+                delta=self.delta,
             )
             found = cluster(request, desk)
         self.cluster_centers_ = found.centres

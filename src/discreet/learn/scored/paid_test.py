@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import uuid
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.checked import checked
+from discreet.core.requests.look import LookAsked
 from discreet.core.schema import Table
 from discreet.engine.base import Engine, PaidReader
 from discreet.errors import InvalidInput, UnknownName
@@ -39,28 +40,20 @@ TAIL = math.log(20) / math.sqrt(2) / Z95
 """How much farther Laplace noise of one count goes, once in twenty times, than its deviation says."""
 
 
-@dataclass(frozen=True, slots=True)
-class TestRequest:
-    """One test of a model on a table, and who pays for it."""
+@dataclass(frozen=True, kw_only=True)
+class TestRequest(LookAsked):
+    """One test of a model on a table, and who pays for it, checked."""
 
     __test__ = False  # not for pytest
 
-    table: str
-    epsilon: Epsilon
-    analyst: str | None
-    request_id: str
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        request_id: str
 
     @classmethod
-    def of(
-        cls,
-        table: str,
-        *,
-        epsilon: Number | Epsilon,
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> TestRequest:
-        """Return a checked request."""
-        return cls(table, Epsilon.of(epsilon), analyst, request_id or uuid.uuid4().hex)
+    def of(cls, table: str, **words: Any) -> TestRequest:
+        """Return a checked request from the fields of `LookAsked`."""
+        return cls(**checked(LookAsked(table=table, **words)))
 
 
 def paid_test(request: TestRequest, model: AnyClassifier, desk: Desk) -> AnyClassifier:

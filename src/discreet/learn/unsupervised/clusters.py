@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests import paid
+from discreet.core.requests.checked import checked
+from discreet.core.requests.look import LookAsked
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
@@ -34,17 +37,22 @@ MARK = b"clusters "
 """What stored centres begin with: they are no answer to a query."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterRequest:
-    """Which columns of a table, how many clusters, and for how much."""
+@dataclass(frozen=True, kw_only=True)
+class ClusterRequest(LookAsked):
+    """Which columns of a table, how many clusters, and for how much; checked."""
 
-    table: str
     columns: tuple[str, ...]
     clusters: int
-    epsilon: Epsilon
-    delta: Delta | None
-    analyst: str | None = None
-    request_id: str = ""
+    delta: Delta | None = paid.delta()  # noqa: RUF009  # a field
+
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        request_id: str
+
+    @classmethod
+    def of(cls, table: str, **words: Any) -> ClusterRequest:
+        """Return a checked request."""
+        return cls(**checked(cls(table=table, **words)))
 
     @property
     def body(self) -> str:

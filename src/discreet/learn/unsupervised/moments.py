@@ -36,7 +36,7 @@ def moments(table: str, columns: Sequence[str], epsilon: Epsilon, desk: Desk) ->
     """
     _, found_table = find_private(desk.catalog, table)
     variables = _variables(found_table.columns, columns, found_table.name)
-    asked = ProductsRequest(table, tuple(variables), known_last=False, epsilon=epsilon)
+    asked = ProductsRequest.of(table, variables=tuple(variables), known_last=False, epsilon=epsilon)
     found = measured_products(asked, desk)
     half = np.array([float(v.upper - v.lower) / 2 for v in variables])
     middle = np.array([float(v.lower + v.upper) / 2 for v in variables])

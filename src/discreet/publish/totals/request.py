@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.requests import paid
+from discreet.core.requests.asked import FieldKind, asked
 from discreet.errors import InvalidInput
 from discreet.publish.spec import Spec, TableSpec
 
@@ -22,14 +24,22 @@ LONGEST = 10_000
 class TotalsRequest:
     """Running totals of the rows of one table by their date, from `start` on, for `days` days."""
 
-    name: str = field(metadata={"help": "What the series is called; charged once under this name."})
-    dataset: str = field(metadata={"help": "The dataset whose budget pays."})
-    table: str = field(metadata={"help": "The table whose rows are counted; each row is one unit."})
-    column: str = field(metadata={"help": "The date of a row, declared immutable."})
-    start: dt.date = field(metadata={"help": "The first day."})
-    days: int = field(metadata={"help": "The horizon: how many days are paid for."})
-    epsilon: Epsilon = field(metadata={"help": "The price of the whole horizon."})
-    delta: Delta = field(metadata={"help": "Its delta, above 0: the noise is Gaussian."})
+    name: str = asked(
+        FieldKind.TEXT, "What the series is called; charged once under this name.", longest=64
+    )
+    dataset: str = asked(FieldKind.TEXT, "The dataset whose budget pays.")
+    table: str = paid.column("The table whose rows are counted; each row is one unit.")
+    column: str = paid.column("The date of a row, declared immutable.")
+    start: dt.date = asked(FieldKind.TEXT, "The first day.")  # noqa: RUF009  # a field
+    days: int = asked(
+        FieldKind.WHOLE, "The horizon: how many days are paid for.", least=1, most=LONGEST
+    )
+    epsilon: Epsilon = asked(  # noqa: RUF009  # a field
+        FieldKind.AMOUNT, "The price of the whole horizon.", reads=Epsilon.of
+    )
+    delta: Delta = asked(  # noqa: RUF009  # a field
+        FieldKind.AMOUNT, "Its delta, above 0: the noise is Gaussian.", reads=Delta.of
+    )
 
     @classmethod
     def of(

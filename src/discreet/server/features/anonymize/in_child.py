@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from discreet.anonymize.curve import curve
-from discreet.anonymize.release import Memory, expose, release
+from discreet.anonymize.release import anonymize, measure_curve
 from discreet.anonymize.report import document
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
@@ -14,7 +13,6 @@ from discreet.report import to_fragment
 from discreet.report import write as write_report
 from discreet.report.rows import write_rows
 from discreet.server.features.anonymize.releases import Releases, StoredRelease
-from discreet.server.features.anonymize.source import source_of
 from discreet.server.jobs.child import Workbench
 from discreet.server.plain_json import finite
 from discreet.server.shelf import FRAGMENT
@@ -24,14 +22,9 @@ def measure(
     bench: Workbench, *, table: str, where: str | None, wish: AnonymizeRequest
 ) -> dict[str, Any]:
     """Return what several k would leave; the owner's look at exact counts is recorded first."""
-    curator = bench.curator()
-    dataset, source = source_of(curator, table, where)
-    curator.ledger.record_look(
-        dataset,
-        reason=f"what k-anonymity of {source.label} would leave",
-        columns=[f"{source.label}.{name}" for name in source.named(wish.quasi)],
+    before, points = measure_curve(
+        bench.curator(), table, wish, where=where, progress=bench.advance
     )
-    before, points = curve(source, wish, progress=bench.advance)
     return finite({"before": before.to_json(), "points": [point.to_json() for point in points]})
 
 
@@ -39,10 +32,7 @@ def make(
     bench: Workbench, *, state: Path, table: str, where: str | None, wish: AnonymizeRequest
 ) -> dict[str, Any]:
     """Return what an anonymized copy is: made, recorded as an exposure, then put on its shelf."""
-    curator = bench.curator()
-    dataset, source = source_of(curator, table, where)
-    memory = Memory(source.label, lambda event: expose(curator.ledger, dataset, event))
-    made = release(source, wish, lambda: memory, progress=bench.advance)
+    dataset, made = anonymize(bench.curator(), table, wish, where=where, progress=bench.advance)
     kept = Releases(state).keep(
         StoredRelease.new(dataset, made.label, finite(made.to_json())),
         lambda place: _fill(bench, made, place),

@@ -10,6 +10,7 @@ from fastapi.responses import FileResponse, Response
 from pydantic import Field, StrictStr
 
 from discreet.anonymize.hierarchy.levels import parse_hierarchy
+from discreet.anonymize.release import source_of
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeAsked
 from discreet.server.access.auth import Id, allow, api_router
@@ -17,7 +18,6 @@ from discreet.server.access.tokens import Role
 from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.anonymize.releases import Releases
-from discreet.server.features.anonymize.source import source_of
 from discreet.server.jobs.long import LongTask, submit_long
 
 router = api_router("anonymize")
