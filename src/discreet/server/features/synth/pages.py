@@ -23,7 +23,11 @@ from discreet.server.views import datasets_view, kept_view, start_of
 from discreet.synth.report.publishable import SLOW
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
-FEATURE = Feature((routes.router, router), places=(Place("Synthesize", "/synthesize", 30),))
+FEATURE = Feature(
+    (routes.router, router),
+    places=(Place("Synthesize", "/synthesize", 30),),
+    warm=("discreet.synth.run",),
+)
 
 WORDS = {
     "auto": "Counts the rows, then takes what suits them and the price. The best for most tables.",
