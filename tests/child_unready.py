@@ -3,4 +3,4 @@
 from discreet.server.jobs import child
 
 main = child.main
-child.get_ready = lambda: None
+child.get_ready = lambda _modules: None

@@ -51,11 +51,11 @@ def drawn_by(orders):
 def get_ready():
     """Import what jobs need."""
     from discreet.server import features
-    from discreet.server.jobs import child
+    from discreet.server.feature import warm_modules
 
     import_module("pandas")  # Arrow asks for it when it writes
-    for room in child._ROOMS:
-        import_module(room)
+    for name in ("discreet.api", *warm_modules()):
+        import_module(name)
     for file in sorted(Path(features.__file__).parent.glob("*/in_child.py")):
         import_module(f"{features.__name__}.{file.parent.name}.in_child")
 

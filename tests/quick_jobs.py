@@ -88,8 +88,8 @@ def quick_jobs(modules=(children.MODULE,)):
     """Let servers of this process start the processes of their jobs so, where these are their modules."""
     real = children.JobProcess
 
-    def process(module, hidden, *, spare=False):
-        if spare or module not in modules:
+    def process(module, hidden, *, spare=None):
+        if spare is not None or module not in modules:
             return real(module, hidden, spare=spare)
         return QuickProcess(module, hidden)
 

@@ -24,7 +24,7 @@ from discreet.engine.base import Engine
 from discreet.ledger.ledger import Ledger
 
 
-class Declared(Protocol):
+class AnonymizeDesk(Protocol):
     """A catalog with its engine and its ledger, such as a curator."""
 
     @property
@@ -50,7 +50,7 @@ class Memory:
 
 
 def anonymize(
-    held: Declared,
+    held: AnonymizeDesk,
     table: str,
     wish: AnonymizeRequest,
     *,
@@ -64,7 +64,7 @@ def anonymize(
 
 
 def measure_curve(
-    held: Declared,
+    held: AnonymizeDesk,
     table: str,
     wish: AnonymizeRequest,
     *,
@@ -81,7 +81,7 @@ def measure_curve(
     return curve(source, wish, progress=progress)
 
 
-def source_of(held: Declared, table: str, where: str | None) -> tuple[str, AnonymizeSource]:
+def source_of(held: AnonymizeDesk, table: str, where: str | None) -> tuple[str, AnonymizeSource]:
     """Return the dataset and the table in the engine of the catalog, hidden columns marked."""
     dataset, name = find_table(held.catalog, table)
     return dataset, declared_source(held.engine, held.catalog, dataset, name, where=where)

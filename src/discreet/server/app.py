@@ -19,21 +19,11 @@ from discreet.server.access.headers import SecurityHeaders
 from discreet.server.access.limits import BodyLimit
 from discreet.server.access.sign_in import SignInByAddress
 from discreet.server.context import Context
-from discreet.server.feature import features
+from discreet.server.feature import features, larger_bodies, warm_modules
 from discreet.server.logs import RequestLog
 from discreet.server.problems import add_problems
 from discreet.server.settings import Settings
 from discreet.server.watch import health
-
-UPLOADS = f"{API}/data/uploads"
-OWN_FILES = f"{API}/lab/{{name}}/own"
-ENVELOPE = 64 << 10
-"""Bytes that a multipart form may add to its file."""
-REVIEW = 8 << 20
-"""Bytes of a review, which may list long categories."""
-REPORTS_TO = (f"{API}/surveys/{{name}}/reports", f"{API}/surveys/{{name}}/reports/batch")
-REPORTS = 64 << 20
-"""Bytes to a survey's collector, which has limits of its own and counts what goes beyond them."""
 
 OWN_ROUTERS = (tokens.router, audit.router, health.router)
 """What every server has, whatever its features."""
@@ -41,7 +31,7 @@ OWN_ROUTERS = (tokens.router, audit.router, health.router)
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the application; its curator, ledger and engine open now and close with it."""
-    context = Context.open(settings)
+    context = Context.open(settings, warm=warm_modules())
     try:
         return _built(context)
     except BaseException:
@@ -100,21 +90,6 @@ def _refuse_unguarded(app: FastAPI) -> None:
             raise InternalError(f"{route} is not guarded")
 
 
-def larger_bodies(settings: Settings) -> list[tuple[str, int]]:
-    """Return the routes that take more than others, and how many bytes.
-
-    Each lets a caller pass, by role, before it reads a body; those of surveys count for themselves.
-    """
-    files = (settings.max_upload_mb << 20) + ENVELOPE
-    return [
-        (UPLOADS, files),
-        (f"{UPLOADS}/{{id}}", REVIEW),
-        (f"{UPLOADS}/{{id}}/{{part}}", REVIEW),
-        (OWN_FILES, files),
-        *((route, REPORTS) for route in REPORTS_TO),
-    ]
-
-
 def _one_route(written: str) -> re.Pattern[str]:
     """Return what the addresses of one route look like: a name has no stroke in it."""
     return re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(written)))
@@ -129,7 +104,7 @@ def _add_layers(app: FastAPI, context: Context) -> None:
     def limit_of(path: str) -> int:
         return next((size for route, size in larger if route.fullmatch(path)), usual)
 
-    larger = [(_one_route(route), size) for route, size in larger_bodies(settings)]
+    larger = [(_one_route(route), size) for route, size in larger_bodies(settings).items()]
     app.add_middleware(SignInByAddress, context=context)
     app.add_middleware(BodyLimit, limit_of=limit_of)
     app.add_middleware(SecurityHeaders, tls=settings.tls)

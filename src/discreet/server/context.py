@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -44,8 +44,11 @@ class Context:
     """What features keep for their routes, by how it is made."""
 
     @classmethod
-    def open(cls, settings: Settings) -> Context:
-        """Return everything opened and ready; `close` gives it back."""
+    def open(cls, settings: Settings, *, warm: Sequence[str] = ()) -> Context:
+        """Return everything opened and ready; `close` gives it back.
+
+        `warm` are modules that a process imports while it waits for a job.
+        """
         AuditLog(settings.state_folder).verify()  # before anything is opened that must be closed
         workspace = Workspace(settings.config)
         access = AccessDb(settings.state_folder)
@@ -67,6 +70,7 @@ class Context:
                 ChildLimits(settings.job_memory_mb, settings.job_seconds),
                 hidden=settings.secret_variables,
                 spare=settings.spare_child,
+                warm=warm,
             ),
             planner=Planner(),
             by_token=Buckets(settings.rate, settings.burst),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -13,10 +13,13 @@ from fastapi import APIRouter, FastAPI
 from discreet.server import features as folder
 from discreet.server.access.auth import add_routes
 from discreet.server.access.tokens import Role
+from discreet.server.settings import Settings
 
 EVERYBODY = frozenset([*Role, None])
 ASKERS = frozenset({Role.OWNER, Role.ANALYST})
 OWNERS = frozenset({Role.OWNER})
+ENVELOPE = 64 << 10
+"""Bytes that a multipart form may add to its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +34,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A capability of the server: its routes, its places, and what it sets up once they are there."""
+    """A capability of the server: its routes, its places, and what it sets up once they are there.
+
+    `larger` names the routes that take more bytes than others: each lets a caller pass, by role, before
+    it reads a body, or counts for itself. `warm` are modules that its jobs need: a process that waits
+    for one imports them meanwhile.
+    """
 
     routers: tuple[APIRouter, ...]
     places: tuple[Place, ...] = ()
     set_up: Callable[[FastAPI], None] | None = None
+    larger: Callable[[Settings], Mapping[str, int]] = lambda _settings: {}
+    warm: tuple[str, ...] = ()
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes to the application, and whatever they share."""
@@ -50,6 +60,21 @@ def features() -> tuple[Feature, ...]:
     """Return the FEATURE in the pages of every folder of features/; adding one is adding a folder."""
     names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__))
     return tuple(import_module(f"{folder.__name__}.{name}.pages").FEATURE for name in names)
+
+
+def larger_bodies(settings: Settings) -> dict[str, int]:
+    """Return the routes of all features that take more than others, and how many bytes."""
+    return {route: size for each in features() for route, size in each.larger(settings).items()}
+
+
+def warm_modules() -> tuple[str, ...]:
+    """Return what a process imports while it waits for a job of any feature."""
+    return tuple(dict.fromkeys(name for each in features() for name in each.warm))
+
+
+def largest_form(settings: Settings) -> int:
+    """Return the bytes of a form that holds one file, as large as a file may be."""
+    return (settings.max_upload_mb << 20) + ENVELOPE
 
 
 def places(role: Role | None) -> list[Place]:

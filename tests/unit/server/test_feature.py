@@ -1,12 +1,14 @@
 """Features are found by their folders, and each role sees its own places."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 from fastapi import FastAPI
 
 from discreet.server import feature
 from discreet.server.access.tokens import Role
+from discreet.server.settings import Settings
 
 
 def names(role):
@@ -36,13 +38,16 @@ def test_a_new_folder_is_a_new_feature(tmp_path, monkeypatch):
         "@everybody\n"
         "def toy():\n"
         "    return 'a toy'\n"
-        "FEATURE = Feature((router,), (Place('Toy', '/toy', 999, EVERYBODY),))\n",
+        "FEATURE = Feature((router,), (Place('Toy', '/toy', 999, EVERYBODY),), "
+        "larger=lambda _: {'/toy': 5}, warm=('toy.work',))\n",
         encoding="utf-8",
     )
     monkeypatch.setattr(feature.folder, "__path__", [*feature.folder.__path__, str(tmp_path)])
     feature.features.cache_clear()
     try:
         assert names(None)[-1] == "Toy"
+        assert feature.larger_bodies(Settings(tmp_path / "discreet.toml"))["/toy"] == 5
+        assert feature.warm_modules()[-1] == "toy.work"
         app = FastAPI()
         feature.features()[-1].add_to(app)
         assert any(getattr(route, "path", "") == "/toy" for route in app.routes)
@@ -79,3 +84,8 @@ def test_what_all_features_ask_with_lies_above_them(tmp_path):
     assert leaning(tmp_path) == {("toy", "query.body")}
     above = Path(feature.folder.__path__[0]).parent / "asking"
     assert not [path for path in above.glob("*.py") if "server.features" in path.read_text()]
+
+
+def test_what_waits_for_a_job_can_import_what_it_is_told_to():
+    assert {"discreet.synth.run", "discreet.learn.run"} <= set(feature.warm_modules())
+    assert all(find_spec(name) for name in feature.warm_modules())

@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -31,15 +31,6 @@ if TYPE_CHECKING:
 
 _TOLD = frozenset({"charging", "charged"})
 """Steps that are told; a long job reads in many small ones, which are told as progress."""
-
-_ROOMS = (
-    "discreet.api",
-    "discreet.synth.run",
-    "discreet.learn.run",
-    "discreet.publish.run",
-    "discreet.anonymize.run",
-)
-"""What a process that waits imports meanwhile."""
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -88,13 +79,13 @@ class _LogFrames(logging.Handler):
 def main() -> None:
     """Do the one order that comes over the socket whose number is the first argument.
 
-    With the word "spare" behind it, it first gets ready what most jobs need.
+    With the word "spare" behind it, it first gets ready what jobs need: the modules named behind that.
     """
     wire = Connection(int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     os.umask(0o077)
     if "spare" in sys.argv[2:]:
-        get_ready()
+        get_ready(sys.argv[3:])
     try:
         frame = wire.recv_bytes()
     except (EOFError, OSError):
@@ -108,10 +99,10 @@ def main() -> None:
     os._exit(0)
 
 
-def get_ready() -> None:
-    """Import and start what takes a second or two in every job: our rooms, and the drawing of charts."""
-    for room in _ROOMS:
-        import_module(room)
+def get_ready(modules: Sequence[str]) -> None:
+    """Import and start what takes a second or two in a job: rooms of the house, and the drawing of charts."""
+    for name in ("discreet.api", *modules):
+        import_module(name)
     from discreet.report.svg import to_svg
 
     with suppress(DiscreetError):  # whoever needs a chart says what is missing

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,13 +59,15 @@ class JobProcess:
         the group is never signalled afterwards.
     """
 
-    def __init__(self, module: str, hidden: Collection[str], *, spare: bool = False) -> None:
+    def __init__(
+        self, module: str, hidden: Collection[str], *, spare: Sequence[str] | None = None
+    ) -> None:
         self._wire, theirs = multiprocessing.Pipe()
         # A fresh interpreter, not a fork: locks of the server's threads would be copied while held.
         # -P: the folder we happen to stand in must not be able to replace a module.
         start = [sys.executable, "-P", "-c", _START.format(module)]
         self._process = subprocess.Popen(  # noqa: S603 our own interpreter and module
-            [*start, str(theirs.fileno()), *(["spare"] if spare else [])],
+            [*start, str(theirs.fileno()), *([] if spare is None else ["spare", *spare])],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -148,13 +150,14 @@ class Children:
         *,
         hidden: Collection[str] = (),
         spare: bool = False,
+        warm: Sequence[str] = (),
         module: str = MODULE,
     ) -> None:
         self._state = state
         self._limits = limits
         self._hidden = frozenset(hidden)
         self.module = module
-        self._keeps_spare = spare
+        self._keeps_spare, self._warm = spare, tuple(warm)
         self._spare: JobProcess | None = None
         self._lock = threading.Lock()
         sweep(state)
@@ -163,7 +166,7 @@ class Children:
         """Have a process ready that has started what jobs need: a job is about to come, probably."""
         with self._lock:
             if self._keeps_spare and self._spare is None:
-                self._spare = JobProcess(self.module, self._hidden, spare=True)
+                self._spare = JobProcess(self.module, self._hidden, spare=self._warm)
 
     def close(self) -> None:
         """End the process that waits, and keep none ready any more."""

@@ -183,9 +183,12 @@ def test_no_child_outlives_its_server_and_a_twin_without_the_check_is_caught(tmp
 
 
 def test_a_spare_process_does_the_next_job_and_ends_with_the_server(tmp_path):
-    found = children(tmp_path, spare=True, module="child_unready")
+    found = children(tmp_path, spare=True, warm=("a.room",), module="child_unready")
     found.warm()
     first = found._spare
+    assert first._process.args[-2:] == ["spare", "a.room"], (
+        "what features want is imported meanwhile"
+    )
     found.warm()
     assert found._spare is first
     answer = found.run(job(), "child_tasks:echo", {})

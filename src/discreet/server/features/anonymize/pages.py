@@ -21,7 +21,7 @@ from discreet.server.rendering import page
 from discreet.server.views import datasets_view, kept_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
-FEATURE = Feature((routes.router, router))
+FEATURE = Feature((routes.router, router), warm=("discreet.anonymize.run",))
 
 
 @router.get("/anonymize")

@@ -30,6 +30,7 @@ FEATURE = Feature(
     ),
     places=(Place("Data", "/data", 80, OWNERS),),
     set_up=routes.set_up,
+    larger=routes.larger_bodies,
 )
 
 SHOWN_LINES = 30

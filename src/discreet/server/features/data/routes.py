@@ -10,9 +10,10 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
 from discreet.server.access.audit import Actor, Deed
-from discreet.server.access.auth import Id, allow, api_router, tell
+from discreet.server.access.auth import API, Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import Context, context_of
+from discreet.server.feature import largest_form
 from discreet.server.features.data.review.confirm import confirm as confirm_review
 from discreet.server.features.data.review.confirm import dataset_of, open_for
 from discreet.server.features.data.review.losses import draft_losses
@@ -22,8 +23,12 @@ from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.examine import take_in
 from discreet.server.features.data.upload.receive import FIELD, OVERHEAD
 from discreet.server.features.data.upload.store import UploadStore, expire, uploads_of
+from discreet.server.settings import Settings
 
 router = api_router("data")
+UPLOADS = f"{API}/data/uploads"
+REVIEW = 8 << 20
+"""Bytes of a review, which may list long categories."""
 SERVER = Actor("server")
 """Who deletes what has expired."""
 
@@ -41,6 +46,12 @@ _BODY = {
         },
     }
 }
+
+
+def larger_bodies(settings: Settings) -> dict[str, int]:
+    """Return the routes that take a file or a review, and how many bytes."""
+    one = f"{UPLOADS}/{{id}}"
+    return {UPLOADS: largest_form(settings), one: REVIEW, f"{one}/{{part}}": REVIEW}
 
 
 def set_up(app: FastAPI) -> None:

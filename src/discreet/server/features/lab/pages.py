@@ -24,6 +24,7 @@ FEATURE = Feature(
     (routes.router, router),
     places=(Place("Teach & attack", "/lab", 60),),
     set_up=routes.set_up,
+    larger=routes.larger_bodies,
 )
 
 FIRST = "linkage"

@@ -8,13 +8,15 @@ from fastapi import FastAPI, Path, Request
 from pydantic import Field
 
 from discreet.attack.attacks import Attack, all_attacks, attack_named
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import API, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.asking.request_id import IdempotencyKey
+from discreet.server.feature import largest_form
 from discreet.server.features.lab.outcomes import Shown, result_id
 from discreet.server.features.lab.own_files import forget_files, submit_own
 from discreet.server.features.lab.work import lab_of, run_attack, sliders, turned
 from discreet.server.plain_json import Body
+from discreet.server.settings import Settings
 
 router = api_router("lab")
 
@@ -25,6 +27,11 @@ class Run(Body):
     """How to run an attack: its settings by name; those left out keep their defaults."""
 
     settings: dict[str, int | float | str] = Field({})
+
+
+def larger_bodies(settings: Settings) -> dict[str, int]:
+    """Return the route that takes files of an owner's own, and how many bytes."""
+    return {f"{API}/lab/{{name}}/own": largest_form(settings)}
 
 
 def set_up(app: FastAPI) -> None:

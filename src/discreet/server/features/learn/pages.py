@@ -29,6 +29,7 @@ router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
     (routes.router, choices.router, recommenders.router, router),
     places=(Place("Models", "/models", 50),),
+    warm=("discreet.learn.run",),
 )
 
 

@@ -25,6 +25,7 @@ router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
     (routes.router, router),
     places=(Place("Publish", "/publish", 20, frozenset({Role.OWNER, Role.REVIEWER})),),
+    warm=("discreet.publish.run",),
 )
 
 NOT_KEYS = {"table", "measure"}

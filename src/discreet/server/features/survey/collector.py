@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import DiscreetError, InvalidInput, RequestConflict, TooLarge
-from discreet.server.access.auth import Id, api_router, everybody
+from discreet.server.access.auth import API, Id, api_router, everybody
 from discreet.server.features.survey.reading import (
     CBOR,
     LARGEST_BATCH,
@@ -21,11 +21,21 @@ from discreet.server.features.survey.reading import (
     kind_of,
 )
 from discreet.server.features.survey.shelf import shelf_of
+from discreet.server.settings import Settings
 from discreet.survey.collect.batch import donations_of, twins_of
 from discreet.survey.collect.check import Refusal
 from discreet.survey.collect.store import SurveyStore, Taken
 
 router = api_router("survey")
+REPORTS = 64 << 20
+"""Bytes to a survey's collector, which has limits of its own and counts what goes beyond them."""
+
+
+def larger_bodies(_settings: Settings) -> dict[str, int]:
+    """Return the routes that take reports, and how many bytes."""
+    one = f"{API}/surveys/{{name}}/reports"
+    return {one: REPORTS, f"{one}/batch": REPORTS}
+
 
 Take = Callable[[SurveyStore, str, bytes], Taken]
 

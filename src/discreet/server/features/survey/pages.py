@@ -20,6 +20,7 @@ router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
     (collector.router, routes.router, router, respondent.router),
     places=(Place("Survey", "/surveys", 40),),
+    larger=collector.larger_bodies,
 )
 
 EXAMPLE = """title = "Smoking at our school"

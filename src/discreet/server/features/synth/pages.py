@@ -22,7 +22,11 @@ from discreet.server.views import datasets_view, kept_view, start_of
 from discreet.synth.methods.registry import METHODS
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
-FEATURE = Feature((routes.router, router), places=(Place("Synthesize", "/synthesize", 30),))
+FEATURE = Feature(
+    (routes.router, router),
+    places=(Place("Synthesize", "/synthesize", 30),),
+    warm=("discreet.synth.run",),
+)
 
 
 @router.get("/synthesize")
