@@ -10,7 +10,7 @@ from discreet.api import Curator, Planner
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
 from discreet.server.jobs.queue import Job
-from discreet.server.jobs.watched import Tell, watched
+from discreet.server.jobs.watched import watched
 from discreet.server.workspace import Workspace
 
 
@@ -57,19 +57,15 @@ def curator_for(
     *,
     asker: str,
     planner: Planner | None = None,
-    tell: Tell | None = None,
 ) -> Iterator[Curator]:
     """Lend the curator in force as `analyst` sees it, watched by `job`: cancelling it stops what is read.
 
-    With a `planner`, texts are tried by it before they are planned. The job is told of the steps
-    unless `tell` is.
+    With a `planner`, texts are tried by it before they are planned.
     """
     with workspace.curator() as curator:
         job.stop = lambda thread: curator.engine.cancel(thread=thread)
         try:
-            seen = watched(
-                curator.seen_by(analyst), tell=tell or job.tell, turn=job.turn, asker=asker
-            )
+            seen = watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn, asker=asker)
             yield seen if planner is None else rehearsed(seen, curator.catalog, planner)
         finally:
             job.stop = None

@@ -8,17 +8,17 @@ from fastapi import Request
 
 from discreet.core.requests.learn import SelectAsked
 from discreet.learn.select import SelectRequest, planned_choice
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import allow, api_router
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.query.asked_body import body_of
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.query.paid import SAID, PaidAsk, foreseen
-from discreet.server.jobs.queue import Job
-from discreet.server.jobs.rehearsed import curator_for
+from discreet.server.features.query.paid import PaidAsk, foreseen
+from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.plain_json import finite
 
 router = api_router("choices")
+_CHILD = "discreet.server.features.learn.in_child:choose"
 
 
 _Fields: Any = body_of(SelectAsked)
@@ -34,23 +34,14 @@ def choose(
     request: Request, body: ChoiceBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start choosing one of a column's values; follow the job: its answer is the choice."""
-    context, who = context_of(request), caller(request)
     paid = PaidAsk.of(request, body, idempotency_key)
     _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    asked: dict[str, Any] = body.given(SelectAsked, leave=SAID) | paid.charged
-
-    def work(job: Job) -> dict[str, Any]:
-        def tell(step: str) -> None:
-            if step in ("charging", "charged"):
-                job.tell(step)
-            else:
-                job.check()
-
-        with curator_for(job, context.workspace, paid.analyst, asker=who.name, tell=tell) as seen:
-            return finite(seen.select(body.table, **asked).to_json())
-
-    name = paid.request_id
-    return {"job": context.runner.submit(who.key, work, request_id=name, keep=True, long=True).id}
+    asked = {
+        "payer": paid.analyst,
+        "asked": body.given(SelectAsked, leave=("analyst",)) | {"request_id": paid.request_id},
+    }
+    task = LongTask(_CHILD, asked, charge=paid.request_id, payer=paid.analyst)
+    return {"job": submit_long(request, task, request_id=paid.request_id).id}
 
 
 @router.post("/choices/explain")

@@ -15,7 +15,6 @@ from fastapi import Request
 from discreet.api import Curator, promise
 from discreet.core.answer import Spent
 from discreet.core.numbers import Epsilon
-from discreet.core.owner import OWNER
 from discreet.learn.one_look import PlannedLook
 from discreet.learn.prepare import Training
 from discreet.learn.recommend.run import RecommenderPlan, RecommendRequest
@@ -49,11 +48,6 @@ class PaidAsk:
     def id(self) -> str:
         """Return the name of what is kept: the same request again is the same thing."""
         return hashlib.sha256(repr((self.analyst, self.request_id)).encode()).hexdigest()[:32]
-
-    @property
-    def charged(self) -> dict[str, str]:
-        """Return whom the curator charges, under which id."""
-        return {"analyst": self.analyst or OWNER, "request_id": self.request_id}
 
 
 def price_of(
