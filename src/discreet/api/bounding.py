@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
@@ -16,9 +16,6 @@ from discreet.release.desk import Desk, PlainDesk
 from discreet.release.pipeline import explain, release
 from discreet.release.request import Request
 from discreet.release.rows_probe import histogram, probe_catalog, probe_sql
-
-if TYPE_CHECKING:
-    from discreet.api.curator import Curator
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
@@ -74,65 +71,59 @@ class BoundsTrade:
 
 
 def price(
-    curator: Curator, table: str, *, epsilon: Number | Epsilon, analyst: str | None = None
+    desk: Desk, table: str, *, epsilon: Number | Epsilon, payer: str | None = None
 ) -> Explanation:
-    """Return what the look would cost; spends nothing."""
-    dataset, found = _find(curator, table)
-    request = Request.of(
-        probe_sql(dataset, found), epsilon=epsilon, analyst=curator.account_of(analyst)
-    )
-    return explain(request, _probed(curator, probe_catalog(curator.catalog, dataset, found)))
+    """Return what the look would cost `payer`; spends nothing."""
+    dataset, found = _find(desk.catalog, table)
+    request = Request.of(probe_sql(dataset, found), epsilon=epsilon, analyst=payer)
+    return explain(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
 
 
 def trade(
-    curator: Curator,
+    desk: Desk,
     table: str,
     *,
     epsilon: Number | Epsilon,
     at: Number | Epsilon = 1,
-    analyst: str | None = None,
+    payer: str | None = None,
     request_id: str | None = None,
 ) -> BoundsTrade:
-    """Return what each bound leaves out beside the noise of a count for epsilon `at`, charged first.
+    """Return what each bound leaves out beside the noise of a count for epsilon `at`, charged first to `payer`.
 
     Charged like any question; from then on answers about the table say what its bound leaves out.
     """
-    dataset, found = _find(curator, table)
+    dataset, found = _find(desk.catalog, table)
     request = Request.of(
-        probe_sql(dataset, found),
-        epsilon=epsilon,
-        analyst=curator.account_of(analyst),
-        request_id=request_id,
+        probe_sql(dataset, found), epsilon=epsilon, analyst=payer, request_id=request_id
     )
-    answer = release(request, _probed(curator, probe_catalog(curator.catalog, dataset, found)))
+    answer = release(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
     told = histogram(answer)
     if told is None:
         raise EngineFailed("The answer tells nothing about rows of people.")
     now, each = found.max_rows, Epsilon.of(at)
     chosen = sorted({*BOUNDS, *([] if now is None else [now])})
     bounds = tuple(
-        BoundNoise(told.lost(bound), _noise(curator, dataset, found, bound, each))
-        for bound in chosen
+        BoundNoise(told.lost(bound), _noise(desk, dataset, found, bound, each)) for bound in chosen
     )
     return BoundsTrade(found.name, now, each, bounds, answer)
 
 
-def _probed(curator: Curator, catalog: Catalog) -> Desk:
-    return PlainDesk(catalog, curator.ledger, curator.engine, curator.rng)
+def _probed(desk: Desk, catalog: Catalog) -> Desk:
+    return PlainDesk(catalog, desk.ledger, desk.engine, desk.rng)
 
 
-def _find(curator: Curator, written: str) -> tuple[Dataset, Table]:
+def _find(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
     dataset, _, name = written.rpartition(".")
-    table = curator.catalog.table(name, dataset or None)
-    return curator.catalog.dataset(dataset) if dataset else curator.catalog.dataset_of(table), table
+    table = catalog.table(name, dataset or None)
+    return catalog.dataset(dataset) if dataset else catalog.dataset_of(table), table
 
 
-def _noise(curator: Curator, dataset: Dataset, table: Table, bound: int, epsilon: Epsilon) -> float:
+def _noise(desk: Desk, dataset: Dataset, table: Table, bound: int, epsilon: Epsilon) -> float:
     """Return the expected noise of a count of all rows under a bound: from the one source of it."""
     place = ".".join('"' + name.replace('"', '""') + '"' for name in (dataset.name, table.name))
     request = Request.of(
         f"SELECT COUNT(*) AS n FROM {place}", epsilon=epsilon, analyst=None, fresh=True
     )
-    catalog = probe_catalog(curator.catalog, dataset, table, bound)
-    said = explain(request, _probed(curator, catalog))
+    catalog = probe_catalog(desk.catalog, dataset, table, bound)
+    said = explain(request, _probed(desk, catalog))
     return float(said.expected_error["n"] or 0.0)

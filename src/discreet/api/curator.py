@@ -115,7 +115,8 @@ class Curator(Publishing, Learning):
         """Return what each `max_rows` leaves out beside its noise, charged first (`bounding.trade`)."""
         from discreet.api.bounding import trade
 
-        return trade(self, table, epsilon=epsilon, **asked)
+        payer = self.account_of(asked.pop("analyst", None))
+        return trade(self, table, epsilon=epsilon, payer=payer, **asked)
 
     def synthesize(
         self,

@@ -39,7 +39,8 @@ def bounds(
 
     with open_curator(config) as curator:
         if explain:
-            said = price(curator, table, epsilon=epsilon, analyst=analyst)
+            payer = curator.account_of(analyst)
+            said = price(curator, table, epsilon=epsilon, payer=payer)
             tell(said.to_json(), lambda: price_words(said), json=json)
             return
         with waiting("Asking"):

@@ -45,7 +45,7 @@ async def explain(request: Request, body: BoundsBody) -> dict[str, Any]:
 def _price(context: Context, body: BoundsBody, analyst: str | None) -> dict[str, Any]:
     with context.workspace.curator() as curator:
         seen = curator.seen_by(analyst)
-        said = price(seen, body.table, epsilon=body.epsilon, analyst=analyst or OWNER)
+        said = price(seen, body.table, epsilon=body.epsilon, payer=seen.account_of(analyst))
         return finite(said.to_json())
 
 
