@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import Request
-from fastapi.concurrency import run_in_threadpool
 from pydantic import Field, StrictStr
 
+from discreet.api import Curator
 from discreet.api.bounding import price
 from discreet.core.owner import OWNER
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import Context, context_of
+from discreet.server.context import context_of
 from discreet.server.features.query.asked_body import Amount
 from discreet.server.features.query.body import payer_of
-from discreet.server.jobs.lasting import answer_of
+from discreet.server.jobs.lasting import answer_of, planned
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.plain_json import Body, finite
@@ -37,16 +37,14 @@ class BoundsBody(Body):
 @allow(Role.OWNER, Role.ANALYST)
 async def explain(request: Request, body: BoundsBody) -> dict[str, Any]:
     """Say what the look would cost; spend nothing."""
-    analyst, context = payer_of(caller(request), body.analyst), context_of(request)
-    found: dict[str, Any] = await run_in_threadpool(_price, context, body, analyst)
-    return found
+    analyst = payer_of(caller(request), body.analyst)
 
-
-def _price(context: Context, body: BoundsBody, analyst: str | None) -> dict[str, Any]:
-    with context.workspace.curator() as curator:
+    def foretold(curator: Curator) -> dict[str, Any]:
         seen = curator.seen_by(analyst)
         said = price(seen, body.table, epsilon=body.epsilon, payer=seen.account_of(analyst))
         return finite(said.to_json())
+
+    return await planned(request, foretold)
 
 
 @router.post("/bounds")
