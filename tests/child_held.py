@@ -1,12 +1,13 @@
 """A child that stops at one place, after it has written its number into a file, until FILE.go is there.
 
-CHILD_HELD names the place and the file: "before the charge", "charged", "stored", or a word of progress.
+CHILD_HELD names the place and the file: "before the charge", "charged", "chosen", "stored", or a word of progress.
 """
 
 import os
 import time
 from pathlib import Path
 
+from discreet.learn import select
 from discreet.ledger.ledger import Ledger
 from discreet.release import outcome
 from discreet.server.jobs import child
@@ -44,4 +45,5 @@ def _advance(bench, done, of, what):
 _TOLD = child.Workbench.advance
 child.Workbench.advance = _advance
 Ledger.charge = _held("before the charge", _held("charged", Ledger.charge), before=True)
+select._chosen = _held("chosen", select._chosen)
 outcome._kept = _held("stored", outcome._kept)

@@ -19,6 +19,8 @@ from server_kit import CANARY, COUNT, plain_client, running, write_world
 SYNTH = "/api/v1/synth"
 WISH = {"table": "census.people", "epsilon": "0.5", "method": "independent", "rows": 50}
 FITTING = "storing the codes"
+CHOICES = "/api/v1/choices"
+CHOICE = {"table": "census.people", "column": "sex", "epsilon": "0.5"}
 PROGRAM = Path(__file__).resolve().parents[1] / "browser" / "killable.py"
 
 
@@ -37,18 +39,19 @@ def owner(server):
 
 @pytest.fixture
 def held(server, tmp_path, monkeypatch):
-    """Return a function that starts a copy whose child stops at a place, and gives job and process.
+    """Return a function that starts a copy, or something else, whose child stops at a place, and gives job and process.
 
     A quick one is forked for its job, and its engine is not its own.
     """
 
-    def start(client, where, name, *, file="here", quick=False):
+    def start(client, where, name, *, file="here", quick=False, post=(SYNTH, WISH)):
         place = tmp_path / file
         monkeypatch.setenv("PYTHONPATH", on_path())
         monkeypatch.setenv("CHILD_HELD", f"{where}|{place}")
         if not quick:
             monkeypatch.setattr(server.context.children, "module", "child_held")
-        job = client.post(SYNTH, json=WISH | {"request_id": name}).json()["job"]
+        path, body = post
+        job = client.post(path, json=body | {"request_id": name}).json()["job"]
         eventually(place.exists, "the child did not get there")
         monkeypatch.undo()
         return job, int(place.read_text())
@@ -62,8 +65,9 @@ def follow(client, job):
     return client.get(f"/api/v1/jobs/{job}").json()
 
 
-def again(client, name):
-    return follow(client, client.post(SYNTH, json=WISH | {"request_id": name}).json()["job"])
+def again(client, name, post=(SYNTH, WISH)):
+    path, body = post
+    return follow(client, client.post(path, json=body | {"request_id": name}).json()["job"])
 
 
 def charges(client, name):
@@ -148,6 +152,41 @@ def test_one_request_killed_at_every_other_place_is_paid_once_and_told_truly(own
     assert ended["state"] == "done", ended
     assert ended["answer"]["free"] is True
     assert charges(owner, "again") == ["answered"]
+
+
+@pytest.mark.parametrize("how", ["killed", "cancelled"])
+def test_a_choice_ended_in_the_middle_is_paid_and_lost(server, owner, held, how):
+    post, name = (CHOICES, CHOICE), f"choice-{how}"
+    job, child = held(owner, "chosen", name, post=post)
+    assert child != os.getpid()
+    assert len(group(child)) > 1, "it has an engine of its own"
+    if how == "killed":
+        os.kill(child, signal.SIGKILL)
+    else:
+        owner.delete(f"/api/v1/jobs/{job}")
+    found = follow(owner, job)
+    assert (found["state"], found["charged"]) == ("failed" if how == "killed" else how, True)
+    eventually(lambda: group(child) == [], "an engine outlived its job")
+    assert left(server) == []
+    assert charges(owner, name) == ["lost"]
+    lost = again(owner, name, post)["problem"]
+    assert (lost["kind"], lost["status"]) == ("AnswerLost", 410)
+    assert charges(owner, name) == ["lost"]
+
+
+def test_a_choice_killed_once_it_is_stored_is_final_and_given_again(owner, held):
+    post, name = (CHOICES, CHOICE), "choice-stored"
+    job, child = held(owner, "stored", name, file="choice", quick=True, post=post)
+    os.kill(child, signal.SIGKILL)
+    found = follow(owner, job)
+    assert found["state"] == "failed"
+    assert "what was paid for is kept" in found["problem"]["detail"]
+    kept = [again(owner, name, post)["answer"] for _ in range(2)]
+    assert [each["free"] for each in kept] == [True, True]
+    assert kept[0]["choice"] == kept[1]["choice"]
+    assert charges(owner, name) == ["answered"]
+    other = owner.post(CHOICES, json=CHOICE | {"epsilon": "0.4", "request_id": name})
+    assert follow(owner, other.json()["job"])["problem"]["kind"] == "RequestConflict"
 
 
 def test_a_child_without_memory_says_so_and_the_server_lives(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from discreet.engine.base import engine_failed
 from discreet.engine.duckdb.held import DuckDBHeld
+from discreet.server.access.tokens import Role
 from patience import LONG
 from server_kit import COUNT, running, write_world
 
@@ -143,3 +144,68 @@ def test_stopping_the_server_ends_running_questions(tmp_path):
         assert job
         for entry in client.get("/api/v1/answers").json()["answers"]:
             assert client.get(f"/api/v1/answers/{entry['request_id']}").status_code == 200
+
+
+TABLE = {"table": "census.people", "epsilon": "0.1"}
+PRICED = {
+    "/models": TABLE | {"target": "sex"},
+    "/models/explain": TABLE | {"target": "sex"},
+    "/recommenders": TABLE | {"item": "sex", "rating": "age"},
+    "/recommenders/explain": TABLE | {"item": "sex", "rating": "age"},
+    "/choices": TABLE | {"column": "sex"},
+    "/choices/explain": TABLE | {"column": "sex"},
+    "/synth": TABLE,
+    "/synth/explain": TABLE,
+    "/bounds/explain": TABLE,
+    "/publish": {"spec": "title = 1"},
+}
+
+
+def test_every_price_waits_in_the_queue_of_its_caller(server, monkeypatch):
+    with server.client(server.token()) as owner:
+        monkeypatch.setattr(server.context.runner, "_waiting_each", 0)
+        for path, body in PRICED.items():
+            found = owner.post(f"/api/v1{path}", json=body)
+            assert (found.status_code, found.json()["kind"]) == (429, "TooManyRequests"), path
+
+
+@pytest.mark.parametrize("path", ["/choices", "/choices/explain", "/synth/explain"])
+def test_a_price_whose_caller_is_gone_stops_reading_and_delays_nobody(server, monkeypatch, path):
+    token = server.context.tokens.new(Role.ANALYST, analyst="bob")
+    reached, stopped, others = threading.Event(), threading.Event(), []
+    with server.context.workspace.curator() as curator:
+        engine, hold = curator.engine, curator.engine.hold
+
+    def held(tables):
+        if reached.is_set():
+            return hold(tables)
+        reached.set()
+        others.append(threading.get_ident())
+        assert stopped.wait(LONG)
+        raise engine_failed()
+
+    def cancel(*, thread=None):
+        assert thread in others
+        stopped.set()
+
+    monkeypatch.setattr(engine, "hold", held)
+    monkeypatch.setattr(engine, "cancel", cancel)
+    found = []
+
+    def ask():
+        with server.client(token.text) as bob:
+            found.append(bob.post(f"/api/v1{path}", json=PRICED[path]))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert reached.wait(LONG)
+    with server.client(server.token("analyst", "alice")) as alice:
+        body = PRICED["/choices/explain"]
+        assert alice.post("/api/v1/choices/explain", json=body).status_code == 200
+    with server.client(server.token()) as owner:
+        assert owner.delete(f"/api/v1/tokens/{token.token.id}").status_code == 200
+        asking.join()
+        assert (found[0].status_code, found[0].json()["kind"]) == (401, "NotSignedIn")
+        assert stopped.wait(LONG), "what was read for it went on"
+        kinds = [each["kind"] for each in owner.get("/api/v1/history").json()["entries"]]
+    assert "charge" not in kinds

@@ -22,9 +22,6 @@ from discreet.release.pipeline import explain, release
 from discreet.release.request import Request
 from discreet.release.rows_probe import histogram, probe_catalog, probe_sql
 
-if TYPE_CHECKING:
-    from discreet.api.curator import Curator
-
 BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
 
@@ -107,59 +104,59 @@ class BoundsRequest(BoundsAsked):
         asked = BoundsAsked(**words)
         return cls(**checked(asked) | {"request_id": asked.request_id})
 
-    def question(self, curator: Curator, dataset: Dataset, table: Table) -> Request:
-        """Return the question that is paid for; `at` is no part of it, so that another one is free."""
+    def question(self, payer: str | None, dataset: Dataset, table: Table) -> Request:
+        """Return the question that `payer` pays for; `at` is no part of it, so that another one is free."""
         return Request.of(
             probe_sql(dataset, table),
             epsilon=self.epsilon,
-            analyst=curator.account_of(self.analyst),
+            analyst=payer,
             request_id=self.request_id,
         )
 
 
-def price(curator: Curator, look: BoundsRequest) -> Explanation:
-    """Return what the look would cost; spends nothing."""
-    dataset, found = _find(curator, look.table)
-    request = look.question(curator, dataset, found)
-    return explain(request, _probed(curator, probe_catalog(curator.catalog, dataset, found)))
+def price(desk: Desk, look: BoundsRequest, *, payer: str | None) -> Explanation:
+    """Return what the look would cost `payer`; spends nothing."""
+    dataset, found = _find(desk.catalog, look.table)
+    request = look.question(payer, dataset, found)
+    return explain(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
 
 
-def trade(curator: Curator, look: BoundsRequest) -> BoundsTrade:
-    """Return what each bound leaves out beside the noise of a count for epsilon `at`, charged first.
+def trade(desk: Desk, look: BoundsRequest, *, payer: str | None) -> BoundsTrade:
+    """Return what each bound leaves out beside the noise of a count for epsilon `at`, charged first to `payer`.
 
     Charged like any question; from then on answers about the table say what its bound leaves out.
     """
-    dataset, found = _find(curator, look.table)
-    request = look.question(curator, dataset, found)
-    answer = release(request, _probed(curator, probe_catalog(curator.catalog, dataset, found)))
+    dataset, found = _find(desk.catalog, look.table)
+    request = look.question(payer, dataset, found)
+    answer = release(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
     told = histogram(answer)
     if told is None:
         raise EngineFailed("The answer tells nothing about rows of people.")
     now = found.max_rows
     chosen = sorted({*BOUNDS, *([] if now is None else [now])})
     bounds = tuple(
-        BoundNoise(told.lost(bound), _noise(curator, dataset, found, bound, look.at))
+        BoundNoise(told.lost(bound), _noise(desk, dataset, found, bound, look.at))
         for bound in chosen
     )
     return BoundsTrade(found.name, now, look.at, bounds, answer)
 
 
-def _probed(curator: Curator, catalog: Catalog) -> Desk:
-    return PlainDesk(catalog, curator.ledger, curator.engine, curator.rng)
+def _probed(desk: Desk, catalog: Catalog) -> Desk:
+    return PlainDesk(catalog, desk.ledger, desk.engine, desk.rng)
 
 
-def _find(curator: Curator, written: str) -> tuple[Dataset, Table]:
+def _find(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
     dataset, _, name = written.rpartition(".")
-    table = curator.catalog.table(name, dataset or None)
-    return curator.catalog.dataset(dataset) if dataset else curator.catalog.dataset_of(table), table
+    table = catalog.table(name, dataset or None)
+    return catalog.dataset(dataset) if dataset else catalog.dataset_of(table), table
 
 
-def _noise(curator: Curator, dataset: Dataset, table: Table, bound: int, epsilon: Epsilon) -> float:
+def _noise(desk: Desk, dataset: Dataset, table: Table, bound: int, epsilon: Epsilon) -> float:
     """Return the expected noise of a count of all rows under a bound: from the one source of it."""
     place = ".".join('"' + name.replace('"', '""') + '"' for name in (dataset.name, table.name))
     request = Request.of(
         f"SELECT COUNT(*) AS n FROM {place}", epsilon=epsilon, analyst=None, fresh=True
     )
-    catalog = probe_catalog(curator.catalog, dataset, table, bound)
-    said = explain(request, _probed(curator, catalog))
+    catalog = probe_catalog(desk.catalog, dataset, table, bound)
+    said = explain(request, _probed(desk, catalog))
     return float(said.expected_error["n"] or 0.0)

@@ -37,7 +37,8 @@ def bounds(
 
     with open_curator(config) as curator:
         if explain:
-            said = price(curator, BoundsRequest.of(table=table, **asked))
+            look = BoundsRequest.of(table=table, **asked)
+            said = price(curator, look, payer=curator.account_of(look.analyst))
             tell(said.to_json(), said.bill.foreseen_words, json=json)
             return
         with waiting("Asking"):

@@ -21,7 +21,7 @@ from discreet.learn.select import ChoicePlan, SelectRequest
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import caller
 from discreet.server.asking.request_id import request_id_of
-from discreet.server.context import Context, context_of
+from discreet.server.context import context_of
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.shelf import Item, Shelf
 from discreet.synth.prepare import PreparedSynthesis
@@ -80,20 +80,19 @@ def price_of(
 
 
 def foreseen(
-    context: Context,
+    curator: Curator,
     paid: PaidAsk,
     wish: Callable[..., SelectRequest | RecommendRequest],
     asked: dict[str, Any],
     planned: Callable[..., AbstractContextManager[Plan]],
 ) -> tuple[Plan, dict[str, Any]]:
     """Return the plan of what was asked, as a wish of who pays, and its price; spends nothing."""
-    with context.workspace.curator() as all_of_it:
-        curator = all_of_it.seen_by(paid.analyst)
-        who = {"analyst": curator.account_of(paid.analyst), "request_id": paid.request_id}
-        wanted = wish(**asked | who)
-        with planned(wanted, curator) as plan:
-            price = price_of(curator, plan.look, wanted.epsilon)
-            return plan, price | {"words": promise(wanted.epsilon)}
+    seen = curator.seen_by(paid.analyst)
+    who = {"analyst": seen.account_of(paid.analyst), "request_id": paid.request_id}
+    wanted = wish(**asked | who)
+    with planned(wanted, seen) as plan:
+        price = price_of(seen, plan.look, wanted.epsilon)
+        return plan, price | {"words": promise(wanted.epsilon)}
 
 
 def kept_for(request: Request, shelf_of: Callable[[Request], Shelf[Item]], name: str) -> Item:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import NotSignedIn
-from discreet.server.access.auth import found_again
+from discreet.server.access.auth import caller, found_again
 from discreet.server.context import context_of
 from discreet.server.jobs.queue import Job
 
+if TYPE_CHECKING:
+    from discreet.api import Curator
+
+Found = TypeVar("Found")
 LOOK_AGAIN = 1.0
 """Seconds between looks at the token of a call that lasts."""
 
@@ -40,3 +45,24 @@ async def answer_of(request: Request, job: Job) -> Any:
             raise NotSignedIn("Your token was revoked or has expired while you waited.")
         done, _ = await asyncio.wait({waited}, timeout=LOOK_AGAIN)
     return waited.result()
+
+
+async def planned(request: Request, plan: Callable[[Curator], Found]) -> Found:
+    """Return what `plan` says with the curator in force: a price, a draft; it charges nothing.
+
+    Planning holds the data as it is now, and a large source is read at its first use for that. So it waits
+    in the fair queue as an explanation does, one of a caller at a time, and stops when its caller is gone.
+    """
+    context = context_of(request)
+
+    def work(job: Job) -> Found:
+        with context.workspace.curator() as curator:
+            job.stop = lambda thread: curator.engine.cancel(thread=thread)
+            try:
+                return plan(curator)
+            finally:
+                job.stop = None
+
+    job = context.runner.submit(caller(request).key, work, plans=True)
+    found: Found = await answer_of(request, job)
+    return found

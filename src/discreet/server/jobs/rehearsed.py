@@ -12,7 +12,7 @@ from discreet.core.answer import Answer
 from discreet.core.requests.question import QuestionAsked
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.jobs.queue import Job
-from discreet.server.jobs.watched import Tell, watched
+from discreet.server.jobs.watched import watched
 from discreet.server.workspace import Workspace
 
 
@@ -56,21 +56,16 @@ def curator_for(
     payer: AskedAs,
     *,
     planner: Planner | None = None,
-    tell: Tell | None = None,
 ) -> Iterator[Curator]:
     """Lend the curator in force as `payer` sees it, watched by `job`: cancelling it stops what is read.
 
-    With a `planner`, texts are tried by it before they are planned. The job is told of the steps
-    unless `tell` is.
+    With a `planner`, texts are tried by it before they are planned.
     """
     with workspace.curator() as curator:
         job.stop = lambda thread: curator.engine.cancel(thread=thread)
         try:
             seen = watched(
-                curator.seen_by(payer.analyst),
-                tell=tell or job.tell,
-                turn=job.turn,
-                asker=payer.asker,
+                curator.seen_by(payer.analyst), tell=job.tell, turn=job.turn, asker=payer.asker
             )
             yield seen if planner is None else rehearsed(seen, curator.catalog, planner)
         finally:

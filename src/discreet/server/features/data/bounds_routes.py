@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import Request
-from fastapi.concurrency import run_in_threadpool
 
+from discreet.api import Curator
 from discreet.api.bounding import BoundsRequest, price
 from discreet.core.requests.bounds import BoundsAsked
 from discreet.server.access.asked_as import AskedAs
@@ -14,8 +14,8 @@ from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.asking.request_id import IdempotencyKey, request_id_of
 from discreet.server.bodies.asked_body import body_of
-from discreet.server.context import Context, context_of
-from discreet.server.jobs.lasting import answer_of
+from discreet.server.context import context_of
+from discreet.server.jobs.lasting import answer_of, planned
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.plain_json import finite
@@ -39,15 +39,14 @@ class BoundsBody(_Fields):  # type: ignore[misc]  # its fields are the request's
 @allow(Role.OWNER, Role.ANALYST)
 async def explain(request: Request, body: BoundsBody) -> dict[str, Any]:
     """Say what the look would cost; spend nothing."""
-    payer, context = caller(request).asks_as(body.analyst), context_of(request)
-    found: dict[str, Any] = await run_in_threadpool(_price, context, body, payer)
-    return found
+    payer = caller(request).asks_as(body.analyst)
 
-
-def _price(context: Context, body: BoundsBody, payer: AskedAs) -> dict[str, Any]:
-    with context.workspace.curator() as curator:
+    def foretold(curator: Curator) -> dict[str, Any]:
         seen = curator.seen_by(payer.analyst)
-        return finite(price(seen, BoundsRequest.of(**body.asked(payer))).to_json())
+        look = BoundsRequest.of(**body.asked(payer))
+        return finite(price(seen, look, payer=seen.account_of(payer.analyst)).to_json())
+
+    return await planned(request, foretold)
 
 
 @router.post("/bounds")

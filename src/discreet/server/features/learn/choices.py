@@ -6,19 +6,20 @@ from typing import Any
 
 from fastapi import Request
 
+from discreet.api import Curator
 from discreet.core.requests.learn import SelectAsked
 from discreet.learn.select import SelectRequest, planned_choice
-from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.auth import allow, api_router
 from discreet.server.access.tokens import Role
-from discreet.server.asking.paid import SAID, PaidAsk, foreseen
+from discreet.server.asking.paid import PaidAsk, foreseen
 from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.bodies.asked_body import body_of
-from discreet.server.context import context_of
-from discreet.server.jobs.queue import Job
-from discreet.server.jobs.rehearsed import curator_for
+from discreet.server.jobs.lasting import planned
+from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.plain_json import finite
 
 router = api_router("choices")
+_CHILD = "discreet.server.features.learn.in_child:choose"
 
 
 _Fields: Any = body_of(SelectAsked)
@@ -30,38 +31,31 @@ class ChoiceBody(_Fields):  # type: ignore[misc]  # its fields are the request's
 
 @router.post("/choices", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
-def choose(
+async def choose(
     request: Request, body: ChoiceBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start choosing one of a column's values; follow the job: its answer is the choice."""
-    context, who = context_of(request), caller(request)
     paid = PaidAsk.of(request, body, idempotency_key)
-    _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    asked: dict[str, Any] = body.given(SelectAsked, leave=SAID) | paid.charged
-
-    def work(job: Job) -> dict[str, Any]:
-        def tell(step: str) -> None:
-            if step in ("charging", "charged"):
-                job.tell(step)
-            else:
-                job.check()
-
-        with curator_for(job, context.workspace, paid.payer, tell=tell) as seen:
-            return finite(seen.select(body.table, **asked).to_json())
-
-    name = paid.request_id
-    return {"job": context.runner.submit(who.key, work, request_id=name, keep=True, long=True).id}
+    # What can be refused is refused here, not in the queue of long jobs.
+    await planned(request, lambda curator: _price(curator, body, paid))
+    asked = {
+        "payer": paid.payer,
+        "asked": body.given(SelectAsked, leave=("analyst", "request_id")) | paid.charged,
+    }
+    task = LongTask(_CHILD, asked, charge=paid.request_id, payer=paid.analyst)
+    return {"job": submit_long(request, task, request_id=paid.request_id).id}
 
 
 @router.post("/choices/explain")
 @allow(Role.OWNER, Role.ANALYST)
-def explain_choice(request: Request, body: ChoiceBody) -> dict[str, Any]:
+async def explain_choice(request: Request, body: ChoiceBody) -> dict[str, Any]:
     """Say what a choice would cost and how far from the best it may lie; spends nothing."""
-    return _price(request, body, PaidAsk.of(request, body))
+    paid = PaidAsk.of(request, body)
+    return await planned(request, lambda curator: _price(curator, body, paid))
 
 
-def _price(request: Request, body: ChoiceBody, paid: PaidAsk) -> dict[str, Any]:
+def _price(curator: Curator, body: ChoiceBody, paid: PaidAsk) -> dict[str, Any]:
     asked = body.given(SelectAsked)
-    plan, price = foreseen(context_of(request), paid, SelectRequest.of, asked, planned_choice)
+    plan, price = foreseen(curator, paid, SelectRequest.of, asked, planned_choice)
     said = {"table": plan.look.table, "candidates": plan.column.values, "loss95": plan.loss95}
     return finite(price | said)

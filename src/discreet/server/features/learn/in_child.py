@@ -1,4 +1,4 @@
-"""What the child process of a learner does: paid, learned, kept; in that order."""
+"""What the child process of a learner or a choice does: paid, learned, kept; in that order."""
 
 from __future__ import annotations
 
@@ -87,3 +87,8 @@ def recommend(
         kept, lambda place: write_model(model, place / RECOMMENDER), inside=bench.folder
     )
     return finite(found.to_json() | {"recommender_id": kept.id})
+
+
+def choose(bench: Workbench, *, payer: AskedAs, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a choice; the ledger keeps it, so the same request id gives it again."""
+    return finite(bench.curator(payer.analyst).select(**asked).to_json())

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 from pydantic import Field
 
+from discreet.api import Curator
 from discreet.core.requests.learn import RecommendAsked
 from discreet.errors import InvalidInput
 from discreet.learn.kept.model_zip import read_model
@@ -18,8 +20,9 @@ from discreet.server.access.tokens import Role
 from discreet.server.asking.paid import PaidAsk, foreseen, kept_for, submit_paid
 from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.bodies.asked_body import body_of
-from discreet.server.context import context_of, kept_once
+from discreet.server.context import kept_once
 from discreet.server.features.learn.shelf import RECOMMENDER, Recommenders
+from discreet.server.jobs.lasting import planned
 from discreet.server.plain_json import Body, finite
 
 router = api_router("recommenders")
@@ -44,13 +47,15 @@ class ViewerBody(Body):
 
 @router.post("/recommenders", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
-def learn_recommender(
+async def learn_recommender(
     request: Request, body: RecommenderBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start learning from everybody's ratings; follow the job, then ask for any viewer."""
     paid = PaidAsk.of(request, body, idempotency_key)
-    _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    return submit_paid(
+    # What can be refused is refused here, not in the queue of long jobs.
+    await planned(request, lambda curator: _price(curator, body, paid))
+    return await run_in_threadpool(
+        submit_paid,
         request,
         paid,
         recommenders_of(request),
@@ -61,14 +66,15 @@ def learn_recommender(
 
 @router.post("/recommenders/explain")
 @allow(Role.OWNER, Role.ANALYST)
-def explain_recommender(request: Request, body: RecommenderBody) -> dict[str, Any]:
+async def explain_recommender(request: Request, body: RecommenderBody) -> dict[str, Any]:
     """Say what a recommender would cost; spends nothing."""
-    return _price(request, body, PaidAsk.of(request, body))
+    paid = PaidAsk.of(request, body)
+    return await planned(request, lambda curator: _price(curator, body, paid))
 
 
-def _price(request: Request, body: RecommenderBody, paid: PaidAsk) -> dict[str, Any]:
+def _price(curator: Curator, body: RecommenderBody, paid: PaidAsk) -> dict[str, Any]:
     asked, wish = body.given(RecommendAsked), RecommendRequest.of
-    plan, price = foreseen(context_of(request), paid, wish, asked, planned_recommender)
+    plan, price = foreseen(curator, paid, wish, asked, planned_recommender)
     return finite(price | {"table": plan.look.table, "items": plan.item.values})
 
 

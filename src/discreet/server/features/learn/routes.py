@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
-from discreet.api import promise
+from discreet.api import Curator, promise
 from discreet.core.requests.learn import LearnAsked
 from discreet.learn.learners import choices, chosen
 from discreet.learn.prepare import planned_training
@@ -19,6 +20,7 @@ from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.bodies.asked_body import body_of
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import FILE, Models
+from discreet.server.jobs.lasting import planned
 from discreet.server.plain_json import finite
 
 router = api_router("models")
@@ -35,13 +37,15 @@ class TrainBody(_Fields):  # type: ignore[misc]  # its fields are the request's
 
 @router.post("/models", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
-def train(
+async def train(
     request: Request, body: TrainBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start training a classifier on a table; follow the job, then download the model."""
     paid = PaidAsk.of(request, body, idempotency_key)
-    _price(request, body, paid)  # what can be refused is refused here, not in the queue
-    return submit_paid(
+    # What can be refused is refused here, not in the queue of long jobs.
+    await planned(request, lambda curator: _price(curator, body, paid))
+    return await run_in_threadpool(
+        submit_paid,
         request,
         paid,
         models_of(request),
@@ -53,31 +57,32 @@ def train(
 
 @router.post("/models/explain")
 @allow(Role.OWNER, Role.ANALYST)
-def explain(request: Request, body: TrainBody) -> dict[str, Any]:
+async def explain(request: Request, body: TrainBody) -> dict[str, Any]:
     """Say what a model would cost and what it would be learned from; spends nothing."""
-    context_of(request).children.warm()  # who asks for the price may well say yes
-    return _price(request, body, PaidAsk.of(request, body))
+    # Who asks for the price may well say yes.
+    await run_in_threadpool(context_of(request).children.warm)
+    paid = PaidAsk.of(request, body)
+    return await planned(request, lambda curator: _price(curator, body, paid))
 
 
-def _price(request: Request, body: TrainBody, paid: PaidAsk) -> dict[str, Any]:
+def _price(all_of_it: Curator, body: TrainBody, paid: PaidAsk) -> dict[str, Any]:
     """Return plan and price; refuses what would be refused, spends nothing, reads no row."""
-    with context_of(request).workspace.curator() as all_of_it:
-        curator = all_of_it.seen_by(paid.analyst)
-        who = {"analyst": curator.account_of(paid.analyst), "request_id": paid.request_id}
-        wish = LearnRequest.of(body.table, **body.given(LearnAsked, leave=SAID), **who)
-        with planned_training(wish, curator) as (plan, _):
-            pass
-        return finite(
-            price_of(curator, plan, wish.epsilon)
-            | {
-                "words": promise(wish.epsilon),
-                "table": plan.outline.table.name,
-                "model": chosen(wish.model, plan.funds.purse),
-                "features": [item.name for item in plan.outline.items[:-1]],
-                "notices": list(plan.outline.notices),
-                "rows_needed": plan.rows_needed(),
-            }
-        )
+    curator = all_of_it.seen_by(paid.analyst)
+    who = {"analyst": curator.account_of(paid.analyst), "request_id": paid.request_id}
+    wish = LearnRequest.of(body.table, **body.given(LearnAsked, leave=SAID), **who)
+    with planned_training(wish, curator) as (plan, _):
+        pass
+    return finite(
+        price_of(curator, plan, wish.epsilon)
+        | {
+            "words": promise(wish.epsilon),
+            "table": plan.outline.table.name,
+            "model": chosen(wish.model, plan.funds.purse),
+            "features": [item.name for item in plan.outline.items[:-1]],
+            "notices": list(plan.outline.notices),
+            "rows_needed": plan.rows_needed(),
+        }
+    )
 
 
 @router.get("/models")

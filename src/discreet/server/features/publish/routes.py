@@ -8,6 +8,7 @@ from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import Field, StrictStr
 
+from discreet.api import Curator
 from discreet.errors import UnknownName
 from discreet.publish.run import request_id
 from discreet.server.access.auth import Id, allow, api_router, caller, everybody
@@ -16,6 +17,7 @@ from discreet.server.context import context_of, kept_once
 from discreet.server.features.publish.drafts import Drafts, read_text
 from discreet.server.features.publish.released import MEMBERS, member
 from discreet.server.features.publish.standings import Standings
+from discreet.server.jobs.lasting import planned
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.jobs.queue import Job
 from discreet.server.plain_json import Body
@@ -59,14 +61,17 @@ def releases(request: Request) -> dict[str, Any]:
 
 @router.post("/publish", status_code=201)
 @allow(Role.OWNER)
-def draft(request: Request, body: SpecBody) -> dict[str, Any]:
+async def draft(request: Request, body: SpecBody) -> dict[str, Any]:
     """Write down a draft after planning it; costs nothing, reads no private row."""
-    state = context_of(request).settings.state_folder
-    with context_of(request).workspace.curator() as curator:
+    state, who = context_of(request).settings.state_folder, _name(request)
+
+    def drafted(curator: Curator) -> dict[str, Any]:
         spec = read_text(body.spec, curator.catalog.base, state=state)
-        found = curator.draft_release(spec, who=_name(request))
+        found = curator.draft_release(spec, who=who)
         drafts_of(request).keep(spec)
-    return found
+        return found
+
+    return await planned(request, drafted)
 
 
 @router.post("/publish/rehearse", status_code=202)

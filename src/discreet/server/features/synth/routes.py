@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
+from discreet.api import Curator
 from discreet.errors import NotAllowed
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.asking.paid import PaidAsk, kept_for, submit_paid
 from discreet.server.asking.request_id import IdempotencyKey
-from discreet.server.context import context_of, kept_once
+from discreet.server.context import Context, context_of, kept_once
 from discreet.server.features.synth.body import (
     SynthBody,
     asked_of,
@@ -21,6 +23,7 @@ from discreet.server.features.synth.body import (
     statements,
 )
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies
+from discreet.server.jobs.lasting import planned
 from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.plain_json import finite
 
@@ -34,13 +37,15 @@ copies_of = kept_once(lambda settings: Copies(settings.state_folder))
 
 @router.post("/synth", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
-def start(
+async def start(
     request: Request, wish: SynthBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start making a synthetic copy of a table; follow the job, then download its files."""
     paid = PaidAsk.of(request, wish, idempotency_key)
-    _price(request, wish, paid)  # what can be refused is refused here, not in the queue
-    return submit_paid(
+    # What can be refused is refused here, not in the queue of long jobs.
+    await planned(request, lambda curator: _price(context_of(request), curator, wish, paid))
+    return await run_in_threadpool(
+        submit_paid,
         request,
         paid,
         copies_of(request),
@@ -53,18 +58,18 @@ def start(
 
 @router.post("/synth/explain")
 @allow(Role.OWNER, Role.ANALYST)
-def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
+async def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
     """Say what a copy would cost and how each column would be treated; spends nothing."""
-    context_of(request).children.warm()  # who asks for the price may well say yes
-    return _price(request, wish, PaidAsk.of(request, wish))
+    # Who asks for the price may well say yes.
+    await run_in_threadpool(context_of(request).children.warm)
+    paid = PaidAsk.of(request, wish)
+    return await planned(request, lambda curator: _price(context_of(request), curator, wish, paid))
 
 
-def _price(request: Request, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
-    context = context_of(request)
-    with context.workspace.curator() as curator:
-        for statement in statements(wish):
-            context.planner.check_text(curator.catalog, curator.engine.capabilities, statement)
-        return finite(explained(curator.seen_by(paid.analyst), wish, paid))
+def _price(context: Context, curator: Curator, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
+    for statement in statements(wish):
+        context.planner.check_text(curator.catalog, curator.engine.capabilities, statement)
+    return finite(explained(curator.seen_by(paid.analyst), wish, paid))
 
 
 @router.get("/synth")
