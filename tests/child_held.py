@@ -43,5 +43,5 @@ def _advance(bench, done, of, what):
 
 _TOLD = child.Workbench.advance
 child.Workbench.advance = _advance
-Ledger.charge = _held("before the charge", _held("charged", Ledger.charge), before=True)
+Ledger.charge_all = _held("before the charge", _held("charged", Ledger.charge_all), before=True)
 outcome._kept = _held("stored", outcome._kept)

@@ -25,9 +25,10 @@ from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier, fit_network
 from discreet.learn.tuning import Paid, check_candidates, tuned
+from discreet.ledger.once.charging import Bill
 from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
-from discreet.release.outcome import once
+from discreet.release.paid import paid
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
@@ -90,20 +91,19 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
     if request.choose:
         check_candidates(request.choose)
     with planned_training(request, desk) as (plan, held):
-        receipt = desk.ledger.charge(
-            plan.payer,
+        bill = Bill(
             plan.funds.quote,
-            request_id=request.request_id,
-            body=request.body,
+            request.request_id,
+            request.body,
             note=f"{chosen(request.model, plan.funds.purse)} model of {request.target} in {plan.outline.table.name}",
             snapshot=plan.snapshot,
         )
-        stored = once(
-            desk.ledger,
-            receipt,
-            lambda permit: packed(
-                to_text(_Learning(plan, desk, held.paid(permit), progress).model())
-            ),
+        receipt, stored = paid(
+            plan.payer,
+            bill,
+            lambda reader, _: packed(to_text(_Learning(plan, desk, reader, progress).model())),
+            held=held,
+            ledger=desk.ledger,
         )
     model = unpack(stored)
     notices = [*model.facts["notices"], *([ACCEPTED] if plan.outline.dataset.accepted else [])]

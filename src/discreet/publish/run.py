@@ -17,6 +17,7 @@ from discreet.engine.base import Held, PaidReader, require_paid
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.once.charging import Bill
 from discreet.ledger.releases import excerpt_of
 from discreet.publish.assemble.contents import MeasuredFamily, contents_of
 from discreet.publish.contents import LedgerExcerpt
@@ -30,7 +31,7 @@ from discreet.publish.reconcile.problem import Integers
 from discreet.publish.spec import Spec
 from discreet.release.assembled import charge_bill
 from discreet.release.desk import Desk
-from discreet.release.outcome import once
+from discreet.release.paid import paid
 
 Progress = Callable[[int, int, str], None]
 MARK = b"release "
@@ -95,13 +96,21 @@ def publish(
     started = time.monotonic()
     with planned(spec, desk) as (plan, held):
         progress(0, 4, "charging")
-        receipt = _charged(plan, desk.ledger)
         try:
-            found = once(
-                desk.ledger,
-                receipt,
-                lambda permit: _packed(plan, held, desk, receipt, permit, (store, key), progress),
+            receipt, found = paid(
+                plan.payer,
+                _bill(plan),
+                lambda reader, receipt: _packed(
+                    plan, held, desk, (reader, receipt), (store, key), progress
+                ),
+                held=held,
+                ledger=desk.ledger,
             )
+        except RequestConflict:
+            raise RequestConflict(
+                f"'{spec.name}' was released from another state of the data.",
+                hint="Give the new release a name of its own; nothing was charged.",
+            ) from None
         except AnswerLost:
             raise AnswerLost(
                 f"The release '{spec.name}' was paid for and begun, but never ended; the charge "
@@ -128,21 +137,14 @@ def publish(
     )
 
 
-def _charged(plan: PlannedRelease, ledger: Ledger) -> Receipt:
-    try:
-        return ledger.charge(
-            plan.payer,
-            plan.priced.quote,
-            request_id=request_id(plan.spec),
-            body=plan.body,
-            note=f"release {plan.spec.name}",
-            snapshot=plan.snapshot,
-        )
-    except RequestConflict:
-        raise RequestConflict(
-            f"'{plan.spec.name}' was released from another state of the data.",
-            hint="Give the new release a name of its own; nothing was charged.",
-        ) from None
+def _bill(plan: PlannedRelease) -> Bill:
+    return Bill(
+        plan.priced.quote,
+        request_id(plan.spec),
+        plan.body,
+        note=f"release {plan.spec.name}",
+        snapshot=plan.snapshot,
+    )
 
 
 def request_id(spec: Spec) -> str:
@@ -154,14 +156,13 @@ def _packed(  # noqa: PLR0917 what is done once for a charge
     plan: PlannedRelease,
     held: Held,
     desk: Desk,
-    receipt: Receipt,
-    permit: Permit,
+    charged: tuple[PaidReader, Receipt],
     kept: tuple[Path, OwnerKey],
     progress: Progress,
 ) -> bytes:
     """Return what is stored in the ledger: where the package lies, and its hash."""
-    name, (store, key) = plan.spec.name, kept
-    measured = measure(plan, held, desk, permit=permit, progress=progress)
+    name, (store, key), (reader, receipt) = plan.spec.name, kept, charged
+    measured = measure(plan, held, desk, reader=reader, progress=progress)
     progress(3, 4, "writing the package")
     contents = contents_of(
         plan,
@@ -191,10 +192,9 @@ def unpack(payload: bytes) -> dict[str, Any]:
 
 
 def measure(
-    plan: PlannedRelease, held: Held, desk: Desk, *, permit: Permit, progress: Progress
+    plan: PlannedRelease, held: Held, desk: Desk, *, reader: PaidReader, progress: Progress
 ) -> MeasuredFamily:
     """Return noisy and reconciled cells of all tables; after paying."""
-    reader = held.paid(permit)
     progress(0, 4, "counting")
     facts = _facts_from_data(plan, held, desk.ledger)
     noisy: dict[tuple[int, int], Integers] = {}
