@@ -44,6 +44,6 @@ def _advance(bench, done, of, what):
 
 _TOLD = child.Workbench.advance
 child.Workbench.advance = _advance
-Ledger.charge = _held("before the charge", _held("charged", Ledger.charge), before=True)
+Ledger.charge_all = _held("before the charge", _held("charged", Ledger.charge_all), before=True)
 select._chosen = _held("chosen", select._chosen)
 outcome._kept = _held("stored", outcome._kept)

@@ -1,4 +1,4 @@
-"""One look for one charge in every room: whoever charges computes through `once`."""
+"""One look for one charge in every room: whoever charges computes through `release.paid`, which uses `once`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,25 @@ def rooms_that_call(name: str) -> set[str]:
     }
 
 
+def rooms_that_import(module: str) -> set[str]:
+    return {
+        path.relative_to(SOURCES).as_posix()
+        for path in SOURCES.rglob("*.py")
+        if f"from {module} import" in path.read_text(encoding="utf-8")
+    }
+
+
 def test_whoever_charges_computes_through_once():
     passed_on = {"server/jobs/watched.py"}  # tells of the step, and hands it on
     of_the_ledger = {"ledger/ledger.py"}  # one charge is a list of one
-    charging = (
-        (rooms_that_call("charge") | rooms_that_call("charge_all")) - passed_on - of_the_ledger
-    )
-    assert charging == {
+    charging = rooms_that_call("charge") | rooms_that_call("charge_all")
+    assert charging - passed_on - of_the_ledger == {"release/paid.py"}
+    assert rooms_that_call("once") == {"release/paid.py"}
+    assert rooms_that_call("take") & rooms_that_call("let_go") == {"release/outcome.py"}
+
+
+def test_every_capability_pays_there():
+    assert rooms_that_import("discreet.release.paid") == {
         "publish/run.py",
         "publish/totals/run.py",
         "release/pipeline.py",
@@ -43,7 +55,6 @@ def test_whoever_charges_computes_through_once():
         "learn/run.py",
         "learn/one_look.py",
     }
-    assert charging <= rooms_that_call("once")
 
 
 def test_nobody_else_stores_an_answer():

@@ -36,13 +36,13 @@ def gate(where, words):
 
     Only for a question that contains `words`: what an earlier server left undone passes.
     """
-    charge, computed, kept, asked = Ledger.charge, outcome._computed, outcome._kept, {}
+    charge, computed, kept, asked = Ledger.charge_all, outcome._computed, outcome._kept, {}
 
-    def charged(*arguments, **named):
-        asked[named["request_id"]] = named["note"]
-        if where == "charge" and words in named["note"]:
+    def charged(ledger, payer, bills, **named):
+        asked.update({bill.request_id: bill.note for bill in bills})
+        if where == "charge" and any(words in bill.note for bill in bills):
             stop_here()
-        return charge(*arguments, **named)
+        return charge(ledger, payer, bills, **named)
 
     def is_meant(receipt):
         return words in asked.get(receipt.request_id, "")
@@ -57,7 +57,7 @@ def gate(where, words):
             stop_here()
         return found
 
-    Ledger.charge, outcome._computed, outcome._kept = charged, looked, stored
+    Ledger.charge_all, outcome._computed, outcome._kept = charged, looked, stored
 
 
 def serve(config, port, token, where, words):

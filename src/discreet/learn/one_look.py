@@ -16,9 +16,10 @@ from discreet.learn.measure.unit_rows import SealedUnitCodes
 from discreet.learn.prepare import find_private
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.once.charging import Charge
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
-from discreet.release.outcome import once
+from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.outline import scan_of
@@ -79,15 +80,14 @@ class PlannedLook(Generic[Sealed]):
         Guarantee: the charge is durable before `outcome` is called. Whatever comes of it is final: the
             same request id gets the same bytes, or the same failure, and no second look.
         """
-        receipt = self.ledger.charge(
+        charge = Charge(self.funds.quote, self.request_id, body, note=note, snapshot=self.snapshot)
+        return paid(
             self.payer,
-            self.funds.quote,
-            request_id=self.request_id,
-            body=body,
-            note=note,
-            snapshot=self.snapshot,
+            charge,
+            lambda reader, _: outcome(reader),
+            held=self.held,
+            ledger=self.ledger,
         )
-        return receipt, once(self.ledger, receipt, lambda permit: outcome(self.held.paid(permit)))
 
 
 @contextmanager

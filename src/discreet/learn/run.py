@@ -29,9 +29,10 @@ from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
+from discreet.ledger.once.charging import Charge
 from discreet.release.assembled import ACCEPTED
 from discreet.release.desk import Desk
-from discreet.release.outcome import once
+from discreet.release.paid import paid
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
@@ -90,20 +91,19 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
         check_candidates(request.choose)
     with planned_training(request, desk) as (plan, held):
         load(request.choose or (chosen(request.model, plan.funds.purse),))
-        receipt = desk.ledger.charge(
-            plan.payer,
+        charge = Charge(
             plan.funds.quote,
-            request_id=request.request_id,
-            body=request.body,
+            request.request_id,
+            request.body,
             note=f"{chosen(request.model, plan.funds.purse)} model of {request.target} in {plan.outline.table.name}",
             snapshot=plan.snapshot,
         )
-        stored = once(
-            desk.ledger,
-            receipt,
-            lambda permit: packed(
-                to_text(_Learning(plan, desk, held.paid(permit), progress).model())
-            ),
+        receipt, stored = paid(
+            plan.payer,
+            charge,
+            lambda reader, _: packed(to_text(_Learning(plan, desk, reader, progress).model())),
+            held=held,
+            ledger=desk.ledger,
         )
     model = unpack(stored)
     notices = [*model.facts["notices"], *([ACCEPTED] if plan.outline.dataset.accepted else [])]

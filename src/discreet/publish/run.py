@@ -19,6 +19,7 @@ from discreet.engine.base import Held, PaidReader, require_paid
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.once.charging import Charge
 from discreet.ledger.releases import excerpt_of
 from discreet.publish.assemble.contents import MeasuredFamily, contents_of
 from discreet.publish.contents import LedgerExcerpt
@@ -31,7 +32,7 @@ from discreet.publish.reads import CellRead
 from discreet.publish.reconcile.problem import Integers
 from discreet.publish.spec import Spec
 from discreet.release.desk import Desk
-from discreet.release.outcome import once
+from discreet.release.paid import paid
 
 MARK = b"release "
 """How a stored release begins: it is no answer, and no model."""
@@ -94,13 +95,21 @@ def publish(
     started = time.monotonic()
     with planned(spec, desk) as (plan, held):
         progress(0, 4, "charging")
-        receipt = _charged(plan, desk.ledger)
         try:
-            found = once(
-                desk.ledger,
-                receipt,
-                lambda permit: _packed(plan, held, desk, receipt, permit, (store, key), progress),
+            receipt, found = paid(
+                plan.payer,
+                _bill(plan),
+                lambda reader, receipt: _packed(
+                    plan, held, desk, (reader, receipt), (store, key), progress
+                ),
+                held=held,
+                ledger=desk.ledger,
             )
+        except RequestConflict:
+            raise RequestConflict(
+                f"'{spec.name}' was released from another state of the data.",
+                hint="Give the new release a name of its own; nothing was charged.",
+            ) from None
         except AnswerLost:
             raise AnswerLost(
                 f"The release '{spec.name}' was paid for and begun, but never ended; the charge "
@@ -127,21 +136,14 @@ def publish(
     )
 
 
-def _charged(plan: PlannedRelease, ledger: Ledger) -> Receipt:
-    try:
-        return ledger.charge(
-            plan.payer,
-            plan.priced.quote,
-            request_id=request_id(plan.spec),
-            body=plan.body,
-            note=f"release {plan.spec.name}",
-            snapshot=plan.snapshot,
-        )
-    except RequestConflict:
-        raise RequestConflict(
-            f"'{plan.spec.name}' was released from another state of the data.",
-            hint="Give the new release a name of its own; nothing was charged.",
-        ) from None
+def _bill(plan: PlannedRelease) -> Charge:
+    return Charge(
+        plan.priced.quote,
+        request_id(plan.spec),
+        plan.body,
+        note=f"release {plan.spec.name}",
+        snapshot=plan.snapshot,
+    )
 
 
 def request_id(spec: Spec) -> str:
@@ -153,14 +155,13 @@ def _packed(  # noqa: PLR0917 what is done once for a charge
     plan: PlannedRelease,
     held: Held,
     desk: Desk,
-    receipt: Receipt,
-    permit: Permit,
+    charged: tuple[PaidReader, Receipt],
     kept: tuple[Path, OwnerKey],
     progress: Progress,
 ) -> bytes:
     """Return what is stored in the ledger: where the package lies, and its hash."""
-    name, (store, key) = plan.spec.name, kept
-    measured = measure(plan, held, desk, permit=permit, progress=progress)
+    name, (store, key), (reader, receipt) = plan.spec.name, kept, charged
+    measured = measure(plan, held, desk, reader=reader, progress=progress)
     progress(3, 4, "writing the package")
     contents = contents_of(
         plan,
@@ -190,10 +191,9 @@ def unpack(payload: bytes) -> dict[str, Any]:
 
 
 def measure(
-    plan: PlannedRelease, held: Held, desk: Desk, *, permit: Permit, progress: Progress
+    plan: PlannedRelease, held: Held, desk: Desk, *, reader: PaidReader, progress: Progress
 ) -> MeasuredFamily:
     """Return noisy and reconciled cells of all tables; after paying."""
-    reader = held.paid(permit)
     progress(0, 4, "counting")
     facts = _facts_from_data(plan, held, desk.ledger)
     noisy: dict[tuple[int, int], Integers] = {}

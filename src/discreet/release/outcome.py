@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from discreet.core.proof.permit import Permit
 from discreet.errors import AnswerLost, LedgerBusy, LedgerError, LedgerWriteFailed, StillRunning
@@ -46,7 +47,7 @@ def once(
                 hint="Ask again under the same request id: nothing is charged twice.",
             ) from None
         if isinstance(turn, Permit):
-            return _computed(ledger, receipt, turn, compute)
+            return _computed(ledger, receipt, partial(compute, turn))
         if turn is Turn.OVER:
             stored = _stored(ledger, receipt)
             if stored is None:
@@ -88,11 +89,9 @@ def _stored(ledger: Ledger, receipt: Receipt) -> bytes | None:
     return ledger.stored_answer(receipt.request_id, receipt.payer.analyst)
 
 
-def _computed(
-    ledger: Ledger, receipt: Receipt, permit: Permit, compute: Callable[[Permit], bytes]
-) -> bytes:
+def _computed(ledger: Ledger, receipt: Receipt, compute: Callable[[], bytes]) -> bytes:
     try:
-        return _kept(ledger, receipt, _looked(ledger, receipt, lambda: compute(permit)))
+        return _kept(ledger, receipt, _looked(ledger, receipt, compute))
     finally:
         ledger.outcomes.let_go(receipt)
 

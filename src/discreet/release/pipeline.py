@@ -15,7 +15,6 @@ from discreet.core.answer import Answer
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.explanation import Explanation
-from discreet.core.proof.permit import Permit
 from discreet.engine.base import Exact, Held, PaidReader, RunSql
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
@@ -42,7 +41,7 @@ from discreet.release.bars.within import allowed_errors, expected_errors, least_
 from discreet.release.desk import Desk
 from discreet.release.finish import finish
 from discreet.release.kept_noise import kept_noise, shown_again
-from discreet.release.outcome import once
+from discreet.release.paid import paid_together
 from discreet.release.paid_cells import cells_of, known_from
 from discreet.release.request import Request
 from discreet.release.reuse import implied
@@ -177,34 +176,32 @@ def _released(
             found[i] = free
         elif paid or request.fresh or unpaid.setdefault((each.key, each.snapshot), i) == i:
             paying.append(i)
-    receipts = _charged([ready[i] for i in paying], ledger)
-    for i, receipt in zip(paying, receipts, strict=True):
-        compute = partial(_computed, ready[i], receipt, held, rng)
-        found[i] = unpack(once(ledger, receipt, compute)).answer
+    for i, stored in zip(paying, _paid([ready[i] for i in paying], held, ledger, rng), strict=True):
+        found[i] = unpack(stored).answer
     for i, each in enumerate(ready):
         if i not in found:  # asked twice in one statement: the answer is there by now
             (found[i],) = _released([each], held, ledger=ledger, rng=rng)
     return [found[i] for i in range(len(ready))]
 
 
-def _charged(ready: Sequence[PreparedQuestion], ledger: Ledger) -> Sequence[Receipt]:
-    if len(ready) == 1:
-        return [ledger.charge(ready[0].payer, **_billed(ready[0]))]
+def _paid(ready: Sequence[PreparedQuestion], held: Held, ledger: Ledger, rng: Rng) -> list[bytes]:
+    """Return what is stored of questions of one payer, all of them charged or none."""
     if not ready:
         return []
     (payer,) = {each.payer for each in ready}
-    return ledger.charge_all(payer, [Charge(**_billed(each)) for each in ready])
+    works = [(_charge(each), partial(_computed, each, rng)) for each in ready]
+    return [stored for _, stored in paid_together(payer, works, held=held, ledger=ledger)]
 
 
-def _billed(ready: PreparedQuestion) -> dict[str, Any]:
-    return {
-        "quote": ready.quote,
-        "request_id": ready.request.request_id,
-        "body": ready.request.body,
-        "question": ready.key,
-        "note": str(ready.request.sql),
-        "snapshot": ready.snapshot,
-    }
+def _charge(ready: PreparedQuestion) -> Charge:
+    return Charge(
+        ready.quote,
+        ready.request.request_id,
+        ready.request.body,
+        ready.key,
+        str(ready.request.sql),
+        ready.snapshot,
+    )
 
 
 def _bound(free: Answer, ready: PreparedQuestion, ledger: Ledger) -> bool:
@@ -219,11 +216,9 @@ def _bound(free: Answer, ready: PreparedQuestion, ledger: Ledger) -> bool:
     )
 
 
-def _computed(
-    ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng, permit: Permit
-) -> bytes:
-    """Return the answer as it is stored; `once` calls this at most once for a charge."""
-    noisy = _noisy(ready, held.paid(permit), rng)
+def _computed(ready: PreparedQuestion, rng: Rng, reader: PaidReader, receipt: Receipt) -> bytes:
+    """Return the answer as it is stored; called at most once for a charge."""
+    noisy = _noisy(ready, reader, rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     table = finish(noisy, ready.question, laws)
     answer = paid_answer(ready, table, receipt, rng)

@@ -13,10 +13,11 @@ from discreet.core.progress import Progress, silent
 from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
 from discreet.ledger.entry import free_bill
+from discreet.ledger.once.charging import Charge
 from discreet.noise.rng import Rng
 from discreet.release.assembled import ACCEPTED, balance_of
 from discreet.release.desk import Desk
-from discreet.release.outcome import once
+from discreet.release.paid import paid
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.implied import too_small
 from discreet.synth.measure.learned_domains import Means, learn
@@ -51,20 +52,21 @@ def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent
     with prepared(request, desk) as (ready, held):
         if ready.free:
             saved = _without_data(ready, desk.rng, progress)
-            bill = free_bill(balance_of(desk.ledger, ready.payer))
-            return _finished(ready, saved, bill, started)
-        receipt = desk.ledger.charge(
-            ready.payer,
+            free = free_bill(balance_of(desk.ledger, ready.payer))
+            return _finished(ready, saved, free, started)
+        charge = Charge(
             ready.funds.quote,
-            request_id=request.request_id,
-            body=request.body,
+            request.request_id,
+            request.body,
             note=f"synthetic copy of {ready.outline.table.name} by {ready.method_words}",
             snapshot=ready.snapshot,
         )
-        stored = once(
-            desk.ledger,
-            receipt,
-            lambda permit: packed(to_text(_fitted(ready, desk, held.paid(permit), progress))),
+        receipt, stored = paid(
+            ready.payer,
+            charge,
+            lambda reader, _: packed(to_text(_fitted(ready, desk, reader, progress))),
+            held=held,
+            ledger=desk.ledger,
         )
         saved = from_text(unpacked(stored), name="the stored model")
         saved = replace(saved, rules=ready.rules)

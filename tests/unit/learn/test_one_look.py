@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from discreet.core.numbers import Delta, Epsilon
+from discreet.engine.base import PaidReader
 from discreet.errors import DiscreetError
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import plain_columns
@@ -52,8 +53,8 @@ def test_a_read_of_other_people_is_never_priced(asked):
 def test_the_charge_comes_before_the_look_and_its_outcome_is_final(asked):
     seen = []
 
-    def outcome(receipt):
-        seen.append((receipt.cost.epsilon, charges(asked, look)))
+    def outcome(reader):
+        seen.append((type(reader), reader.permit.dataset, charges(asked, look)))
         return b"look 7"
 
     paid = {"body": "look", "note": "a look"}
@@ -62,7 +63,8 @@ def test_the_charge_comes_before_the_look_and_its_outcome_is_final(asked):
         first, stored = look.taken(outcome, **paid)
         again, same = look.taken(outcome, **paid)
     assert (stored, same) == (b"look 7", b"look 7")
-    assert seen == [(1, 1)], "one look, after one charge"
+    assert seen == [(PaidReader, look.payer.dataset, 1)], "one look, after one charge"
+    assert first.cost.epsilon == 1
     assert (first.repeated, again.repeated) == (False, True)
 
 

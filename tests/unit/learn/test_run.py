@@ -82,9 +82,11 @@ def test_a_paid_choice(tmp_path):
 def test_the_charge_comes_before_the_rows(tmp_path, monkeypatch):
     asked = curator(tmp_path)
     order = []
-    charge, run = type(asked.ledger).charge, asked.engine._run
+    charge, run = type(asked.ledger).charge_all, asked.engine._run
     monkeypatch.setattr(
-        type(asked.ledger), "charge", lambda *a, **k: (order.append("charge"), charge(*a, **k))[1]
+        type(asked.ledger),
+        "charge_all",
+        lambda *a, **k: (order.append("charge"), charge(*a, **k))[1],
     )
     monkeypatch.setattr(
         asked.engine, "_run", lambda *a, **k: (order.append("run"), run(*a, **k))[1]

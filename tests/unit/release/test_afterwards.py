@@ -130,11 +130,11 @@ def test_a_budget_for_one_of_two_parts_charges_nothing(tmp_path):
 
 
 def test_the_twin_that_charges_parts_one_by_one_is_caught(tmp_path, monkeypatch):
-    def one_by_one(ready, ledger):
-        return [charged([each], ledger)[0] for each in ready]
+    def one_by_one(payer, works, **means):
+        return [found for work in works for found in together(payer, [work], **means)]
 
-    charged = pipeline._charged
-    monkeypatch.setattr(pipeline, "_charged", one_by_one)
+    together = pipeline.paid_together
+    monkeypatch.setattr(pipeline, "paid_together", one_by_one)
     with curator(tmp_path) as asked:
         limit = asked.budget_report()["datasets"]["census"]["epsilon"]["limit"]
         with pytest.raises(BudgetExceeded):

@@ -29,6 +29,7 @@ from discreet.ledger.report import history_report, standing
 from discreet.ledger.store.base import StoredAnswer, old_seal
 from discreet.ledger.text import budget_words
 from discreet.release import outcome, pipeline
+from discreet.release import paid as work
 from discreet.release.outcome import once
 from discreet.synth import run as synth_run
 from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
@@ -378,7 +379,7 @@ def test_a_question_paid_on_one_snapshot_is_not_answered_from_another(tmp_path, 
             raise KeyboardInterrupt
 
         with monkeypatch.context() as broken:
-            broken.setattr(pipeline, "once", crash)
+            broken.setattr(work, "once", crash)
             with pytest.raises(KeyboardInterrupt):
                 asked.query(COUNT, epsilon="1", request_id="a")
         monkeypatch.setattr(pipeline, "snapshots_of", lambda *_: {"people": "2"})
@@ -422,7 +423,7 @@ def test_a_failed_synthesis_is_one_look_for_one_charge(tmp_path, monkeypatch):
     first = failing_synthesis(asked, monkeypatch, 1)
     assert first > 0
     assert failing_synthesis(asked, monkeypatch, 10) == first
-    monkeypatch.setattr(synth_run, "once", ignoring_outcomes)  # the twin, as it was
+    monkeypatch.setattr(work, "once", ignoring_outcomes)  # the twin, as it was
     assert failing_synthesis(asked, monkeypatch, 3) >= 3 * first
 
 

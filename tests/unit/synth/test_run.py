@@ -73,9 +73,11 @@ def test_pure_currency_without_delta(tmp_path):
 def test_the_charge_comes_before_the_rows(tmp_path, monkeypatch):
     asked = curator(tmp_path)
     order = []
-    charge, materialise = type(asked.ledger).charge, asked.engine.materialise
+    charge, materialise = type(asked.ledger).charge_all, asked.engine.materialise
     monkeypatch.setattr(
-        type(asked.ledger), "charge", lambda *a, **k: (order.append("charge"), charge(*a, **k))[1]
+        type(asked.ledger),
+        "charge_all",
+        lambda *a, **k: (order.append("charge"), charge(*a, **k))[1],
     )
     run, kept = asked.engine._run, materialise
 

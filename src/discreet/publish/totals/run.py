@@ -18,13 +18,13 @@ from discreet.core.bill import Charged
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.machine.whole_file import write_whole
-from discreet.core.proof.permit import Permit
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.once.charging import Charge
 from discreet.noise.rng import Rng
 from discreet.publish.assemble.rows import Layout
 from discreet.publish.measure import count_cells, member_cells
@@ -32,7 +32,7 @@ from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.totals.factor import Integers, RunningTotals, running_totals
 from discreet.publish.totals.request import TotalsRequest
 from discreet.release.desk import Desk
-from discreet.release.outcome import once
+from discreet.release.paid import paid
 
 MARK = b"totals "
 """How a stored measurement begins: it is no answer, no model and no release."""
@@ -86,15 +86,15 @@ def measure_totals(
     with planned(request.spec(), desk) as (plan, held):
         factor = _factor(plan, request)
         quote = price_batch([factor.event], delta=plan.spec.delta, region=plan.priced.quote.region)
-        receipt = desk.ledger.charge(
-            plan.payer,
+        charge = Charge(
             quote,
-            request_id=f"totals:{request.name}",
-            body=request.body,
+            f"totals:{request.name}",
+            request.body,
             note=f"running totals {request.name}, {request.days} days",
             snapshot=plan.snapshot,
         )
-        once(desk.ledger, receipt, lambda _: MARK + request.body.encode())
+        begun = MARK + request.body.encode()  # no row is read for it
+        receipt, _ = paid(plan.payer, charge, lambda *_: begun, held=held, ledger=desk.ledger)
         work = _Looks(
             request, plan, held, desk.ledger, factor, desk.rng, FrozenDays(state, request.name)
         )
@@ -178,21 +178,27 @@ class _Looks:
 
     def measured(self, after: int, through: int) -> list[int]:
         """Return the measurements of the days after `after` up to `through`: one look, once."""
-        receipt = self.ledger.charge(
-            self.plan.payer,
+        charge = Charge(
             Quote(NOTHING, FREE, self.plan.priced.quote.region),
-            request_id=self._id(after),
-            body=f"{self.request.body} {after} {through}",
+            self._id(after),
+            f"{self.request.body} {after} {through}",
             note=f"running totals {self.request.name}, days {after + 1} to {through}: paid before",
             snapshot=self.plan.snapshot,
         )
-        return unpack(once(self.ledger, receipt, lambda permit: self._look(permit, after, through)))
+        _, stored = paid(
+            self.plan.payer,
+            charge,
+            lambda reader, _: self._look(reader, after, through),
+            held=self.held,
+            ledger=self.ledger,
+        )
+        return unpack(stored)
 
     def _id(self, after: int) -> str:
         return f"totals:{self.request.name}:{after}"
 
-    def _look(self, permit: Permit, after: int, through: int) -> bytes:
-        counts = self.frozen.applied(self._counts(self.held.paid(permit))[:through])
+    def _look(self, reader: PaidReader, after: int, through: int) -> bytes:
+        counts = self.frozen.applied(self._counts(reader)[:through])
         self.frozen.keep(counts)
         found = self.factor.measure(counts, after=after, rng=self.rng)
         return MARK + json.dumps({"measured": found.tolist()}).encode()

@@ -10,8 +10,9 @@ import numpy as np
 
 from discreet.core.progress import Progress, silent
 from discreet.engine.base import PaidReader
+from discreet.ledger.once.charging import Charge
 from discreet.release.desk import Desk
-from discreet.release.outcome import once
+from discreet.release.paid import paid
 from discreet.release.snapshots import hold_tables
 from discreet.synth.budget import noise_of
 from discreet.synth.encoding.columns import Encoding
@@ -74,18 +75,19 @@ def synthesize_linked(
     tables = [(tree.dataset, each.table) for each in tree.tables]
     with hold_tables(tables, desk) as held:
         ready = prepare_linked(request, tree, desk, held=held)
-        receipt = desk.ledger.charge(
-            ready.payer,
+        charge = Charge(
             ready.funds.quote,
-            request_id=request.request_id,
-            body=f"linked {request.body}",
+            request.request_id,
+            f"linked {request.body}",
             note=f"synthetic copy of {len(tree.tables)} linked tables of {tree.dataset.name}",
             snapshot=ready.snapshot,
         )
-        stored = once(
-            desk.ledger,
-            receipt,
-            lambda permit: pack_linked(_Fitting(ready, desk, held.paid(permit)).model(progress)),
+        receipt, stored = paid(
+            ready.payer,
+            charge,
+            lambda reader, _: pack_linked(_Fitting(ready, desk, reader).model(progress)),
+            held=held,
+            ledger=desk.ledger,
         )
     model = unpack_linked(stored)
     return LinkedSynthetic(

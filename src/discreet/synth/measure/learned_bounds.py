@@ -11,10 +11,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.proof.permit import Permit
 from discreet.core.region import EVERYONE
 from discreet.core.schema import Domain, IntegerDomain, NumberDomain
-from discreet.engine.base import Held
+from discreet.engine.base import Held, PaidReader
 from discreet.kernel.trees.nodes import Unfit
 from discreet.release.desk import Desk
 from discreet.synth.budget import funds_of
@@ -64,8 +63,8 @@ def learn_bounds(
     words = LookWords("ranges", asked, asked, f"ranges of the numbers of {name}")
     share = Fraction(1, max(len(items), 1))
 
-    def look(held: Held, permit: Permit) -> dict[str, list[str]]:
-        seen, reader = {}, held.paid(permit)
+    def look(reader: PaidReader, _held: Held) -> dict[str, list[str]]:
+        seen = {}
         for item, codes in zip(items, sealed, strict=True):
             counter = straight(reader, codes)
             door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, desk.rng)

@@ -16,7 +16,6 @@ from typing import Any
 from discreet.catalog.catalog import Catalog
 from discreet.core.cost import Quote
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.proof.permit import Permit
 from discreet.core.region import EVERYONE
 from discreet.core.schema import (
     Column,
@@ -27,12 +26,13 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
-from discreet.engine.base import Held
+from discreet.engine.base import Held, PaidReader
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import EngineFailed
 from discreet.ledger.entry import Payer
+from discreet.ledger.once.charging import Charge
 from discreet.release.desk import Desk
-from discreet.release.outcome import once
+from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import funds_of
 from discreet.synth.encoding.columns import Coded
@@ -71,26 +71,32 @@ def paid_look(
     desk: Desk,
     quote: Quote,
     words: LookWords,
-    look: Callable[[Held, Permit], Mapping[str, Any]],
+    look: Callable[[PaidReader, Held], Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return what `look` finds in a bare table, charged before it looks; the same again is free.
 
-    Guarantee: the charge names the very rows that `look` is lent, and `look` runs once for it.
+    Guarantee: the charge names the very rows that `look` is lent the reader and the state of, and `look`
+        runs once for it.
     """
     dataset, _, name = table.rpartition(".")
     owner = desk.catalog.dataset_of(desk.catalog.table(name, dataset))
     scan = scan_of(desk.catalog, table)
     with hold(scan, desk) as held:
         snapshot = label(snapshots_of(scan, held, desk.ledger))
-        receipt = desk.ledger.charge(
-            Payer(None, owner.name, owner.budget),
+        charge = Charge(
             quote,
-            request_id=f"{words.kind} {table} {snapshot} {words.key}",
-            body=f"{words.kind} {table} {words.body}",
+            f"{words.kind} {table} {snapshot} {words.key}",
+            f"{words.kind} {table} {words.body}",
             note=words.note,
             snapshot=f"synth {snapshot}",
         )
-        stored = once(desk.ledger, receipt, lambda permit: json.dumps(look(held, permit)).encode())
+        _, stored = paid(
+            Payer(None, owner.name, owner.budget),
+            charge,
+            lambda reader, _: json.dumps(look(reader, held)).encode(),
+            held=held,
+            ledger=desk.ledger,
+        )
     found: dict[str, Any] = json.loads(stored)
     return found
 
@@ -110,10 +116,10 @@ def learn_types(table: str, desk: Desk, *, epsilon: Epsilon, delta: Delta) -> di
         "types", f"{epsilon}", f"{epsilon} {delta}", f"types of the columns of {name}"
     )
 
-    def look(held: Held, permit: Permit) -> dict[str, str]:
+    def look(reader: PaidReader, held: Held) -> dict[str, str]:
         purse = funds.purse.part(Fraction(1, len(KINDS) * max(len(names), 1)))
         reads = {
-            kind: _counted(table, names, domain, desk, (purse, permit, held))
+            kind: _counted(table, names, domain, desk, (purse, reader, held))
             for kind, domain in KINDS.items()
         }
         rows = agreed_total([each for counts in reads.values() for each in counts.values()])
@@ -132,20 +138,20 @@ def _counted(
     names: Sequence[str],
     domain: FiniteDomain,
     desk: Desk,
-    paid: tuple[MarginalBudget, Permit, Held],
+    means: tuple[MarginalBudget, PaidReader, Held],
 ) -> dict[str, Measured]:
     """Return, for each column, noisy numbers of cells that read as a domain and that do not.
 
     The rows are held anew, read as the domain; those that are not the charged ones are refused.
     """
-    purse, permit, charged = paid
+    purse, charged, before = means
     catalog = _declared_as(desk.catalog, table, names, domain)
     scan = scan_of(catalog, table)
     found = {}
     with hold(scan, desk) as held:
-        if held.fingerprints != charged.fingerprints:
+        if held.fingerprints != before.fingerprints:
             raise EngineFailed("The file has changed since its types were paid for.")
-        reader = held.paid(permit)
+        reader = held.paid(charged.permit)
         for name in names:
             codes = seal_codes(scan, desk.engine, [Coded(name, domain, (0,), missing=True)])
             counter = straight(reader, codes)
