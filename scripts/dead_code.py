@@ -23,7 +23,7 @@ CALLED_BY_FRAMEWORKS = [
 ]
 NAMES = {
     "Python and notebooks call them": {
-        "__getattr__", "__dir__", "__format__", "__reduce_ex__", "__deepcopy__", "_repr_html_",
+        "__getattr__", "__dir__", "__format__", "__reduce_ex__", "__init_subclass__", "__deepcopy__", "_repr_html_",
         "_repr_mimebundle_", "readinto", "writable",
     },
     "asyncio calls them": {

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import pytest
 
+import result_members as results
 from discreet.anonymize.run import Anonymized
 from discreet.api import Curator
 from discreet.api.bounding import BoundsTrade
@@ -14,7 +15,6 @@ from discreet.core.requests.anonymize import AnonymizeAsked
 from discreet.core.requests.asked import asked_fields
 from discreet.core.requests.learn import LearnAsked
 from discreet.core.requests.synth import SynthAsked
-from discreet.core.shown import result_members as results
 from discreet.learn.recommend.run import Recommending
 from discreet.learn.run import Trained
 from discreet.learn.select import Selected

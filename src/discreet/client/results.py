@@ -1,6 +1,6 @@
 """What a server made and keeps: the facts it sent, and files that are fetched when they are asked for.
 
-Each has the members that `discreet.core.shown.result_members` names, as what a curator here returns.
+Each has the members of what a curator here returns; a test compares them.
 """
 
 from __future__ import annotations

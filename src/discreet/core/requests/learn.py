@@ -43,22 +43,6 @@ class LearnAsked:
     request_id: str | None = paid.request_id("model")
 
 
-REGRESSED = ("table", "target", "epsilon", "delta", "model", "features", "analyst", "request_id")
-"""The fields of a training that a regression reads."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TestAsked:
-    """One test of a model on a private table; `discreet.learn.scored.paid_test` checks it."""
-
-    __test__ = False  # not for pytest
-
-    table: str = paid.table()
-    epsilon: Number | Epsilon = paid.epsilon()  # noqa: RUF009  # a field
-    analyst: str | None = paid.analyst()
-    request_id: str | None = paid.request_id("scores")
-
-
 @dataclass(frozen=True, kw_only=True)
 class SelectAsked:
     """One choice as it is asked for; `discreet.learn.select` checks it."""

@@ -23,12 +23,11 @@ from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.checked import checked, checked_value
 from discreet.core.requests.declare import InitAsked, ReviewAsked
 from discreet.core.requests.learn import (
-    REGRESSED,
     LearnAsked,
     RecommendAsked,
     SelectAsked,
-    TestAsked,
 )
+from discreet.core.requests.look import LookAsked
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionAsked
 from discreet.core.requests.survey import EstimateAsked
 from discreet.core.requests.synth import LINKED, SynthAsked
@@ -66,6 +65,8 @@ LOCAL = {"options"}
 """Settings of a method are for whoever runs the curator."""
 SYNTHESIZED_UNDER = {"unit", "max_rows", "neighbours"}
 """What a file or a frame is declared with."""
+REGRESSED = {"table", "target", "epsilon", "delta", "model", "features", "analyst", "request_id"}
+"""The fields of a training that a regression reads."""
 FUNCTIONS = [
     (Curator.query, QuestionAsked, set(ASKED)),
     (Client.query, QuestionAsked, set(ASKED)),
@@ -78,11 +79,11 @@ FUNCTIONS = [
     (Curator.synthesize_linked, SynthAsked, (set(LINKED) - {"table"}) | {"dataset"}),
     (Curator.bounds, BoundsAsked, set(asked_fields(BoundsAsked))),
     (Curator.learn, LearnAsked, set(asked_fields(LearnAsked)) - {"task"}),
-    (Curator.regress, LearnAsked, set(REGRESSED)),
+    (Curator.regress, LearnAsked, REGRESSED),
     (Curator.recommend, RecommendAsked, set(asked_fields(RecommendAsked))),
     (Curator.select, SelectAsked, set(asked_fields(SelectAsked))),
-    (Curator.test_model, TestAsked, set(asked_fields(TestAsked)) | {"model"}),
-    (TestRequest.of, TestAsked, set(asked_fields(TestAsked))),
+    (Curator.test_model, LookAsked, set(asked_fields(LookAsked)) | {"model"}),
+    (TestRequest.of, LookAsked, set(asked_fields(LookAsked))),
     (Curator.anonymize, AnonymizeAsked, set(asked_fields(AnonymizeAsked)) | {"table"}),
     (init, InitAsked, set(asked_fields(InitAsked))),
     (review, ReviewAsked, set(asked_fields(ReviewAsked))),
