@@ -30,7 +30,7 @@ from discreet.kernel.vector import Norm, VectorSum
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.laws import registry as registry_of_laws
 from discreet.release.paid_cells import Known
-from discreet.server.features.query.asked_body import body_of
+from discreet.server.bodies.asked_body import body_of
 from discreet.server.problems import status_of
 from discreet.testing import SeededRng
 
