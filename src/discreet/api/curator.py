@@ -124,7 +124,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
         asked = BoundsRequest.of(
             table=table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id
         )
-        return trade(self, asked, payer=self.account_of(analyst))
+        return trade(self, asked, payer=self._payer(analyst))
 
     def synthesize(
         self,

@@ -14,10 +14,12 @@ class Book:
 
     def record_look(self, dataset, *, reason, columns, note):
         self.looks.append((dataset, reason, tuple(columns), note))
+        return "the permit of a look"
 
 
 def report(subject, book, codes):
-    def opened():
+    def opened(permit):
+        assert permit == "the permit of a look"
         assert book.looks, "read before the look was recorded"
         return MemoryCounter(codes, SHAPE)
 
@@ -37,7 +39,7 @@ def test_the_look_is_recorded_before_anything_is_read():
 def test_a_look_stays_recorded_when_reading_fails():
     book = Book()
 
-    def broken():
+    def broken(_permit):
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
