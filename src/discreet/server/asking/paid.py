@@ -82,14 +82,14 @@ def price_of(
 def foreseen(
     curator: Curator,
     paid: PaidAsk,
-    wish: Callable[..., SelectRequest | RecommendRequest],
+    request_of: Callable[..., SelectRequest | RecommendRequest],
     asked: dict[str, Any],
     planned: Callable[..., AbstractContextManager[Plan]],
 ) -> tuple[Plan, dict[str, Any]]:
-    """Return the plan of what was asked, as a wish of who pays, and its price; spends nothing."""
+    """Return the plan of what was asked, as a request of who pays, and its price; spends nothing."""
     seen = curator.seen_by(paid.analyst)
     who = {"analyst": seen.account_of(paid.analyst), "request_id": paid.request_id}
-    wanted = wish(**asked | who)
+    wanted = request_of(**asked | who)
     with planned(wanted, seen) as plan:
         price = price_of(seen, plan.look, wanted.epsilon)
         return plan, price | {"words": promise(wanted.epsilon)}
