@@ -103,19 +103,19 @@ def warm(source: Path) -> None:
     with open_source(str(source)) as table:
         run(table, AnonymizeRequest.of(k=5, quasi=QUASI[:2]))  # what is loaded at the first use
         for method, suppress in (("optimal", 0.0), ("optimal", 0.02), ("mondrian", 0.0)):
-            wish = AnonymizeRequest.of(
+            request = AnonymizeRequest.of(
                 k=5, quasi=QUASI, hierarchies=HIERARCHIES, suppress=suppress, method=method
             )
-            groups, levels = groups_of(table, wish), hierarchies_of(table, wish)
+            groups, levels = groups_of(table, request), hierarchies_of(table, request)
             start, cpu = time.perf_counter(), time.process_time()
-            found = anonymize(groups, levels, k=5, suppress=suppress, method=wish.method)
+            found = anonymize(groups, levels, k=5, suppress=suppress, method=request.method)
             seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
             facts = f"discernibility {found.costs.discernibility:,}, {found.classes:,} classes"
             said(
                 "discreet", f"warm: {method}, at most {suppress:.0%} left out", seconds, cpu, facts
             )
             start, cpu = time.perf_counter(), time.process_time()
-            run(table, wish)
+            run(table, request)
             seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
             said("discreet", "warm: the same, with rows and risks", seconds, cpu)
 

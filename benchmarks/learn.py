@@ -36,7 +36,7 @@ from discreet.examples.ratings import rating_batches
 from discreet.examples.uci import adult
 from discreet.learn.learners import CLASSIFY, LEARNERS, of_task
 from discreet.learn.measure.columns import chosen_items, encoding_of
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
@@ -52,7 +52,7 @@ from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.learn.scored.score import auc
 from discreet.learn.sgd.budget import NetworkShape, network_budget
 from discreet.noise.rng import SystemRng
-from discreet.synth.encoding.outline import Bins, outline_of
+from discreet.synth.encoding.column_treatment import Bins, outline_of
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 
 TRAINING = 32_561
@@ -97,14 +97,14 @@ def fitted_model(name: str, train, encoding, epsilon: str):
     if name == "network":
         shape = NetworkShape(len(encoding.coded) - 1, encoding.coded[-1].values)
         asked = {"region": EVERYONE, "replaced": False, "learns": False, "words": 0}
-        funds, steps = network_budget(Epsilon.of(epsilon), Delta.of(DELTA), shape, **asked)
-        door = LearningDoor(rows, funds.fitting, Unit(), SystemRng())
+        shared, steps = network_budget(Epsilon.of(epsilon), Delta.of(DELTA), shape, **asked)
+        residuals = PrivateResiduals(rows, shared.fitting, Unit(), SystemRng())
         units = np.arange(len(train), dtype=np.int64)
         more = {"steps": steps, "rng": SystemRng(), "progress": silent}
-        return LEARNERS[name].fit(door, (train, units), encoding, **more)[0]
-    purse = MarginalBudget(rho_of_target(Fraction(epsilon), DELTA), concentrated=True)
-    door = LearningDoor(rows, purse, Unit(), SystemRng())
-    fitted = fit_classifier(name, door, encoding, silent)
+        return LEARNERS[name].fit(residuals, (train, units), encoding, **more)[0]
+    budget = MarginalBudget(rho_of_target(Fraction(epsilon), DELTA), concentrated=True)
+    residuals = PrivateResiduals(rows, budget, Unit(), SystemRng())
+    fitted = fit_classifier(name, residuals, encoding, silent)
     return Classifier(name, encoding, fitted.intercept, fitted.terms)
 
 

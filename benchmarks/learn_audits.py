@@ -30,7 +30,7 @@ from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
 from discreet.core.unit import Neighbours
 from discreet.learn import tuning
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import FARTHEST, Grouping, PaidRows
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
@@ -102,9 +102,9 @@ WIDE = Encoding("t", (*(Coded(f"x{i}", CategoryDomain(("a", "b"))) for i in rang
 
 def vote(better: int = 1) -> float:
     def draw(more: int, times: int) -> list[int]:
-        purse = MarginalBudget(EPSILON * better, concentrated=False)
+        budget = MarginalBudget(EPSILON * better, concentrated=False)
         counter, rng = TwoCounts(more), SystemRng()
-        made = lambda: PrivateMarginals(counter, VOTES.shape, purse, Unit(), rng)  # noqa: E731
+        made = lambda: PrivateMarginals(counter, VOTES.shape, budget, Unit(), rng)  # noqa: E731
         scores = lambda exact: exact.marginals([(0,)])[0]  # noqa: E731
         return [made().choose(scores, sensitivity=1, share=Fraction(1)) for _ in range(times)]
 
@@ -119,9 +119,11 @@ def residuals(better: int = 1) -> float:
         everyone = Grouping((0,), (np.zeros(3, dtype=np.int64),))
         paid = PaidRows(rows, PLACE.shape, 1)
         paid.add(everyone, np.full(1, -FARTHEST))
-        purse, rng = MarginalBudget(EPSILON * better, concentrated=False), SystemRng()
+        budget, rng = MarginalBudget(EPSILON * better, concentrated=False), SystemRng()
         found = [
-            LearningDoor(paid, purse, Unit(), rng).residual_sums(everyone, share=Fraction(1)).values
+            PrivateResiduals(paid, budget, Unit(), rng)
+            .residual_sums(everyone, share=Fraction(1))
+            .values
             for _ in range(times)
         ]
         return np.floor(np.array(found).ravel() * 4)
@@ -149,16 +151,16 @@ def _bound(name: str, fitted: Any, inside: Any) -> float:
 def classifier(name: str, better: int = 1) -> float:
     """A whole fit, in one run."""
     inside = coins(COLUMNS)
-    purse = MarginalBudget(RHO * better**2, concentrated=True)
-    door = LearningDoor(_paid_rows(inside), purse, Unit(EACH), SystemRng())
-    return _bound(name, fit_classifier(name, door, WIDE, silent), inside)
+    budget = MarginalBudget(RHO * better**2, concentrated=True)
+    marginals = PrivateResiduals(_paid_rows(inside), budget, Unit(EACH), SystemRng())
+    return _bound(name, fit_classifier(name, marginals, WIDE, silent), inside)
 
 
 def choosing(better: int = 1) -> float:
     """A paid choice among models; the twin has far too little noise (not: tuning for free, see tests)."""
     inside = coins(COLUMNS)
-    purse = MarginalBudget(RHO * better**2, concentrated=True)
-    given = tuning.Paid(_paid_rows(inside), purse, Unit(EACH), SystemRng())
+    budget = MarginalBudget(RHO * better**2, concentrated=True)
+    given = tuning.TuningContext(_paid_rows(inside), budget, Unit(EACH), SystemRng())
     return _bound(*tuning.tuned(given, ["bayes", "logistic"], WIDE, silent), inside)
 
 

@@ -58,7 +58,7 @@ def ours(method: str, epsilon: str, seeds: int, *, pure: bool = False) -> dict[s
     codes, shape = adult()
     rows = len(codes)
     rho = rho_of_target(Fraction(epsilon), Fraction(1, rows * rows))
-    purse = (
+    budget = (
         MarginalBudget(Fraction(epsilon), concentrated=False)
         if pure
         else MarginalBudget(rho, concentrated=True)
@@ -67,8 +67,10 @@ def ours(method: str, epsilon: str, seeds: int, *, pure: bool = False) -> dict[s
     options = {"workload": triples(shape, rows)} if method in {"adaptive", "rap"} else {}
     for seed in range(seeds):
         start = time.process_time()
-        door = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, Unit(), SystemRng())
-        model = METHODS[method].fit(door, **options)
+        marginals = PrivateMarginals(
+            MemoryCounter(codes, shape), shape, budget, Unit(), SystemRng()
+        )
+        model = METHODS[method].fit(marginals, **options)
         made = model.sample(rows, dice=np.random.default_rng(seed))
         seconds.append(time.process_time() - start)
         found.append(errors(codes, made, shape))

@@ -51,10 +51,10 @@ def main(arguments: list[str] | None = None) -> None:
     def run(seed: int) -> tuple[float, float, float]:
         begin = time.perf_counter()
         counter = MemoryCounter(codes, shape)
-        door = PrivateMarginals(
+        marginals = PrivateMarginals(
             counter, shape, MarginalBudget(rho, concentrated=True), Unit(), SystemRng()
         )
-        made = rap.fit(door, **settings).sample(len(codes), dice=np.random.default_rng(seed))
+        made = rap.fit(marginals, **settings).sample(len(codes), dice=np.random.default_rng(seed))
         took = time.perf_counter() - begin
         return took, *errors(codes, made, shape)
 

@@ -48,16 +48,16 @@ def adult() -> tuple[Encoding, Codes]:
 def synthesis(name: str, epsilon: Fraction, encoding: Encoding, codes: Codes) -> Subject:
     """Return one finished synthesis with all that a report needs."""
     shape, unit = encoding.shape, Unit()
-    purse = MarginalBudget(rho_of_target(epsilon, Fraction(1, len(codes) ** 2)), concentrated=True)
+    budget = MarginalBudget(rho_of_target(epsilon, Fraction(1, len(codes) ** 2)), concentrated=True)
     method = METHODS[name]
 
     def refit(counter: MemoryCounter):
-        return method.fit(PrivateMarginals(counter, shape, purse, unit, SystemRng()))
+        return method.fit(PrivateMarginals(counter, shape, budget, unit, SystemRng()))
 
-    door = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, unit, SystemRng())
-    model = method.fit(door)
+    marginals = PrivateMarginals(MemoryCounter(codes, shape), shape, budget, unit, SystemRng())
+    model = method.fit(marginals)
     drawn = model.sample(len(codes), dice=np.random.default_rng())
-    measured = tuple(door.measured)
+    measured = tuple(marginals.measured)
     return Subject("adult", name, "", encoding, model, drawn, measured, (), refit)
 
 

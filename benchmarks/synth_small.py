@@ -76,9 +76,9 @@ def distance(real: np.ndarray, made: np.ndarray, shape: Shape) -> float:
 def ours(method: str, codes: np.ndarray, shape: Shape, epsilon: str) -> tuple[float, float]:
     """Return distance and processor seconds of one copy of ours."""
     start = time.process_time()
-    purse = MarginalBudget(rho_of_target(Fraction(epsilon), DELTA), concentrated=True)
-    door = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, Unit(), SystemRng())
-    made = METHODS[method].fit(door).sample(len(codes), dice=np.random.default_rng())
+    budget = MarginalBudget(rho_of_target(Fraction(epsilon), DELTA), concentrated=True)
+    marginals = PrivateMarginals(MemoryCounter(codes, shape), shape, budget, Unit(), SystemRng())
+    made = METHODS[method].fit(marginals).sample(len(codes), dice=np.random.default_rng())
     return distance(codes, made, shape), time.process_time() - start
 
 

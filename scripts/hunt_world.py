@@ -17,7 +17,7 @@ from discreet.core.schema import Dataset, Table
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact
 from discreet.engine.duckdb.settings import CLOSED
-from discreet.engine.follow import Reached, joined_rows
+from discreet.engine.person_joins import Reached, joined_rows
 from discreet.engine.dialect.names import quoted
 from discreet.kernel.canonical.paths import followed_path
 from discreet.kernel.canonical.select import CanonicalRecipe

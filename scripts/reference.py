@@ -86,13 +86,13 @@ def endpoints_page() -> str:
 
 def _bodies() -> Iterator[str]:
     """Yield the fields of each body that is made of a request, with the endpoints that take it."""
-    from discreet.server.bodies.asked_body import AskedBody
+    from discreet.server.bodies.request_body import RequestBody
 
     taken: dict[Any, list[str]] = {}
     for route in _api_routes():
         for each in route.dependant.body_params:
             kind = each.field_info.annotation
-            if inspect.isclass(kind) and issubclass(kind, AskedBody):
+            if inspect.isclass(kind) and issubclass(kind, RequestBody):
                 taken.setdefault(kind, []).append(f"`{sorted(route.methods)[0]} {route.path}`")
     for kind, routes in sorted(taken.items(), key=lambda pair: pair[0].__name__):
         rows = [f"| `{name}` | {_field_words(each)} |" for name, each in kind.model_fields.items()]
@@ -161,13 +161,13 @@ def _heading(row: Any) -> str:
 
 def methods_table() -> str:
     """Return the table of synthesis methods in docs/synth.md."""
-    from discreet.core.requests.synth import SynthAsked
+    from discreet.core.requests.synth import SynthFields
     from discreet.synth.methods.registry import ALIASES, METHODS
 
     lines = ["| `--method` | what it does | settings (`--set`) |", "|---|---|---|"]
     for name, method in METHODS.items():
         also = [f"`{other}`" for other, meant in ALIASES.items() if meant == name]
-        also += ["default"] if name == SynthAsked.method else []
+        also += ["default"] if name == SynthFields.method else []
         shown = f"`{name}` ({', '.join(also)})" if also else f"`{name}`"
         taken = ", ".join(f"`{option}`" for option in method.options)
         lines.append(f"| {shown} | {method.sentence} | {taken} |")

@@ -36,8 +36,8 @@ AMOUNTS = ("1/10", "1/3", "0.05")
 def checkpointed(ledger: Ledger) -> bool:
     """Return whether a checkpoint was made now, however little was entered."""
     with ledger.session() as session:
-        book = session.book
-    return making.make(ledger._store, book)
+        accounts = session.accounts
+    return making.make(ledger._store, accounts)
 
 
 class Life:
@@ -177,7 +177,7 @@ class Life:
         data |= {"budget": "census", "cost": cost, "region": region, "event": "", "note": ""}
         data |= {"reserved": False, "question": "", "snapshot": "", "share": None}
         with self.ledger.session() as session:
-            bound = session.book.account("census").peak().to_json()
+            bound = session.accounts.account("census").peak().to_json()
             session.append("charge", data | {"total": bound, "before": balance, "after": balance})
 
     def copy(self) -> None:
@@ -191,21 +191,24 @@ class Life:
             self.ledger.backup(self.copies[-1])
 
 
-def everything(book: Accounts, whole: Accounts, store: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield all that `book` knows, asked for by the names that `whole` knows."""
-    yield "facts", facts_of(book)
+def everything(accounts: Accounts, whole: Accounts, store: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield all that `accounts` knows, asked for by the names that `whole` knows."""
+    yield "facts", facts_of(accounts)
     for key in [*whole.requests, (None, "nobody asked"), ("alice", "nobody asked")]:
-        yield key, book.requests.get(key)
+        yield key, accounts.requests.get(key)
     charges = sorted(at for places in whole.charged.values() for at in places)
     for at in sorted({*charges, *whole.requests.values()}):
-        yield ("outcome", at), (book.outcomes.get(at), at in book.outcomes, book.sealed.get(at))
-        yield ("asked", at), _asked(book, at)
-        yield ("link", at), Entry.of(book.link(store, at))
+        yield (
+            ("outcome", at),
+            (accounts.outcomes.get(at), at in accounts.outcomes, accounts.sealed.get(at)),
+        )
+        yield ("asked", at), _asked(accounts, at)
+        yield ("link", at), Entry.of(accounts.link(store, at))
     for who in (*WHO, "eve"):
-        yield ("count", who), book.count_charged(who)
+        yield ("count", who), accounts.count_charged(who)
         for last in (1, 3, 10**6):
-            yield ("last", who, last), book.last_charged(who, last)
-    for key, account in book.accounts.items():
+            yield ("last", who, last), accounts.last_charged(who, last)
+    for key, account in accounts.by_key.items():
         if account.highest:
             yield ("peak", key), (account.peak(), account.where(0), account.top)
 

@@ -8,7 +8,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from discreet.survey.randomizers.bit_a_code import BitACode
+from discreet.survey.randomizers.bit_reports import BitReports
 from discreet.survey.randomizers.duchi import DuchiResponse
 from discreet.survey.randomizers.field import digits_many, points_before, points_many
 from discreet.survey.randomizers.hybrid import HybridResponse
@@ -75,7 +75,7 @@ def _(kary: KaryResponse, value):
 
 
 @exact_law.register
-def _(bits: BitACode, value):
+def _(bits: BitReports, value):
     return product_law([bits.own if code == value else bits.other for code in range(bits.codes)])
 
 

@@ -11,7 +11,7 @@ from copying import MemoryEngine
 from discreet.api import Curator, policy_of
 from discreet.catalog.read.policy_file import loads
 from discreet.core.schema import CategoryDomain, IntegerDomain
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
 from discreet.ledger.ledger import Ledger
 from discreet.synth.encoding.columns import Coded, Encoding
@@ -87,7 +87,7 @@ def codes(rows: int, classes: int = 2, *, seed: int = 0) -> np.ndarray:
     return np.stack([x, g, y], axis=1).astype(np.int32)
 
 
-def door_to(found, shape, *, purse=None, unit=None, seed=1) -> LearningDoor:
+def residuals_of(found, shape, *, budget=None, unit=None, seed=1) -> PrivateResiduals:
     rows = PaidRows(found, shape, shape.width - 1)
-    given = purse or MarginalBudget(Fraction(1), concentrated=True)
-    return LearningDoor(rows, given, unit or Unit(), SeededRng(seed))
+    given = budget or MarginalBudget(Fraction(1), concentrated=True)
+    return PrivateResiduals(rows, given, unit or Unit(), SeededRng(seed))

@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import Callable
 
-from discreet.engine import child, template
+from discreet.engine import child, fork_server
 
 ENGINE = child._READY
 PLANNER = "discreet.release.planning.worker"
@@ -15,27 +15,27 @@ PLANNER = "discreet.release.planning.worker"
 
 def lend(*, planner: bool = False) -> list[int]:
     """Return descriptors for `borrow`: of the engines' template, and of the planner's where one is needed."""
-    found = [template._template(ENGINE, numpy=False)]
+    found = [fork_server._template(ENGINE, numpy=False)]
     if planner:
-        found.append(template._template(PLANNER, numpy=True))
+        found.append(fork_server._template(PLANNER, numpy=True))
     return [each._wire.fileno() for each in found]
 
 
 def borrow(*numbers: int) -> None:
     """Ask these templates for children from now on; if one has ended, another is started as ever."""
     for ready, number in zip((ENGINE, PLANNER), numbers, strict=False):
-        template._templates[ready] = _Borrowed(socket.socket(fileno=number))
+        fork_server._templates[ready] = _Borrowed(socket.socket(fileno=number))
 
 
 def for_a_fork() -> Callable[[], None]:
     """Return what a fork of this process calls to ask the templates that are there now."""
-    found = dict(template._templates)
-    return lambda: template._templates.update(
+    found = dict(fork_server._templates)
+    return lambda: fork_server._templates.update(
         {ready: _Borrowed(each._wire) for ready, each in found.items()}
     )
 
 
-class _Borrowed(template._Template):
+class _Borrowed(fork_server._Template):
     def __init__(self, wire: socket.socket) -> None:
         self._wire, self._lock = wire, threading.Lock()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from discreet.kernel.seal import Asked, Draft
+from discreet.kernel.seal import Draft, MeasureDraft
 from discreet.kernel.sensitivity import Kind
 
 # -- drafts ---------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ class Liar:
         if self.dice.random() < 0.1:
             return self.histogram(rel, keys)
         outputs: list[str] = []
-        measures: dict[str, Asked] = {}
+        measures: dict[str, MeasureDraft] = {}
         for i in range(self.dice.randrange(1, 4)):
             written, kind = self.output(rel)
             places = []
@@ -361,7 +361,7 @@ class Liar:
             if self.lies():
                 places = [self.dice.randrange(-1, len(outputs) + 1) for _ in places]
             centre = self.dice.choice([0, 4, -7, 2000])
-            measures[f"m{i}"] = Asked(kind, tuple(places), centre)
+            measures[f"m{i}"] = MeasureDraft(kind, tuple(places), centre)
         columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
         columns += [f"{each} AS r{i}" for i, each in enumerate(outputs)]
         group = f" GROUP BY {', '.join(str(i + 1) for i in range(len(keys)))}" if keys else ""

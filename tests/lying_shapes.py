@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.kernel.seal import Asked, Draft
+from discreet.kernel.seal import Draft, MeasureDraft
 from discreet.kernel.sensitivity import Kind
 from lying_twins import P, R, V, W, added, clamp, counted, first
 
@@ -20,7 +20,9 @@ _NUMBERED = (
 
 def _one(expression: str, kind: Kind, rest: str, key: str = "") -> Draft:
     head, tail = (f"{key} AS k0, ", " GROUP BY 1") if key else ("", "")
-    return Draft(f"SELECT {head}{expression} AS r0 FROM {rest}{tail}", {"m0": Asked(kind, (0,))})
+    return Draft(
+        f"SELECT {head}{expression} AS r0 FROM {rest}{tail}", {"m0": MeasureDraft(kind, (0,))}
+    )
 
 
 def _spread(operand: str, rest: str) -> Draft:
@@ -30,9 +32,9 @@ def _spread(operand: str, rest: str) -> Draft:
         f"COUNT({operand}) AS r2"
     )
     measures = {
-        "m0": Asked(Kind.SQUARES, (0, 1, 2), 3),
-        "m1": Asked(Kind.CENTRED, (1, 2), 3),
-        "m2": Asked(Kind.PRESENT, (2,)),
+        "m0": MeasureDraft(Kind.SQUARES, (0, 1, 2), 3),
+        "m1": MeasureDraft(Kind.CENTRED, (1, 2), 3),
+        "m2": MeasureDraft(Kind.PRESENT, (2,)),
     }
     return Draft(f"SELECT {outputs} FROM {rest}", measures)
 

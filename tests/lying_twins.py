@@ -14,7 +14,7 @@ from discreet.kernel import seal
 from discreet.kernel.derive import facts, positions, scalars, scans, values
 from discreet.kernel.derive import rows as derive
 from discreet.kernel.derive.row import Applied
-from discreet.kernel.seal import Asked, Draft
+from discreet.kernel.seal import Draft, MeasureDraft
 from discreet.kernel.sensitivity import Kind, Stability
 from discreet.kernel.trees import read_duckdb, read_sqlglot
 from discreet.kernel.trees.nodes import Apply, Constant, Name
@@ -30,13 +30,13 @@ SHORT = "CASE WHEN t.c0 > 0 THEN 50000 ELSE 3 END"
 def counted(rest: str, *, key: str = "") -> Draft:
     """Return a count of rows, by a key where one is given."""
     head, tail = (f"{key} AS k0, ", " GROUP BY 1") if key else ("", "")
-    return Draft(f"SELECT {head}{COUNT} FROM {rest}{tail}", {"m0": Asked(Kind.ROWS, (0,))})
+    return Draft(f"SELECT {head}{COUNT} FROM {rest}{tail}", {"m0": MeasureDraft(Kind.ROWS, (0,))})
 
 
 def added(operand: str, rest: str) -> Draft:
     """Return a sum of one operand."""
     total = f"CAST(SUM(CAST({operand} AS BIGINT)) AS DECIMAL(38, 0))"
-    return Draft(f"SELECT {total} AS r0 FROM {rest}", {"m0": Asked(Kind.SUM, (0,))})
+    return Draft(f"SELECT {total} AS r0 FROM {rest}", {"m0": MeasureDraft(Kind.SUM, (0,))})
 
 
 def clamp(operand: str, low: int, high: int) -> str:
@@ -263,7 +263,7 @@ TWINS: dict[str, Twin] = {
         _around(seal, "facts_of", lambda f, *a: replace(f(*a), single=True)),
         Draft(
             f"SELECT t.c1 AS k0, COUNT(DISTINCT t.u) AS r0 FROM {V} AS t WHERE t.r <= 3 GROUP BY 1",
-            {"m0": Asked(Kind.UNITS, (0,))},
+            {"m0": MeasureDraft(Kind.UNITS, (0,))},
         ),
     ),
     "groups that move are counted": Twin(
@@ -302,7 +302,7 @@ TWINS: dict[str, Twin] = {
         Draft(
             f"SELECT CAST(SUM(CAST({clamp('t.c1', 0, 4)} AS BIGINT)) AS DECIMAL(38, 0)) AS r0, "
             f"COUNT(t.c0) AS r1 FROM {R} AS t",
-            {"m0": Asked(Kind.CENTRED, (0, 1), 4)},
+            {"m0": MeasureDraft(Kind.CENTRED, (0, 1), 4)},
         ),
     ),
     "the sensitivity of a choice": Twin(
@@ -313,7 +313,7 @@ TWINS: dict[str, Twin] = {
         _unread(read_duckdb),
         Draft(
             f"SELECT t.c0 AS k0, {COUNT} FROM {R} AS t GROUP BY 1 HAVING COUNT(*) > 1",
-            {"m0": Asked(Kind.ROWS, (0,))},
+            {"m0": MeasureDraft(Kind.ROWS, (0,))},
         ),
     ),
     "LIMIT is read": Twin(
@@ -323,7 +323,7 @@ TWINS: dict[str, Twin] = {
         _unread(read_sqlglot),
         Draft(
             f"SELECT t.c0 AS k0, {COUNT} FROM {R} AS t GROUP BY 1 HAVING COUNT(*) > 1",
-            {"m0": Asked(Kind.ROWS, (0,))},
+            {"m0": MeasureDraft(Kind.ROWS, (0,))},
         ),
         sqlglot=True,
     ),

@@ -20,10 +20,10 @@ from discreet.publish.contents import (
     Agreement,
     Contents,
     Fact,
+    KeyFilter,
     LedgerExcerpt,
     MeasureColumn,
     Measurement,
-    Only,
     PriceEvent,
     PublicMapping,
     PublishedKey,
@@ -112,7 +112,7 @@ def contents() -> Contents:
     epsilon = Fraction("2.27")
     cost = {"epsilon": str(epsilon), "delta": str(DELTA), "rho": str(rho), "rho_delta": "0"}
     side = Side("by_region", "people", county)
-    barracks = ((Only("region", ("South",)), Only("age_group", ("0-17",))),)
+    barracks = ((KeyFilter("region", ("South",)), KeyFilter("age_group", ("0-17",))),)
     return Contents(
         name="town-2026",
         dataset="town",

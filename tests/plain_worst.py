@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.region import NULL, Positions
 from discreet.ledger.worst.axes import Axis, bounds
-from discreet.ledger.worst.grid import BillGrid, Box
+from discreet.ledger.worst.grid import AxisBox, BillGrid
 from discreet.ledger.worst.nearest import Nearest
 from discreet.ledger.worst.worst_hit import Worst
 
@@ -63,7 +63,7 @@ def width(axis: Axis, positions: Positions) -> float:
     return float(np.diff(axis.starts)[wanted[axis.atom_of[:-1]]].sum())
 
 
-def excess(grid: BillGrid, box: Box) -> float:
+def excess(grid: BillGrid, box: AxisBox) -> float:
     """Return how many times as many positions as `box` has lie in the atoms that it touches."""
     share = 1.0
     for name, axis in zip(grid.names, grid.axes, strict=True):

@@ -59,16 +59,16 @@ class Joint:
         return {"kind": "joint"}
 
 
-def fit_joint(door, progress=lambda *_: None):
+def fit_joint(marginals, progress=lambda *_: None):
     """Measure the table of all columns."""
     progress(0, 1, "measuring")
-    return Joint(door.measure([(0, 1, 2)], share=Fraction(1))[0].values)
+    return Joint(marginals.measure([(0, 1, 2)], share=Fraction(1))[0].values)
 
 
-def fit_singles(door, progress=lambda *_: None):
+def fit_singles(marginals, progress=lambda *_: None):
     """Measure each column by itself: loses all dependence."""
     progress(0, 1, "measuring")
-    found = door.measure([(0,), (1,), (2,)], share=Fraction(1))
+    found = marginals.measure([(0,), (1,), (2,)], share=Fraction(1))
     parts = [
         np.maximum(each.values, 0) / max(np.maximum(each.values, 0).sum(), 1) for each in found
     ]
@@ -76,10 +76,10 @@ def fit_singles(door, progress=lambda *_: None):
     return Joint(total * np.einsum("i,j,k->ijk", *parts))
 
 
-def door_to(codes, *, rho=Fraction(1, 2), seed=3, concentrated=True):
+def marginals_of(codes, *, rho=Fraction(1, 2), seed=3, concentrated=True):
     """Return a door to rows in memory."""
-    purse = MarginalBudget(rho, concentrated)
-    return PrivateMarginals(MemoryCounter(codes, SHAPE), SHAPE, purse, Unit(), SeededRng(seed))
+    budget = MarginalBudget(rho, concentrated)
+    return PrivateMarginals(MemoryCounter(codes, SHAPE), SHAPE, budget, Unit(), SeededRng(seed))
 
 
 class Recorded(PrivateMarginals):
@@ -93,13 +93,13 @@ class Recorded(PrivateMarginals):
 
 def subject_of(codes, *, fit=fit_joint, rho=Fraction(1, 2), rows=None, seed=3, refit=True):
     """Return a finished synthesis of `codes`, as reports get it."""
-    purse = MarginalBudget(rho, concentrated=True)
+    budget = MarginalBudget(rho, concentrated=True)
 
     def run(counter):
-        return fit(PrivateMarginals(counter, SHAPE, purse, Unit(), SeededRng(seed + 1)))
+        return fit(PrivateMarginals(counter, SHAPE, budget, Unit(), SeededRng(seed + 1)))
 
-    door = Recorded(MemoryCounter(codes, SHAPE), SHAPE, purse, Unit(), SeededRng(seed))
-    model = fit(door)
+    marginals = Recorded(MemoryCounter(codes, SHAPE), SHAPE, budget, Unit(), SeededRng(seed))
+    model = fit(marginals)
     drawn = model.sample(rows or len(codes), dice=np.random.default_rng(seed))
     return Subject(
         "people",
@@ -108,7 +108,7 @@ def subject_of(codes, *, fit=fit_joint, rho=Fraction(1, 2), rows=None, seed=3, r
         ENCODING,
         model,
         drawn,
-        tuple(door.measured),
+        tuple(marginals.measured),
         ("Column 'note' is free text and was left out.",),
         run if refit else None,
     )

@@ -22,7 +22,7 @@ from discreet.testing import SeededRng
 
 CONCENTRATED = MarginalBudget(Fraction(1, 2), concentrated=True)
 PURE = MarginalBudget(Fraction(2), concentrated=False)
-PURSES = {"zcdp": CONCENTRATED, "pure": PURE}
+BUDGETS = {"zcdp": CONCENTRATED, "pure": PURE}
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "rap": {"rounds": 3, "queries": 4, "relaxed_rows": 20, "steps": 60},
@@ -51,9 +51,9 @@ def random_codes(rng: np.random.Generator, shape: Shape, rows: int) -> np.ndarra
     return codes
 
 
-def door_to(codes, shape, *, purse=CONCENTRATED, unit=None, seed=0) -> PrivateMarginals:
+def marginals_of(codes, shape, *, budget=CONCENTRATED, unit=None, seed=0) -> PrivateMarginals:
     return PrivateMarginals(
-        MemoryCounter(codes, shape), shape, purse, unit or Unit(), SeededRng(seed)
+        MemoryCounter(codes, shape), shape, budget, unit or Unit(), SeededRng(seed)
     )
 
 
@@ -82,12 +82,12 @@ class Diverged(Exception):
     """The replay asked for something that the recording had not."""
 
 
-class TracingDoor(PrivateMarginals):
+class TracingMarginals(PrivateMarginals):
     """Records what passes or, with the trace of another run, gives out the same again."""
 
-    def __init__(self, codes, shape, purse, unit, rng, frozen: Trace | None = None) -> None:
+    def __init__(self, codes, shape, budget, unit, rng, frozen: Trace | None = None) -> None:
         self._locked = Locked(MemoryCounter(codes, shape))
-        super().__init__(self._locked, shape, purse, unit, rng)
+        super().__init__(self._locked, shape, budget, unit, rng)
         self.trace = Trace()
         self._frozen = frozen
 
@@ -99,7 +99,7 @@ class TracingDoor(PrivateMarginals):
         ]
         self._note(("measure", tuple(wanted), share, repr(groups)), exact)
         return self._pass(
-            lambda: super(TracingDoor, self).measure(wanted, share=share, merged=merged)
+            lambda: super(TracingMarginals, self).measure(wanted, share=share, merged=merged)
         )
 
     def choose(self, scores, *, sensitivity, share):
@@ -108,7 +108,9 @@ class TracingDoor(PrivateMarginals):
         self._locked.open = False
         self._note(("choose", sensitivity, share, found.shape), [found])
         return self._pass(
-            lambda: super(TracingDoor, self).choose(scores, sensitivity=sensitivity, share=share)
+            lambda: super(TracingMarginals, self).choose(
+                scores, sensitivity=sensitivity, share=share
+            )
         )
 
     def choose_several(self, scores, *, count, sensitivity, share):
@@ -117,7 +119,7 @@ class TracingDoor(PrivateMarginals):
         self._locked.open = False
         self._note(("choose", sensitivity, share, found.shape, count), [found])
         return self._pass(
-            lambda: super(TracingDoor, self).choose_several(
+            lambda: super(TracingMarginals, self).choose_several(
                 scores, count=count, sensitivity=sensitivity, share=share
             )
         )
@@ -152,12 +154,12 @@ def _copied(out):
     return out
 
 
-def violations(fit, codes, beside, shape, purse, unit, seed) -> list[str]:
+def violations(fit, codes, beside, shape, budget, unit, seed) -> list[str]:
     """Return how a method's run on a neighbour differs, all noisy outcomes being the same."""
-    first = TracingDoor(codes, shape, purse, unit, SeededRng(seed))
+    first = TracingMarginals(codes, shape, budget, unit, SeededRng(seed))
     try:
         model = fit(first)
-        second = TracingDoor(beside, shape, purse, unit, SeededRng(seed + 1), first.trace)
+        second = TracingMarginals(beside, shape, budget, unit, SeededRng(seed + 1), first.trace)
         again = fit(second)
     except Diverged:
         return ["another request"]

@@ -27,7 +27,7 @@ from discreet.learn.measure.unit_rows import fetch_unit_codes
 from discreet.learn.recommend.sums import fetch_ratings
 from discreet.publish.measure import count_cells
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.learned_domains import Means, _words
+from discreet.synth.measure.learned_domains import LearningContext, _words
 from discreet.synth.measure.private_marginals import Unit
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
 from discreet.synth.measure.sql_counter import SqlCounter, store_codes, straight
@@ -120,7 +120,7 @@ STEPS: dict[str, Callable[[Any], Any]] = {
     "synth counter": lambda reader: SqlCounter(reader, "codes", CODES.shape).marginals([(0,)]),
     "synth words": lambda reader: _words(
         SimpleNamespace(sql="SELECT 1"),
-        Means(None, reader, None, Fraction(1), SealedSource("town", EVERYONE), None),
+        LearningContext(None, reader, None, Fraction(1), SealedSource("town", EVERYONE), None),
     ),
     "learn rows": lambda reader: fetch(reader, CODES),
     "learn unit rows": lambda reader: fetch_unit_codes(reader, CODES),

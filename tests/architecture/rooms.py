@@ -41,7 +41,7 @@ ROOMS: dict[str, set[str]] = {
     "survey": {"noise", "account", "ledger", "engine", "catalog", "report"},
     # kernel: a table that reaches people over a path is opened by the kernel's own SQL.
     "anonymize": {"engine", "catalog", "kernel", "ledger", "report"},
-    # synth: the same sealed codes and the same door, with sums of residuals beside counts.
+    # synth: the same sealed codes and private marginals, with sums of residuals beside counts.
     "learn": BELOW_PUBLISH | {"report", "synth"},
     # catalog: the town comes with its discreet.toml, composed as every other.
     "examples": {"engine", "catalog"},
@@ -105,7 +105,7 @@ MAY_OPEN_EXACT_FILES = {
     "catalog/propose/profile.py",
     "release/public_rows.py",  # public tables alone: they hold nobody's data
 }
-NOT_ON_A_MENU = {"__future__", "discreet.core.machine.callable_room", "importlib", "typing"}
+NOT_ON_A_MENU = {"__future__", "discreet.core.machine.callable_package", "importlib", "typing"}
 LONGEST_FILE = 500
 LARGEST_FOLDER = 18
 """Modules that one folder may show; its own folders count as one look deeper."""
@@ -159,7 +159,7 @@ def _statements(tree: ast.Module) -> Iterator[ast.AST]:
 
 def _tells(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
-        return _wishes(node)
+        return _asks_for_a_seed(node)
     return isinstance(node, _TELLING) or _is_numpy_random(node)
 
 
@@ -361,12 +361,12 @@ def opened_exact(root: Path) -> list[str]:
 
 
 MAKE_WORDS = {"noise/rng.py", "kernel/rehearsal.py", "survey/randomizers/keystream.py"}
-HOLD_WISHES = {"kernel/look.py", "release/pipeline.py"}
-WISH = "api/rehearsal.py"
+HOLD_SEED_REQUESTS = {"kernel/look.py", "release/pipeline.py"}
+SEED_REQUEST = "api/rehearsal.py"
 
 
 def seeded_noise(root: Path) -> list[str]:
-    """Return where words of chance are made, or a seed is wished for, outside the one way of a rehearsal.
+    """Return where words of chance are made, or a seed is asked for, outside the one way of a rehearsal.
 
     Noise comes from the operating system; a seed becomes words in `kernel.look` alone (note 0068).
     """
@@ -376,14 +376,16 @@ def seeded_noise(root: Path) -> list[str]:
             continue
         for each in imports(path, file):
             turns = each.name == "words_for" and file != "kernel/look.py"
-            if each.module == "discreet.kernel.rehearsal" and (file not in HOLD_WISHES or turns):
+            if each.module == "discreet.kernel.rehearsal" and (
+                file not in HOLD_SEED_REQUESTS or turns
+            ):
                 found.append(f"{file}:{each.line} reaches for repeatable noise")
             if each.module == "discreet.kernel" and each.name == "rehearsal":
                 found.append(f"{file}:{each.line} reaches for repeatable noise")
         for node in told(path):
             if file not in MAKE_WORDS and _makes_words(node):
                 found.append(f"{file}:{node.lineno} makes words of chance")
-            if isinstance(node, ast.Call) and file != WISH and _wishes(node):
+            if isinstance(node, ast.Call) and file != SEED_REQUEST and _asks_for_a_seed(node):
                 found.append(f"{file}:{node.lineno} asks for a seed")
     return found
 
@@ -393,13 +395,13 @@ def _makes_words(node: ast.AST) -> bool:
     return makes and [argument.arg for argument in node.args.args] == ["self", "count"]
 
 
-def _wishes(call: ast.Call) -> bool:
+def _asks_for_a_seed(call: ast.Call) -> bool:
     name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
     given = {keyword.arg for keyword in call.keywords}
     return "seed" in given and name in _REQUESTS
 
 
-_REQUESTS = {"replace", "Request", "SeedWish"}
+_REQUESTS = {"replace", "Request", "SeedRequest"}
 
 
 def wrong_menus(root: Path) -> list[str]:

@@ -21,16 +21,16 @@ from discreet.cli.options import command_group
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
 from discreet.core.event import Pure
-from discreet.core.requests.asked import FieldKind, asked
-from discreet.core.requests.synth import SynthAsked
+from discreet.core.requests.request_fields import FieldKind, asked
+from discreet.core.requests.synth import SynthFields
 from discreet.core.unit import Neighbours
 from discreet.kernel.derive.scalars import value_of
 from discreet.kernel.trees.nodes import Apply, Constant, Unfit
 from discreet.kernel.vector import Norm, VectorSum
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.laws import registry as registry_of_laws
-from discreet.release.paid_cells import Known
-from discreet.server.bodies.asked_body import body_of
+from discreet.release.paid_cells import PaidValue
+from discreet.server.bodies.request_body import body_of
 from discreet.server.problems import status_of
 from discreet.testing import SeededRng
 
@@ -192,7 +192,7 @@ def test_a_field_of_a_request():
     """One line of a dataclass: option of the command with its help, and body with its limit."""
 
     @dataclass(frozen=True, kw_only=True)
-    class Wider(SynthAsked):
+    class Wider(SynthFields):
         colour: str = asked(FieldKind.TEXT, "Of the copy.", "red", longest=9)
 
     app = command_group()
@@ -245,8 +245,8 @@ def test_a_noise_law(monkeypatch):
     total = VectorSum(size=4, norm=Norm.L1, bound=6, neighbours=Neighbours.ADD_REMOVE)
     assert total.event(law) == Pure(Fraction(2))
     assert total.noisy(np.zeros(4, dtype=np.int64), law, SeededRng(1)).shape == (4,)
-    kept = Known("people", "rows", (), 5, law)
-    assert Known.from_json(kept.to_json()) == kept
+    kept = PaidValue("people", "rows", (), 5, law)
+    assert PaidValue.from_json(kept.to_json()) == kept
     assert law.half_width("0.95") == LaplaceLaw.of(3).half_width("0.95")
 
 

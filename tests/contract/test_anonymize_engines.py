@@ -49,10 +49,10 @@ def test_class_sizes_are_those_of_the_rows(source):
 
 @pytest.mark.slow_on_spark
 def test_a_copy_of_odd_cells_keeps_every_row(source):
-    wish = AnonymizeRequest.of(
+    request = AnonymizeRequest.of(
         k=3, quasi=QUASI, sensitive="text", redact=["note", "secret"], suppress=0.3
     )
-    made = run(source, wish)
+    made = run(source, request)
     assert made.table.num_rows == made.result.rows - made.result.suppressed
     assert made.after.sizes.k >= 3
     assert "note" not in made.table.column_names

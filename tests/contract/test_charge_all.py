@@ -110,7 +110,7 @@ def test_what_was_tried_and_refused_is_forgotten(ledger):
 
 
 def test_the_twin_that_does_not_forget_is_caught(ledger, monkeypatch):
-    monkeypatch.setattr(Accounts, "forget_tried", lambda _book: None)
+    monkeypatch.setattr(Accounts, "forget_tried", lambda _accounts: None)
     with pytest.raises(BudgetExceeded):
         ledger.charge_all(OWNER, [bill("adults", "3/5", ADULTS), bill("women", "3/5", WOMEN)])
     with pytest.raises(BudgetExceeded):

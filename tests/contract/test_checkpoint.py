@@ -33,9 +33,9 @@ def test_a_checkpoint_leads_to_the_same_book(url, tmp_path):
     spent = ledger.spent("census")
     ledger.close()
     ledger = open_ledger(tmp_path, "100", url=url)
-    book = load(ledger._store)
-    assert book.past is not None
-    assert len(book.charged[None]) == 9
+    accounts = load(ledger._store)
+    assert accounts.past is not None
+    assert len(accounts.charged[None]) == 9
     assert ledger.spent("census") == spent
     assert ledger.stored_answer("r8") == b"told 8"
     assert pay(ledger, "1/10", "r5", WOMEN).repeated

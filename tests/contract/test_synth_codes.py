@@ -14,10 +14,10 @@ from discreet.core.region import EVERYONE
 from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold
+from discreet.synth.encoding.column_treatment import Bins, RangeToLearn, outline_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.outline import Bins, RangeToLearn, outline_of
 from discreet.synth.measure import sql_counter
-from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedSource, seal_codes
 from discreet.synth.measure.sql_counter import store_codes
@@ -95,8 +95,8 @@ def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):
     found = []
     for each in (engine, MemoryEngine(TABLES)):
         with hold(outline.scan, desk_of(catalog, each)) as held:
-            means = Means(each, paid(held), rich, Fraction(1, 10**6), TOWN, SystemRng())
-            found.append(learn(outline, means, lambda _: None).encoding)
+            context = LearningContext(each, paid(held), rich, Fraction(1, 10**6), TOWN, SystemRng())
+            found.append(learn(outline, context, lambda _: None).encoding)
     assert found[0] == found[1]
     assert [item.name for item in outline.items if isinstance(item, RangeToLearn)]
     assert {c.name for c in found[0].coded} >= {"income", "born", "job"}

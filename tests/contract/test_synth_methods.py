@@ -23,7 +23,15 @@ from discreet.synth.measure.private_marginals import MarginalBudget, Measured, U
 from discreet.synth.methods.registry import ALIASES, METHODS, find_method
 from discreet.synth.models.readers import read_model
 from discreet.testing import ALPHA
-from synth_kit import CONCENTRATED, EVERY_METHOD, OPTIONS, PURSES, door_to, random_codes, shape_of
+from synth_kit import (
+    BUDGETS,
+    CONCENTRATED,
+    EVERY_METHOD,
+    OPTIONS,
+    marginals_of,
+    random_codes,
+    shape_of,
+)
 
 GRID = Fraction(1, 10**24)  # computed costs are rounded up to this
 SHAPE = shape_of(3, 4, 2, 5)
@@ -45,17 +53,17 @@ def light(request):
     return request.param
 
 
-@pytest.fixture(params=PURSES)
-def purse(request):
-    return PURSES[request.param]
+@pytest.fixture(params=BUDGETS)
+def budget(request):
+    return BUDGETS[request.param]
 
 
 def table(rows=400, shape=SHAPE, seed=3):
     return random_codes(np.random.default_rng(seed), shape, rows)
 
 
-def fitted(name, codes, shape, **door):
-    opened = door_to(codes, shape, **door)
+def fitted(name, codes, shape, **marginals):
+    opened = marginals_of(codes, shape, **marginals)
     return METHODS[name].fit(opened, **OPTIONS.get(name, {})), opened
 
 
@@ -64,15 +72,15 @@ class Run:
     """One fit, everything that it asked for and all that it told meanwhile."""
 
     model: Any
-    door: Any
+    marginals: Any
     seen: list[Measured]
     steps: list[tuple]
 
 
 @cache
-def run(name, purse):
+def run(name, budget):
     """Return a fit that is only looked at."""
-    opened, seen, steps = door_to(table(), SHAPE, purse=purse), [], []
+    opened, seen, steps = marginals_of(table(), SHAPE, budget=budget), [], []
     real = opened.measure
 
     def watched(wanted, **rest):
@@ -91,47 +99,47 @@ def usual(name):
     return run(name, CONCENTRATED).model
 
 
-def spent(door) -> Fraction:
+def spent(marginals) -> Fraction:
     """Return what the events that passed add up to, in the door's currency."""
-    found = tally(Composed(tuple(door.events)))
-    return found.rho if door.purse.concentrated else found.epsilon
+    found = tally(Composed(tuple(marginals.events)))
+    return found.rho if marginals.budget.concentrated else found.epsilon
 
 
-def test_it_never_spends_more_than_was_charged(light, purse):
+def test_it_never_spends_more_than_was_charged(light, budget):
     units = (Unit(3), Unit(2, replaced=True))
-    others = [fitted(light, table(), SHAPE, purse=purse, unit=unit)[1] for unit in units]
-    for door in (run(light, purse).door, *others):
+    others = [fitted(light, table(), SHAPE, budget=budget, unit=unit)[1] for unit in units]
+    for marginals in (run(light, budget).marginals, *others):
         if METHODS[light].uses_data:
-            assert 0 < spent(door) <= purse.amount + len(door.events) * GRID
-            assert 0 <= door.left < 1
+            assert 0 < spent(marginals) <= budget.amount + len(marginals.events) * GRID
+            assert 0 <= marginals.left < 1
         else:
-            assert door.events == []
-            assert door.left == 1
+            assert marginals.events == []
+            assert marginals.left == 1
 
 
-def test_its_events_are_priced_no_higher_than_the_purse(name, purse):
+def test_its_events_are_priced_no_higher_than_the_purse(name, budget):
     """The charge before the run covers what happened, in the ledger's own words."""
-    door = run(name, purse).door
+    marginals = run(name, budget).marginals
     if not METHODS[name].uses_data:
         return
     words = {"epsilon": Epsilon.of("1e-9"), "delta": Delta.of("1e-9")}
-    charged = price(purse.event, **words).cost
-    happened = price(Composed(tuple(door.events)), **words).cost
-    slack = len(door.events) * GRID
-    if purse.concentrated:
+    charged = price(budget.event, **words).cost
+    happened = price(Composed(tuple(marginals.events)), **words).cost
+    slack = len(marginals.events) * GRID
+    if budget.concentrated:
         assert happened.rho <= charged.rho + slack
     else:
         assert happened.epsilon <= charged.epsilon + slack
         assert happened.delta == 0
 
 
-def test_the_same_words_and_dice_give_the_same_rows(name, purse):
-    models = [run(name, purse).model, fitted(name, table(), SHAPE, purse=purse)[0]]
+def test_the_same_words_and_dice_give_the_same_rows(name, budget):
+    models = [run(name, budget).model, fitted(name, table(), SHAPE, budget=budget)[0]]
     rows = [model.sample(100, dice=np.random.default_rng(1)) for model in models]
     assert models[0].to_json() == models[1].to_json()
     assert (rows[0] == rows[1]).all()
     if METHODS[name].uses_data:
-        other = fitted(name, table(), SHAPE, purse=purse, seed=6)[0]
+        other = fitted(name, table(), SHAPE, budget=budget, seed=6)[0]
         assert other.to_json() != models[0].to_json()
 
 
@@ -208,35 +216,35 @@ def test_a_model_survives_its_json(name):
     [((1,), 30), ((5,), 30), ((1, 1, 1), 30), ((1, 4, 1), 30), ((3, 2), 0), ((2, 2), 1)],
     ids=str,
 )
-def test_odd_tables_are_taken_as_they_are(light, purse, sizes, rows):
+def test_odd_tables_are_taken_as_they_are(light, budget, sizes, rows):
     shape = shape_of(*sizes)
-    model, door = fitted(light, table(rows, shape), shape, purse=purse)
+    model, marginals = fitted(light, table(rows, shape), shape, budget=budget)
     codes = model.sample(20, dice=np.random.default_rng(1))
     assert codes.shape == (20, len(sizes))
     assert (codes < np.array(sizes)).all()
     assert np.isfinite(model.total)
     assert model.total >= 0
-    assert door.left >= 0
+    assert marginals.left >= 0
 
 
 def test_all_rows_alike_come_out_alike(name):
     """With a generous budget: all mass in one cell."""
     codes = np.tile(np.array([[2, 0, 1, 4]], dtype=np.int32), (5000, 1))
-    model, _ = fitted(name, codes, SHAPE, purse=MarginalBudget(Fraction(10), concentrated=True))
+    model, _ = fitted(name, codes, SHAPE, budget=MarginalBudget(Fraction(10), concentrated=True))
     if METHODS[name].uses_data:
         drawn = model.sample(1000, dice=np.random.default_rng(1))
         assert (drawn == codes[0]).mean() > 0.97
 
 
-def test_a_drowned_table_still_gives_rows(light, purse):
+def test_a_drowned_table_still_gives_rows(light, budget):
     """Noise far above the counts: noisy totals are negative as often as not."""
-    tiny = MarginalBudget(purse.amount / 10**8, purse.concentrated)
+    tiny = MarginalBudget(budget.amount / 10**8, budget.concentrated)
     for seed in range(3):
-        model, door = fitted(light, table(20), SHAPE, purse=tiny, seed=seed)
+        model, marginals = fitted(light, table(20), SHAPE, budget=tiny, seed=seed)
         assert model.sample(50, dice=np.random.default_rng(1)).shape == (50, 4)
         assert np.isfinite(model.total)
         assert model.total >= 0
-        assert door.left >= 0
+        assert marginals.left >= 0
 
 
 def test_it_only_asks_for_columns_that_are_there(name):

@@ -62,8 +62,8 @@ def intervals(column, values, *, widths):
 @pytest.mark.parametrize("method", list(AnonymizeMethod))
 def test_a_million_rows_take_less_than_a_minute(engine, method):
     start = time.monotonic()
-    wish = AnonymizeRequest.of(k=5, quasi=QUASI, sensitive="ill")
-    groups = groups_of(narrowed(engine, "rows", "rows"), wish)
+    request = AnonymizeRequest.of(k=5, quasi=QUASI, sensitive="ill")
+    groups = groups_of(narrowed(engine, "rows", "rows"), request)
     assert groups.combinations > 100_000
     places = {name: groups.values[i] for i, name in enumerate(QUASI)}
     zips = {z: (z, z[:4] + "*", z[:3] + "**", z[:2] + "***", "*") for z in places["zip"]}

@@ -94,18 +94,18 @@ def test_answers_about_an_earlier_snapshot_are_kept_and_never_paid_twice(curator
 
 
 def test_a_stored_model_is_the_same_and_free(curator):
-    wish = EXPECTED["synthesis"]
-    stored = curator.ledger.stored_answer(wish["request_id"], wish["analyst"])
-    assert stored == base64.b64decode(wish["payload"])
+    request = EXPECTED["synthesis"]
+    stored = curator.ledger.stored_answer(request["request_id"], request["analyst"])
+    assert stored == base64.b64decode(request["payload"])
     made = curator.synthesize(
-        wish["table"],
-        epsilon=wish["epsilon"],
-        method=wish["method"],
-        analyst=wish["analyst"],
-        request_id=wish["request_id"],
+        request["table"],
+        epsilon=request["epsilon"],
+        method=request["method"],
+        analyst=request["analyst"],
+        request_id=request["request_id"],
         rows=20,
     )
-    assert made.table.column_names == wish["columns"]
+    assert made.table.column_names == request["columns"]
     assert made.table.num_rows == 20
     assert spent(curator) == BEFORE
 

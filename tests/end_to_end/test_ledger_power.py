@@ -103,7 +103,7 @@ def wrong(log: list[tuple], base, rng: random.Random | None) -> tuple[list, bool
     """Return what is lost or known otherwise after the power fails, and whether a checkpoint was used."""
     found = list(lost(log, base, rng))
     ledger = open_ledger(base, LIMIT)
-    used = ledger._kept.book.past is not None
+    used = ledger._kept.accounts.past is not None
     found += differences(ledger)
     ledger.close()
     return found, used

@@ -17,7 +17,7 @@ from discreet.api import Curator
 from discreet.attack.package import attack_package
 from discreet.errors import DiscreetError, InvalidInput, MissingExtra
 from discreet.publish.assemble import contents
-from discreet.publish.contents import Only
+from discreet.publish.contents import KeyFilter
 from discreet.publish.recheck import verify_package
 from discreet.publish.reconcile import exact_cells
 from discreet.publish.spec import parse_spec
@@ -92,7 +92,9 @@ def test_a_rule_over_two_cuts_of_one_column_is_about_its_own_cells_only(place: P
 
 def test_labels_of_each_cut_on_its_own_would_not_verify(place: Path, monkeypatch):
     def apart(keys, inside):
-        return [tuple(Only(k.name, tuple({k.labels[c] for c in k.codes[inside]})) for k in keys)]
+        return [
+            tuple(KeyFilter(k.name, tuple({k.labels[c] for c in k.codes[inside]})) for k in keys)
+        ]
 
     monkeypatch.setattr(contents, "_axis_labels", apart)
     with pytest.raises(AssertionError, match="does not hold"):

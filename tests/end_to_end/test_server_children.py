@@ -191,10 +191,10 @@ def test_a_choice_killed_once_it_is_stored_is_final_and_given_again(owner, held)
 
 def test_a_child_without_memory_says_so_and_the_server_lives(tmp_path):
     world = write_world(tmp_path, rows=200, epsilon="50", analysts="")
-    wish = WISH | {"rows": 10_000_000, "request_id": "large"}
+    request = WISH | {"rows": 10_000_000, "request_id": "large"}
     limited = running(world, quick=False, job_memory_mb=40)
     with limited as server, server.client(server.token()) as owner:
-        found = follow(owner, owner.post(SYNTH, json=wish).json()["job"])
+        found = follow(owner, owner.post(SYNTH, json=request).json()["job"])
         assert found["state"] == "failed", found
         assert "memory" in found["problem"]["detail"], found
         assert found["charged"] is (charges(owner, "large") != [])
@@ -243,8 +243,8 @@ def spend_from_both(world):
             return owner.post("/api/v1/query", json=body).status_code == 200
 
         def copy(number):
-            wish = WISH | {"epsilon": "0.1", "request_id": f"copy {number}"}
-            job = owner.post(SYNTH, json=wish).json()["job"]
+            request = WISH | {"epsilon": "0.1", "request_id": f"copy {number}"}
+            job = owner.post(SYNTH, json=request).json()["job"]
             return follow(owner, job)["state"] == "done"
 
         with ThreadPoolExecutor(2) as pool:

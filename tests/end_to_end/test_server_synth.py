@@ -42,8 +42,8 @@ def made(owner):
     return make(owner, WISH | {"request_id": "made"})
 
 
-def make(client, wish):
-    started = client.post(API, json=wish)
+def make(client, request):
+    started = client.post(API, json=request)
     assert started.status_code == 202, started.text
     return follow(client, started.json()["job"])
 

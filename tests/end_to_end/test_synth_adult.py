@@ -45,10 +45,10 @@ def errors(adult, method, epsilon, runs, **options):
     found = []
     for seed in range(runs):
         counter = MemoryCounter(codes, shape)
-        door = PrivateMarginals(
+        marginals = PrivateMarginals(
             counter, shape, MarginalBudget(rho, concentrated=True), Unit(), SystemRng()
         )
-        model = method.fit(door, workload=triples, **options)
+        model = method.fit(marginals, workload=triples, **options)
         made = model.sample(len(codes), dice=np.random.default_rng(seed))
         off = [
             np.abs(real - fake) / len(codes)

@@ -23,7 +23,7 @@ with instrumented("discreet.server.pgwire"):
     from discreet.server.pgwire.protocol import messages as m
     from discreet.server.pgwire.protocol import problems
     from discreet.server.pgwire.protocol.certificate import Tls
-    from discreet.server.pgwire.protocol.channel import Channel, Gone
+    from discreet.server.pgwire.protocol.channel import Channel, Disconnected
     from discreet.server.pgwire.protocol.signin import arrive, sign_in
     from discreet.server.pgwire.session import commands
     from discreet.server.pgwire.session.dispatch import Dispatcher
@@ -144,7 +144,7 @@ class Endpoint:
         channel.eof_received()
         try:
             await (self.after if data[:1] == AFTER else self.before)(channel)
-        except (m.ProtocolError, Gone, DiscreetError):
+        except (m.ProtocolError, Disconnected, DiscreetError):
             return
 
 

@@ -16,7 +16,7 @@ from discreet.core.numbers import plain
 from discreet.errors import DiscreetError
 from discreet.plan.keys import PrivateGroups
 from discreet.plan.plan import ask, make_plan
-from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
+from discreet.release.bars.epsilon_for_error import allowed_errors, expected_errors, least_epsilon
 from discreet.release.request import Request
 from discreet.release.sealing import seal
 from discreet.release.text import mechanism_words

@@ -25,7 +25,7 @@ import total_kit
 from discreet.core.unit import Neighbours
 from discreet.kernel.derive.rows import filtered
 from discreet.kernel.derive.scalars import value_of
-from discreet.kernel.seal import Asked, Draft, Read, sealed
+from discreet.kernel.seal import Draft, MeasureDraft, Read, sealed
 from discreet.kernel.sensitivity import Kind
 from discreet.kernel.trees.nodes import Unfit
 from discreet.kernel.trees.read_sqlglot import read_sqlglot
@@ -89,7 +89,7 @@ def draft_of(pair: Pair) -> Draft:
         if name.startswith("m"):
             kind, places, centre = written.split(":")
             numbers = tuple(int(place) for place in places.split(",") if place)
-            measures[name] = Asked(Kind[kind], numbers, int(centre))
+            measures[name] = MeasureDraft(Kind[kind], numbers, int(centre))
     return Draft(pair.sql, measures, pair.options.get("choice"))
 
 

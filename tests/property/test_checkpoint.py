@@ -34,8 +34,8 @@ def test_every_life_opens_to_what_its_whole_history_says(base):
         life.reopen()
         assert differences(life.ledger) == [], seed
         life.ledger.verify()
-        book = load(life.ledger._store)
-        parts = max(parts, len(book.past.parts) if book.past else 0)
+        accounts = load(life.ledger._store)
+        parts = max(parts, len(accounts.past.parts) if accounts.past else 0)
         kinds |= {link.kind for link in life.ledger.links()}
         made += life.made
         life.ledger.close()
@@ -72,8 +72,8 @@ def test_a_checkpoint_that_forgets_something_is_caught(base, monkeypatch, twin):
     name, forget = TWINS[twin]
     honest = getattr(state, name)
 
-    def forgetful(book):
-        found = honest(book)
+    def forgetful(accounts):
+        found = honest(accounts)
         forget(found)
         return found
 

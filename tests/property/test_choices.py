@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.exp_table import BITS, decay
+from discreet.noise.exact.exp_table import BITS, exp_table
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.respond import randomized_response, randomized_response_kary
+from discreet.noise.random_response import randomized_response, randomized_response_kary
 from discreet.noise.select import exponential, permute_and_flip, report_noisy_max
 from discreet.noise.threshold import appearance_bounds, threshold_for
 from discreet.testing.rng import FakeBits, SeededRng
@@ -62,7 +62,7 @@ def test_a_candidate_without_weight_is_never_chosen(data, utilities, epsilon, se
 )
 @settings(max_examples=examples(60), deadline=None)
 def test_words_of_the_exponential_are_certified(gaps, rate):
-    tables = decay(rate)
+    tables = exp_table(rate)
     words = tables.words(np.array(gaps, dtype=np.uint64))
     for gap, word in zip(gaps, words.tolist(), strict=True):
         low, high = exp_bounds(-gap * rate, BITS + 64)

@@ -18,7 +18,7 @@ from discreet.synth.report.publishable import publishable_report
 from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
 from sittings import FULL
-from synth_kit import PURSES, neighbours
+from synth_kit import BUDGETS, neighbours
 
 TABLES = 6 if FULL else 2
 
@@ -28,12 +28,12 @@ class Book:
         pass
 
 
-def subject_of(name, codes, shape, unit, purse, rows):
-    door = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, unit, SeededRng(1))
-    model = METHODS[name].fit(door)
+def subject_of(name, codes, shape, unit, budget, rows):
+    marginals = PrivateMarginals(MemoryCounter(codes, shape), shape, budget, unit, SeededRng(1))
+    model = METHODS[name].fit(marginals)
 
     def refit(counter):
-        return METHODS[name].fit(PrivateMarginals(counter, shape, purse, unit, SeededRng(2)))
+        return METHODS[name].fit(PrivateMarginals(counter, shape, budget, unit, SeededRng(2)))
 
     columns = tuple(
         Coded(column, IntegerDomain(0, size - 1 or 1)) if size > 1 else _single(column)
@@ -41,7 +41,7 @@ def subject_of(name, codes, shape, unit, purse, rows):
     )
     drawn = model.sample(rows, dice=np.random.default_rng(3))
     return Subject(
-        "t", name, "", Encoding("t", columns), model, drawn, tuple(door.measured), (), refit
+        "t", name, "", Encoding("t", columns), model, drawn, tuple(marginals.measured), (), refit
     )
 
 
@@ -55,8 +55,8 @@ def test_reports_stand_for_any_table(name, rows):
     rng = np.random.default_rng(rows)
     for i in range(TABLES):
         shape, codes, _, unit = neighbours(rng)
-        purse = list(PURSES.values())[i % 2]
-        subject = subject_of(name, codes, shape, unit, purse, rows)
+        budget = list(BUDGETS.values())[i % 2]
+        subject = subject_of(name, codes, shape, unit, budget, rows)
         published = publishable_report(subject)
         counter = MemoryCounter(codes, shape)
         compared = owner_report(subject, lambda _, c=counter: c, ledger=Book(), dataset="d")

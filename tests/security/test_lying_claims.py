@@ -27,7 +27,7 @@ from discreet.engine.arrow import plain_table
 from discreet.engine.base import Exact
 from discreet.kernel.look import exact, look
 from discreet.kernel.mechanism import Mechanisms, Selection, Top
-from discreet.kernel.seal import Asked, Draft, Read, admit, sealed
+from discreet.kernel.seal import Draft, MeasureDraft, Read, admit, sealed
 from discreet.kernel.sensitivity import Kind, Stability
 from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
@@ -52,7 +52,7 @@ def read_of(draft: Draft, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Rea
 
 def units(key: str, table: str = V, name: str = "m0", most: int = 3) -> Draft:
     sql = f"SELECT {key} AS k0, COUNT(DISTINCT t.u) AS r0 FROM {table} AS t WHERE t.r <= {most} GROUP BY 1"
-    return Draft(sql, {name: Asked(Kind.UNITS, (0,))})
+    return Draft(sql, {name: MeasureDraft(Kind.UNITS, (0,))})
 
 
 COUNTED = counted(f"{R} AS t")
@@ -60,8 +60,8 @@ BY_A = counted(f"{R} AS t", key="t.c0")
 BINS = Draft(f"SELECT t.c0 AS k0, COUNT(*) AS r0 FROM {R} AS t GROUP BY 1", {}, choice="q0")
 CHOSEN = Selection(Fraction(1, 2), Fraction(1), 4)
 TOP = Top(Fraction(1), flip=False)
-SAME_NAME = Draft(units("t.c1").sql, {"m0": Asked(Kind.UNITS, (0,))})
-OTHER = Draft(counted(f"{R} AS t").sql, {"m1": Asked(Kind.ROWS, (0,))})
+SAME_NAME = Draft(units("t.c1").sql, {"m0": MeasureDraft(Kind.UNITS, (0,))})
+OTHER = Draft(counted(f"{R} AS t").sql, {"m1": MeasureDraft(Kind.ROWS, (0,))})
 AS_ROWS = counted(f"{V} AS t WHERE t.r <= 3", key="t.c1")
 
 
@@ -163,7 +163,7 @@ def test_a_claimed_event_sensitivity_or_threshold_is_not_believed() -> None:
 
 
 def test_every_read_is_paid_for() -> None:
-    other = read_of(replace(BY_A, measures={"m1": Asked(Kind.ROWS, (0,))}))
+    other = read_of(replace(BY_A, measures={"m1": MeasureDraft(Kind.ROWS, (0,))}))
     found = admit(
         Mechanisms({"m0": LAPLACE, "m1": GaussianLaw(Fraction(4))}, {}), (read_of(COUNTED), other)
     )

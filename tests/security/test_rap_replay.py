@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.synth.methods import rap
-from synth_kit import OPTIONS, PURSES, neighbours, violations
+from synth_kit import BUDGETS, OPTIONS, neighbours, violations
 
 PAIRS = 50
 FULL = 10_000
@@ -43,8 +43,8 @@ def hunt(fit, pairs, seed):
     found = []
     for i in range(pairs):
         shape, codes, beside, unit = neighbours(rng)
-        purse = list(PURSES.values())[i % 2]
-        found += violations(fit, codes, beside, shape, purse, unit, seed + i)
+        budget = list(BUDGETS.values())[i % 2]
+        found += violations(fit, codes, beside, shape, budget, unit, seed + i)
     return found
 
 

@@ -11,7 +11,7 @@ from discreet.core.answer import REHEARSAL, Answer
 from discreet.core.numbers import Epsilon
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.kernel import look as kernel_look
-from discreet.kernel.rehearsal import SeedWish, _SeededWords, words_for
+from discreet.kernel.rehearsal import SeedRequest, _SeededWords, words_for
 from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.ledger import Ledger
 from discreet.release.desk import PlainDesk
@@ -149,7 +149,7 @@ def test_the_kernel_refuses_a_seed_for_private_rows_whoever_asks(tmp_path):
 
 def test_a_kernel_that_does_not_look_would_be_noticed(tmp_path, monkeypatch):
     """The broken twin: without the last check the noise is everybody's, and can be subtracted."""
-    monkeypatch.setattr(kernel_look, "words_for", lambda wish, _reads: _SeededWords(wish))
+    monkeypatch.setattr(kernel_look, "words_for", lambda request, _reads: _SeededWords(request))
     for name in ("s7", "s8"):
         (tmp_path / name).mkdir()
     with curator(tmp_path) as private:
@@ -163,7 +163,7 @@ def test_a_kernel_that_does_not_look_would_be_noticed(tmp_path, monkeypatch):
 def test_what_is_public_is_read_from_the_final_sql(asked):
     """The planner's word is not asked: `sealed` finds the dataset in the SQL that will run."""
     with pytest.raises(Unfit):
-        words_for(SeedWish(1, "q"), ())
+        words_for(SeedRequest(1, "q"), ())
     from discreet.release.pipeline import prepared
 
     for sql, public in (
@@ -174,7 +174,7 @@ def test_what_is_public_is_read_from_the_final_sql(asked):
             assert {read.public_rows for read in ready.sealed.reads} == {public}
             mixed = (*ready.sealed.reads, replace(ready.sealed.reads[0], public_rows=not public))
             with pytest.raises(Unfit):
-                words_for(SeedWish(1, "q"), mixed)
+                words_for(SeedRequest(1, "q"), mixed)
 
 
 def test_a_usual_question_never_meets_a_seed(asked, monkeypatch):
@@ -207,7 +207,7 @@ def test_the_mark_is_on_everything(asked, tmp_path):
 
 
 def test_words_of_a_seed_repeat_and_go_on():
-    one, same, other = (_SeededWords(SeedWish(s, q)) for s, q in ((1, "a"), (1, "a"), (1, "b")))
+    one, same, other = (_SeededWords(SeedRequest(s, q)) for s, q in ((1, "a"), (1, "a"), (1, "b")))
     first = one.words(500).tolist()
     assert first == same.words(500).tolist()
     seen = [*first, *one.words(500).tolist(), *other.words(500).tolist()]

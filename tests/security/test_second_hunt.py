@@ -128,12 +128,12 @@ def test_a_missing_column_does_not_show_the_first_line(tmp_path):
 
 def test_a_huge_epsilon_does_not_poison_what_follows():
     from discreet.noise.laws import LaplaceLaw
-    from discreet.release.paid_cells import Known, cells_of
+    from discreet.release.paid_cells import PaidValue, cells_of
     from discreet.release.reuse import _estimates
 
     found = plan("SELECT COUNT(*) FROM people", epsilon="1")
     cells = cells_of(found.question)
-    item = Known(
+    item = PaidValue(
         cells.table,
         "rows",
         cells.boxes[0],

@@ -13,16 +13,16 @@ import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
 from discreet.core.region import EVERYONE
-from discreet.synth.encoding.outline import Bins, outline_of
+from discreet.synth.encoding.column_treatment import Bins, outline_of
 from discreet.synth.measure import learned_domains as learning
-from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.learned_ranges import narrowed
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
 from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
 from permits import paid
 
-PURSE = MarginalBudget(Fraction(1, 50), concentrated=True)
+BUDGET = MarginalBudget(Fraction(1, 50), concentrated=True)
 RISK = Fraction(1, 10**6)
 TOWN = SealedSource("town", EVERYONE)
 
@@ -34,7 +34,7 @@ class Tape:
         self.played = None if played is None else list(played)
         self.noisy, self.exact = [], []
 
-    def door(self, real):
+    def marginals(self, real):
         tape = self
 
         class Recorded(PrivateMarginals):
@@ -65,11 +65,11 @@ def run(monkeypatch, base, table, tape, *, learner=learn):
     catalog = catalog_of(base)
     outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)
     before = len(engine.ran)
-    means = Means(engine, paid(engine.hold({})), PURSE, RISK, TOWN, SeededRng(9))
+    context = LearningContext(engine, paid(engine.hold({})), BUDGET, RISK, TOWN, SeededRng(9))
     with monkeypatch.context() as patched:
-        patched.setattr(learning, "PrivateMarginals", tape.door(PrivateMarginals))
+        patched.setattr(learning, "PrivateMarginals", tape.marginals(PrivateMarginals))
         patched.setattr(learning, "keep_groups", tape.groups(learning.keep_groups))
-        found = learner(outline, means, lambda _: None)
+        found = learner(outline, context, lambda _: None)
     return found, engine.ran[before:]
 
 
@@ -124,11 +124,11 @@ def test_neighbours_are_treated_alike_where_codes_have_stems(count, monkeypatch,
         assert violations(monkeypatch, tmp_path, table, other, learner=learner) == []
 
 
-def peeking(outline, means, step):
+def peeking(outline, context, step):
     """A broken twin: it takes the range from the exact counts."""
 
     def by_truth(item, measured):
-        ((rows,),) = means.engine.connection.sql('SELECT COUNT(*) FROM "town.people"').fetchall()
+        ((rows,),) = context.engine.connection.sql('SELECT COUNT(*) FROM "town.people"').fetchall()
         values = measured.values.copy()
         values[:-1] += rows % 2 * 10**6
         return narrowed(item, Measured(measured.columns, values, measured.law))
@@ -136,7 +136,7 @@ def peeking(outline, means, step):
     real = learning.narrowed
     learning.narrowed = by_truth
     try:
-        return learn(outline, means, step)
+        return learn(outline, context, step)
     finally:
         learning.narrowed = real
 

@@ -16,11 +16,11 @@ import pytest
 
 from copying import MemoryEngine, catalog_of, curator, people, visits
 from discreet.core.schema import CategoryDomain, IntegerDomain
-from discreet.kernel.codes import Codes
+from discreet.kernel.codes import SelectedCodes
 from discreet.kernel.trees.nodes import Unfit
 from discreet.plan.stability import bound_rows
+from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.encoding.columns import Coded, binned
-from discreet.synth.encoding.outline import scan_of
 from discreet.synth.measure import codes_sql, sealing
 from discreet.synth.measure.private_marginals import Unit
 from discreet.synth.measure.sealing import seal_codes, seal_words
@@ -265,7 +265,7 @@ def test_changed_sql_is_refused_or_true(scan, monkeypatch, count):
 
 
 def test_a_twin_that_believes_the_planner_is_caught(scan, monkeypatch):
-    believed = Codes(2, ("clinic.visits",), person=True)
+    believed = SelectedCodes(2, ("clinic.visits",), person=True)
     monkeypatch.setattr(sealing, "codes_of", lambda *_: believed)
     _, wrong = hunt(scan, monkeypatch, 50, seed=11)
     assert len(wrong) > 5

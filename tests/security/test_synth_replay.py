@@ -12,7 +12,7 @@ from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.methods import tree
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.models.conditional_chain import Network, Node
-from synth_kit import EVERY_METHOD, OPTIONS, PURSES, neighbours, violations
+from synth_kit import BUDGETS, EVERY_METHOD, OPTIONS, neighbours, violations
 
 PAIRS = 40
 FULL = 10_000
@@ -26,8 +26,8 @@ def hunt(fit, pairs: int, seed: int) -> list[str]:
     found = []
     for i in range(pairs):
         shape, codes, beside, unit = neighbours(rng)
-        purse = list(PURSES.values())[i % 2]
-        found += violations(fit, codes, beside, shape, purse, unit, seed + i)
+        budget = list(BUDGETS.values())[i % 2]
+        found += violations(fit, codes, beside, shape, budget, unit, seed + i)
     return found
 
 
@@ -51,13 +51,13 @@ def test_the_recorder_knows_every_way_through_the_door():
     assert ways == {"measure", "choose", "choose_several", "law", "left"}
 
 
-def _model(door, total) -> Network:
-    sizes = door.shape.sizes
+def _model(marginals, total) -> Network:
+    sizes = marginals.shape.sizes
     nodes = tuple(Node(i, (), np.full(size, 1 / size)) for i, size in enumerate(sizes))
-    return Network(door.shape, float(total), nodes)
+    return Network(marginals.shape, float(total), nodes)
 
 
-def rounds_from_the_data(door):
+def rounds_from_the_data(marginals):
     """The number of rounds is the number of rows, seen while scoring."""
     seen = []
 
@@ -65,24 +65,26 @@ def rounds_from_the_data(door):
         seen.append(int(counter.marginals([(0,)])[0].sum()))
         return np.zeros(2, dtype=np.int64)
 
-    door.choose(scores, sensitivity=1, share=Fraction(1, 2))
+    marginals.choose(scores, sensitivity=1, share=Fraction(1, 2))
     for _ in range(seen[0] % 7):
-        door.measure([(0,)], share=Fraction(1, 20))
-    return _model(door, 1)
+        marginals.measure([(0,)], share=Fraction(1, 20))
+    return _model(marginals, 1)
 
 
-def peeks(door):
+def peeks(marginals):
     """Reads the counter beside the door."""
-    return _model(door, door._counter.marginals([(0,)])[0].sum())
+    return _model(marginals, marginals._counter.marginals([(0,)])[0].sum())
 
 
-def double_sensitivity(door):
+def double_sensitivity(marginals):
     """A score that one row moves by 2, declared as 1."""
-    door.choose(lambda counter: 2 * counter.marginals([(0,)])[0], sensitivity=1, share=Fraction(1))
-    return _model(door, 1)
+    marginals.choose(
+        lambda counter: 2 * counter.marginals([(0,)])[0], sensitivity=1, share=Fraction(1)
+    )
+    return _model(marginals, 1)
 
 
-def domain_from_the_data(door):
+def domain_from_the_data(marginals):
     """Counts only the codes that occur."""
     seen = []
 
@@ -90,14 +92,14 @@ def domain_from_the_data(door):
         seen.append(counter.marginals([(0,)])[0] > 0)
         return np.zeros(2, dtype=np.int64)
 
-    door.choose(scores, sensitivity=1, share=Fraction(1, 2))
+    marginals.choose(scores, sensitivity=1, share=Fraction(1, 2))
     groups = np.where(seen[0], np.cumsum(seen[0]), 0)
     groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
-    door.measure([(0,)], share=Fraction(1, 2), merged={0: groups})
-    return _model(door, 1)
+    marginals.measure([(0,)], share=Fraction(1, 2), merged={0: groups})
+    return _model(marginals, 1)
 
 
-def exact_total(door):
+def exact_total(marginals):
     """Asks as the tree does, and puts one exact number into the model."""
     seen = []
 
@@ -105,8 +107,8 @@ def exact_total(door):
         seen.append(int(counter.marginals([(0,)])[0].sum()))
         return np.zeros(1, dtype=np.int64)
 
-    door.choose(scores, sensitivity=1, share=Fraction(1, 100))
-    return _model(door, seen[0])
+    marginals.choose(scores, sensitivity=1, share=Fraction(1, 100))
+    return _model(marginals, seen[0])
 
 
 BROKEN = {

@@ -18,16 +18,16 @@ from discreet.synth.report import publishable
 from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
 from sittings import FULL
-from synth_kit import CONCENTRATED, TracingDoor, neighbours
+from synth_kit import CONCENTRATED, TracingMarginals, neighbours
 
 PAIRS = 15 if FULL else 8
 
 
 def report(name, codes, shape, unit, frozen=None):
     """Return the report as text, and the trace of what passed the door."""
-    door = TracingDoor(codes, shape, CONCENTRATED, unit, SeededRng(1), frozen)
-    model = METHODS[name].fit(door)
-    measured = tuple(m for out in door.trace.given if isinstance(out, list) for m in out)
+    marginals = TracingMarginals(codes, shape, CONCENTRATED, unit, SeededRng(1), frozen)
+    model = METHODS[name].fit(marginals)
+    measured = tuple(m for out in marginals.trace.given if isinstance(out, list) for m in out)
     columns = tuple(
         Coded(column, IntegerDomain(0, size - 1))
         for column, size in zip(shape.names, shape.sizes, strict=True)
@@ -35,7 +35,7 @@ def report(name, codes, shape, unit, frozen=None):
     drawn = model.sample(30, dice=np.random.default_rng(2))
     subject = Subject("t", name, "", Encoding("t", columns), model, drawn, measured)
     document = publishable.publishable_report(subject)
-    return json.dumps(to_json(document), default=float), door.trace
+    return json.dumps(to_json(document), default=float), marginals.trace
 
 
 def differing(name, seed):
@@ -58,9 +58,9 @@ def test_a_report_that_looks_is_caught(monkeypatch):
     """A twin whose report leaves out tables by the exact number of rows."""
     right = METHODS["independent"].fit
 
-    def peeking(door):
-        model = right(door)
-        exact = door._peek([(0,)])[0]
+    def peeking(marginals):
+        model = right(marginals)
+        exact = marginals._peek([(0,)])[0]
         monkeypatch.setattr(publishable, "whole", lambda m, s: whole(m, s)[: int(exact.sum() % 3)])
         return model
 

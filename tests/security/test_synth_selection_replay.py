@@ -10,27 +10,27 @@ import pytest
 from discreet.synth import selection
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.selection import choose_method
-from synth_kit import PURSES, neighbours, violations
+from synth_kit import BUDGETS, neighbours, violations
 
 PAIRS = 8
 FULL = 2_000
 NAMES = ("tree", "independent", "correlated")
 
 
-def chosen(door):
+def chosen(marginals):
     """Return the model of the method that a paid selection keeps."""
     candidates = [
         (name, lambda d, p, name=name: METHODS[name].fit(d, progress=p)) for name in NAMES
     ]
-    return choose_method(door, candidates).trusted.model
+    return choose_method(marginals, candidates).trusted.model
 
 
 def hunt(pairs: int, seed: int) -> Iterator[str]:
     rng = np.random.default_rng(seed)
     for i in range(pairs):
         shape, codes, beside, unit = neighbours(rng)
-        purse = list(PURSES.values())[i % 2]
-        yield from violations(chosen, codes, beside, shape, purse, unit, seed + i)
+        budget = list(BUDGETS.values())[i % 2]
+        yield from violations(chosen, codes, beside, shape, budget, unit, seed + i)
 
 
 def test_a_neighbour_changes_nothing_but_the_noisy_values():

@@ -20,7 +20,7 @@ from discreet.kernel.canonical.select import CanonicalRecipe, stored_columns
 from discreet.kernel.derive.scans import CatalogScans, Declared
 from discreet.kernel.trees.nodes import Name, StoredScan, Unfit
 from discreet.plan import values
-from discreet.plan.curves import pieces
+from discreet.plan.piecewise import pieces
 from discreet.plan.plan import ask, make_plan
 from discreet.release.sealing import seal
 from discreet.sql.bind import bind

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "attack"))
 
 from release_kit import people
 
-from discreet.attack.release_risk.controls import difference
+from discreet.attack.release_risk.added_risk import difference
 from discreet.attack.release_risk.inference import guessed
 from discreet.attack.release_risk.linkability import joined
 from discreet.attack.release_risk.parties import parties_of

@@ -16,7 +16,11 @@ from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.exact.coins import bernoulli, uniform
 from discreet.noise.exact.real_coins import TruthOdds, flip
 from discreet.noise.laws import LaplaceLaw
-from discreet.noise.respond import coin_response, randomized_response, randomized_response_kary
+from discreet.noise.random_response import (
+    coin_response,
+    randomized_response,
+    randomized_response_kary,
+)
 from discreet.noise.rng import SystemRng
 from discreet.noise.select import exponential_rows, permute_and_flip_rows, report_noisy_max_rows
 from discreet.noise.sparse import above_threshold

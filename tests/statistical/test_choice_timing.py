@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from discreet.noise.respond import randomized_response_kary
+from discreet.noise.random_response import randomized_response_kary
 from discreet.noise.select import exponential, permute_and_flip, report_noisy_max
 
 CALLS = 4000

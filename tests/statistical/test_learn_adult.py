@@ -16,7 +16,7 @@ from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.errors import MissingExtra
 from discreet.examples.uci import adult
 from discreet.learn.measure.columns import encoding_of, feature_column
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
@@ -60,9 +60,11 @@ def rows():
 )
 def test_each_classifier_at_epsilon_one(rows, name, right, area):
     train, test, encoding = rows
-    purse = MarginalBudget(rho_of_target(Fraction(1), Fraction(1, 10**6)), concentrated=True)
+    budget = MarginalBudget(rho_of_target(Fraction(1), Fraction(1, 10**6)), concentrated=True)
     paid = PaidRows(train, encoding.shape, len(encoding.coded) - 1)
-    fitted = fit_classifier(name, LearningDoor(paid, purse, Unit(), SeededRng(1)), encoding, silent)
+    fitted = fit_classifier(
+        name, PrivateResiduals(paid, budget, Unit(), SeededRng(1)), encoding, silent
+    )
     model = Classifier(name, encoding, fitted.intercept, fitted.terms)
     truth = test[:, -1].astype(np.int64)
     assert (model.guesses(test) == truth).mean() >= right

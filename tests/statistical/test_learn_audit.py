@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import FARTHEST, WHOLE, Grouping, PaidRows
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.testing import SeededRng
@@ -21,24 +21,24 @@ DRAWS = 1500
 CLAIM = 1
 
 
-class HalfTheNoise(LearningDoor):
+class HalfTheNoise(PrivateResiduals):
     """The twin: noise for half of what a row can do."""
 
     def _reach(self):
         return super()._reach() // 2
 
 
-def sums(door_type, rows, seed):
+def sums(residuals_type, rows, seed):
     """Return many noisy sums of residuals over all rows, each by a door of its own."""
     shape = encoding().shape
     everyone = Grouping((0,), (np.zeros(11, dtype=np.int64),))
     paid = PaidRows(rows, shape, 2)
     paid.add(everyone, np.full(1, -FARTHEST))  # certain of the first class: residuals are extreme
     dice = SeededRng(seed)
-    purse = MarginalBudget(Fraction(CLAIM), concentrated=False)
+    budget = MarginalBudget(Fraction(CLAIM), concentrated=False)
     return np.array(
         [
-            door_type(paid, purse, Unit(), dice)
+            residuals_type(paid, budget, Unit(), dice)
             .residual_sums(everyone, share=Fraction(1))
             .values.item()
             for _ in range(DRAWS)
@@ -46,10 +46,10 @@ def sums(door_type, rows, seed):
     )
 
 
-def lower_bound(door_type):
+def lower_bound(residuals_type):
     rows = codes(20)
     more = np.concatenate([rows, np.array([[0, 0, 1]], dtype=np.int32)])
-    with_, without = sums(door_type, more, 1), sums(door_type, rows, 2)
+    with_, without = sums(residuals_type, more, 1), sums(residuals_type, rows, 2)
     bar = float(np.round((rows[:, 2] == 1).sum() + 1))  # where the two laws differ most
     hits, misses = int((with_ >= bar).sum()), int((without >= bar).sum())
     low = beta.ppf(ALPHA / 2, hits, DRAWS - hits + 1)
@@ -59,11 +59,11 @@ def lower_bound(door_type):
 
 def test_the_claim_holds_and_the_twin_is_caught():
     assert WHOLE == 1024
-    assert 0.3 < lower_bound(LearningDoor) <= CLAIM
+    assert 0.3 < lower_bound(PrivateResiduals) <= CLAIM
     assert lower_bound(HalfTheNoise) > CLAIM
 
 
 @pytest.mark.slow
 def test_the_claim_holds_for_more_draws(monkeypatch):
     monkeypatch.setattr(f"{__name__}.DRAWS", 40_000)
-    assert 0.8 < lower_bound(LearningDoor) <= CLAIM
+    assert 0.8 < lower_bound(PrivateResiduals) <= CLAIM

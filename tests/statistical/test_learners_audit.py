@@ -16,7 +16,7 @@ from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
 from discreet.learn import tuning
 from discreet.learn.learners import tunable
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
@@ -50,12 +50,12 @@ def weights(name, better):
     """
 
     def run(rows, trials):
-        purse = MarginalBudget(RHO * better**2, concentrated=True)
+        budget = MarginalBudget(RHO * better**2, concentrated=True)
         found = []
         for seed in range(trials):
             paid = PaidRows(rows, PLACE.shape, 1)
-            door = LearningDoor(paid, purse, Unit(), SeededRng(seed + MANY * len(rows)))
-            fitted = fit_classifier(name, door, PLACE, silent)
+            residuals = PrivateResiduals(paid, budget, Unit(), SeededRng(seed + MANY * len(rows)))
+            fitted = fit_classifier(name, residuals, PLACE, silent)
             model = Classifier(name, PLACE, fitted.intercept, fitted.terms)
             found.append(round(float(model.scores(ROWS[:1])[0, 1]) * 32))
         return np.array(found)
@@ -125,22 +125,22 @@ def test_no_clipping_is_caught(monkeypatch):
     assert steps_bound() > CLAIM
 
 
-def spending(purse):
+def spending(budget):
     spent = []
 
-    class Spy(LearningDoor):
+    class Spy(PrivateResiduals):
         def _take(self, share):
             super()._take(share)
-            spent.append(share * self.purse.amount)
+            spent.append(share * self.budget.amount)
 
     paid = PaidRows(ROWS, PLACE.shape, 1)
-    real = tuning.LearningDoor
-    tuning.LearningDoor = Spy
+    real = tuning.PrivateResiduals
+    tuning.PrivateResiduals = Spy
     try:
-        given = tuning.Paid(paid, purse, Unit(), SeededRng(1))
+        given = tuning.TuningContext(paid, budget, Unit(), SeededRng(1))
         tuning.tuned(given, ["bayes", "logistic"], PLACE, silent)
     finally:
-        tuning.LearningDoor = real
+        tuning.PrivateResiduals = real
     return sum(spent)
 
 
@@ -152,6 +152,6 @@ class Undivided(MarginalBudget):
 
 
 def test_tuning_for_nothing_is_caught():
-    purse = MarginalBudget(RHO, concentrated=True)
-    assert spending(purse) <= RHO
+    budget = MarginalBudget(RHO, concentrated=True)
+    assert spending(budget) <= RHO
     assert spending(Undivided(RHO, concentrated=True)) > RHO

@@ -16,7 +16,7 @@ from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods.registry import METHODS
 from patience import quickest, slowness
-from synth_kit import door_to
+from synth_kit import marginals_of
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 QUICK, FULL = 1, 10
@@ -43,12 +43,12 @@ def errors(adult, name, epsilon, seeds):
     codes, shape, wanted = adult
     rows = len(codes)
     exact = MemoryCounter(codes, shape).marginals(wanted)
-    purse = MarginalBudget(
+    budget = MarginalBudget(
         rho_of_target(Fraction(epsilon), Fraction(1, rows * rows)), concentrated=True
     )
     found = []
     for seed in range(seeds):
-        model = METHODS[name].fit(door_to(codes, shape, purse=purse, seed=seed))
+        model = METHODS[name].fit(marginals_of(codes, shape, budget=budget, seed=seed))
         made = model.sample(rows, dice=np.random.default_rng(seed))
         counts = MemoryCounter(made, shape).marginals(wanted)
         apart = [np.abs(a - b) / rows for a, b in zip(exact, counts, strict=True)]
@@ -77,7 +77,7 @@ def test_the_tree_needs_seconds_and_no_more(adult):
     codes, shape, _ = adult
 
     def copied(turn):
-        model = METHODS["tree"].fit(door_to(codes, shape))
+        model = METHODS["tree"].fit(marginals_of(codes, shape))
         model.sample(len(codes), dice=np.random.default_rng(turn))
 
     assert quickest(copied) < 3 * slowness()

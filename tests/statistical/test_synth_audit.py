@@ -10,7 +10,7 @@ import pytest
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods.registry import METHODS
 from discreet.testing.audit import audit
-from synth_kit import door_to, shape_of
+from synth_kit import marginals_of, shape_of
 
 SHAPE = shape_of(2, 2)
 TRIALS = 300
@@ -23,11 +23,11 @@ def outcomes(name: str, epsilon: int):
     """Return a mechanism: fit, and look at the cell where the two tables differ."""
 
     def run(codes, trials):
-        purse = MarginalBudget(Fraction(epsilon), concentrated=False)
+        budget = MarginalBudget(Fraction(epsilon), concentrated=False)
         found = []
         for seed in range(trials):
-            door = door_to(codes, SHAPE, purse=purse, seed=seed + len(codes) * MANY)
-            model = METHODS[name].fit(door)
+            marginals = marginals_of(codes, SHAPE, budget=budget, seed=seed + len(codes) * MANY)
+            model = METHODS[name].fit(marginals)
             found.append(round(float(model.marginal((0, 1))[0, 0])))
         return np.array(found)
 

@@ -11,10 +11,10 @@ from discreet.api import Curator
 from discreet.api.bounding import BoundsTrade
 from discreet.client import Client
 from discreet.client import results as remote
-from discreet.core.requests.anonymize import AnonymizeAsked
-from discreet.core.requests.asked import asked_fields
-from discreet.core.requests.learn import LearnAsked
-from discreet.core.requests.synth import SynthAsked
+from discreet.core.requests.anonymize import AnonymizeFields
+from discreet.core.requests.learn import LearnFields
+from discreet.core.requests.request_fields import request_fields
+from discreet.core.requests.synth import SynthFields
 from discreet.learn.recommend.run import Recommending
 from discreet.learn.run import Trained
 from discreet.learn.select import Selected
@@ -51,7 +51,7 @@ ONLY_HERE = {
 
 
 def not_sent(request):
-    return {name for name, each in asked_fields(request).items() if not each.sent}
+    return {name for name, each in request_fields(request).items() if not each.sent}
 
 
 BY_TOKEN = {"who"}
@@ -59,9 +59,9 @@ BY_TOKEN = {"who"}
 MADE_WITH_IT = {"target"}
 """A server draws the report of a copy when it makes the copy."""
 ARGUMENTS_ONLY_HERE = {
-    "synthesize": not_sent(SynthAsked),
-    "learn": not_sent(LearnAsked) - {"task"},
-    "anonymize": not_sent(AnonymizeAsked) - {"hierarchies"},  # a folder here: its texts are sent
+    "synthesize": not_sent(SynthFields),
+    "learn": not_sent(LearnFields) - {"task"},
+    "anonymize": not_sent(AnonymizeFields) - {"hierarchies"},  # a folder here: its texts are sent
     "synthesis_report": MADE_WITH_IT,
     "synthesis_comparison": MADE_WITH_IT,
     "publish": BY_TOKEN | {"supersedes"},  # no field of the route

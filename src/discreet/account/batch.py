@@ -16,7 +16,7 @@ from discreet.account.convert import ZERO, cost_up, delta_of_rho
 from discreet.account.curves.pld import Convolved, LossBatch
 from discreet.account.curves.pld_laws import atoms_of, has_directions
 from discreet.account.price import epsilon_within
-from discreet.account.tally import Tally, is_private, tally
+from discreet.account.tally import EventTally, is_private, tally
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import (
     Approximate,
@@ -83,7 +83,7 @@ def price_batch(
     """
     parts = tuple(events)
     found = tally(Composed(parts))
-    if found == Tally():
+    if found == EventTally():
         return Quote(Composed(()), FREE, region)
     epsilon = batch_epsilon(parts, delta)
     # Whatever proof was the smallest, it used at most `delta`; plain sums without delta use none.

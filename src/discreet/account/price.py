@@ -7,7 +7,7 @@ from fractions import Fraction
 from discreet.account.calibrate import gaussian_epsilon
 from discreet.account.convert import amplified, epsilon_of_rho
 from discreet.account.curves.discrete_gaussian import delta_bounds
-from discreet.account.tally import Tally, tally
+from discreet.account.tally import EventTally, tally
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import PrivacyEvent
 from discreet.core.numbers import Delta, Epsilon
@@ -25,7 +25,7 @@ def price(
         the event costs no more than was written, cost.epsilon is exactly what was written.
     """
     found = tally(event)
-    if found == Tally():
+    if found == EventTally():
         return Quote(event, FREE, region)
     charged = epsilon_within(found, delta.value, written=epsilon.value)
     uses_delta = found.soft and charged is not None
@@ -41,7 +41,7 @@ def price(
     )
 
 
-def epsilon_within(found: Tally, delta: Fraction, *, written: Fraction) -> Fraction | None:
+def epsilon_within(found: EventTally, delta: Fraction, *, written: Fraction) -> Fraction | None:
     """Return `written` if the tally costs no more at `delta`, else its real epsilon rounded up.
 
     None where no epsilon is finite: soft parts, and no delta left for them.
@@ -56,7 +56,7 @@ def epsilon_within(found: Tally, delta: Fraction, *, written: Fraction) -> Fract
     return max(written, _soft_epsilon(found, left))
 
 
-def _one_shift_fits(found: Tally, left: Fraction, allowed: Fraction) -> bool:
+def _one_shift_fits(found: EventTally, left: Fraction, allowed: Fraction) -> bool:
     """Return whether the only soft part is one shifted integer that meets (allowed, left)."""
     if found.sampled or found.soft_parts != 1 or not found.shifts or allowed < 0:
         return False
@@ -64,7 +64,7 @@ def _one_shift_fits(found: Tally, left: Fraction, allowed: Fraction) -> bool:
     return delta_bounds(sigma_squared=sigma_squared, shift=shift, epsilon=allowed)[1] <= left
 
 
-def _soft_epsilon(found: Tally, left: Fraction) -> Fraction:
+def _soft_epsilon(found: EventTally, left: Fraction) -> Fraction:
     """Return the least epsilon that we can prove at `left`; each candidate is valid by itself."""
     shares = sum(part.count for part in found.sampled) + bool(found.soft_parts)
     share = left / shares
@@ -80,7 +80,7 @@ def _soft_epsilon(found: Tally, left: Fraction) -> Fraction:
     return min(total, epsilon_of_rho(found.rho, left))
 
 
-def _concentrated_epsilon(found: Tally, share: Fraction) -> Fraction:
+def _concentrated_epsilon(found: EventTally, share: Fraction) -> Fraction:
     if found.soft_parts == 1 and found.shifts:
         return gaussian_epsilon(*found.shifts[0], share)
     return epsilon_of_rho(found.soft_rho, share)

@@ -35,7 +35,7 @@ from discreet.errors import InternalError, InvalidInput
 class SampledPart:
     """`count` runs of the soft event `inner`, each on a fresh secret sample at `rate`."""
 
-    inner: Tally
+    inner: EventTally
     rate: Fraction
     count: int
 
@@ -45,7 +45,7 @@ class SampledPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class EventTally:
     """An event taken apart: sums that hold for all its parts together.
 
     `epsilon`, `delta`: parts with a finite epsilon. `soft_rho`: parts with no finite epsilon, in zCDP.
@@ -61,8 +61,8 @@ class Tally:
     sampled: tuple[SampledPart, ...] = ()
     rho: Fraction | None = ZERO
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: EventTally) -> EventTally:
+        return EventTally(
             epsilon=self.epsilon + other.epsilon,
             delta=self.delta + other.delta,
             soft_rho=self.soft_rho + other.soft_rho,
@@ -72,11 +72,11 @@ class Tally:
             rho=sum_known(self.rho, other.rho),
         )
 
-    def times(self, count: int) -> Tally:
+    def times(self, count: int) -> EventTally:
         """Return the tally of `count` independent runs."""
         if not count:
-            return Tally()
-        return Tally(
+            return EventTally()
+        return EventTally(
             epsilon=self.epsilon * count,
             delta=self.delta * count,
             soft_rho=self.soft_rho * count,
@@ -92,77 +92,77 @@ class Tally:
         return bool(self.soft_parts or self.sampled)
 
 
-def _pure(epsilon: Fraction) -> Tally:
-    return Tally(epsilon=epsilon, rho=rho_of_pure(epsilon))
+def _pure(epsilon: Fraction) -> EventTally:
+    return EventTally(epsilon=epsilon, rho=rho_of_pure(epsilon))
 
 
-def _gaussian(event: Gaussian) -> Tally:
+def _gaussian(event: Gaussian) -> EventTally:
     if not event.l2_squared:
-        return Tally()
+        return EventTally()
     rho = rho_of_gaussian(event.l2_squared, event.sigma_squared)
     shifts: tuple[tuple[Fraction, int], ...] = ()
     if event.coordinates == 1:
         shift = math.isqrt(event.l2_squared.numerator // event.l2_squared.denominator)
         shifts = ((event.sigma_squared, shift),)
-    return Tally(soft_rho=rho, soft_parts=1, shifts=shifts, rho=rho)
+    return EventTally(soft_rho=rho, soft_parts=1, shifts=shifts, rho=rho)
 
 
-def _approximate(event: Approximate) -> Tally:
+def _approximate(event: Approximate) -> EventTally:
     # An (epsilon, delta)-DP pair is (1 - delta) of a pure pair and delta of anything [KOV15].
-    return Tally(epsilon=event.epsilon, delta=event.delta, rho=rho_of_pure(event.epsilon))
+    return EventTally(epsilon=event.epsilon, delta=event.delta, rho=rho_of_pure(event.epsilon))
 
 
-def _concentrated(event: Concentrated) -> Tally:
+def _concentrated(event: Concentrated) -> EventTally:
     if not event.rho:
-        return Tally()
-    return Tally(soft_rho=event.rho, soft_parts=1, rho=event.rho)
+        return EventTally()
+    return EventTally(soft_rho=event.rho, soft_parts=1, rho=event.rho)
 
 
-def _sampled(event: Sampled) -> Tally:
+def _sampled(event: Sampled) -> EventTally:
     inner = tally(event.event)
     if event.rate == 1:
         return inner
     if event.rate == 0:
-        return Tally()
+        return EventTally()
     if inner.soft:
         # No zCDP bound is claimed for a sampled Gaussian: its Renyi curve is not linear.
-        hard = Tally(delta=inner.delta * event.rate, rho=None)
-        return hard + Tally(sampled=(SampledPart(inner, event.rate, 1),))
+        hard = EventTally(delta=inner.delta * event.rate, rho=None)
+        return hard + EventTally(sampled=(SampledPart(inner, event.rate, 1),))
     epsilon = amplified(inner.epsilon, event.rate)
-    return Tally(epsilon=epsilon, delta=inner.delta * event.rate, rho=rho_of_pure(epsilon))
+    return EventTally(epsilon=epsilon, delta=inner.delta * event.rate, rho=rho_of_pure(epsilon))
 
 
-def _repeated(event: Repeated) -> Tally:
+def _repeated(event: Repeated) -> EventTally:
     if event.count < 0:
         raise InvalidInput("An event cannot be repeated a negative number of times.")
     return tally(event.event).times(event.count)
 
 
-def _non_private(event: NonPrivate) -> Tally:
+def _non_private(event: NonPrivate) -> EventTally:
     raise InvalidInput(
         f"This release has no privacy guarantee and so no price ({event.reason}).",
         hint="It can be recorded, but not paid for.",
     )
 
 
-Rule: TypeAlias = Callable[[Any], Tally]
+Rule: TypeAlias = Callable[[Any], EventTally]
 
 _RULES: dict[type[PrivacyEvent], Rule] = {
     Laplace: lambda event: _pure(event.l1 / event.scale),
     Gaussian: _gaussian,
-    Select: lambda event: Tally(epsilon=event.epsilon, rho=rho_of_range(event.epsilon)),
+    Select: lambda event: EventTally(epsilon=event.epsilon, rho=rho_of_range(event.epsilon)),
     Pure: lambda event: _pure(event.epsilon),
     Approximate: _approximate,
-    Failing: lambda event: tally(event.event) + Tally(delta=event.delta),
+    Failing: lambda event: tally(event.event) + EventTally(delta=event.delta),
     Concentrated: _concentrated,
     Sampled: _sampled,
-    Composed: lambda event: sum((tally(part) for part in event.events), Tally()),
+    Composed: lambda event: sum((tally(part) for part in event.events), EventTally()),
     Repeated: _repeated,
     NonPrivate: _non_private,
 }
 
 
-def tally(event: PrivacyEvent) -> Tally:
+def tally(event: PrivacyEvent) -> EventTally:
     """Return the event taken apart into sums; refuse one that has no guarantee at all."""
     rule = _RULES.get(type(event))
     if rule is None:

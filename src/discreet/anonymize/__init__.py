@@ -3,6 +3,6 @@
 `discreet.anonymize(FILE, k=5, quasi=[...])` makes a copy; api, attack, commands and server import from here.
 """
 
-from discreet.core.machine.callable_room import make_callable
+from discreet.core.machine.callable_package import make_callable
 
 make_callable(__name__)

@@ -19,7 +19,7 @@ from discreet.errors import InvalidInput
 NO_GUARANTEE = (
     "This is not a guarantee: it assumes that the adversary knows exactly these columns, once."
 )
-"""Stands in every output of this room."""
+"""Stands in every output of this package."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.anonymize.groups import Groups, Integers, Numbers, packed
-from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 
 SUPPRESSED = -1
 """The class of rows that are left out."""
@@ -95,7 +95,7 @@ def merged_by_text(
 
 
 def full_domain(
-    groups: Groups, ladders: Sequence[Ladder], levels: Sequence[int], klass: Integers
+    groups: Groups, ladders: Sequence[ColumnLevels], levels: Sequence[int], klass: Integers
 ) -> Recoding:
     """Return the recoding where all values of a column stand at one level.
 

@@ -54,7 +54,7 @@ class WrittenCopy(ShownInLines):
 
 def anonymize_file(
     written: str,
-    wish: AnonymizeRequest,
+    request: AnonymizeRequest,
     *,
     remember: Remember,
     where: str | None = None,
@@ -72,7 +72,7 @@ def anonymize_file(
         check_suffix(report)
     with open_source(written, config=config, where=where, keep=True) as source:
         made = release(
-            source, wish, lambda: _memory(written, config, source, remember), progress=progress
+            source, request, lambda: _memory(written, config, source, remember), progress=progress
         )
     progress(0, 1, "writing")
     write_rows(made.table, target, delimiter=_delimiter(written))

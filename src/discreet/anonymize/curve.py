@@ -20,7 +20,7 @@ KS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """One k: what is left of the detail, what is left of the risk. No result if it is impossible."""
 
     k: int
@@ -39,36 +39,36 @@ class Point:
 
 def curve(
     source: AnonymizeSource,
-    wish: AnonymizeRequest,
+    request: AnonymizeRequest,
     *,
     ks: Sequence[int] = KS,
     progress: Progress = silent,
-) -> tuple[IntruderRisk, list[Point]]:
+) -> tuple[IntruderRisk, list[CurvePoint]]:
     """Return the risk of the table as it is, and one point for each k; the rows are counted once."""
     progress(0, len(ks) + 1, "counting")
-    groups = searched(groups_of(source, wish), wish)
-    hierarchies = hierarchies_of(source, wish)
-    models = models_of(wish, groups, hierarchies)
+    groups = searched(groups_of(source, request), request)
+    hierarchies = hierarchies_of(source, request)
+    models = models_of(request, groups, hierarchies)
     found = []
     for done, k in enumerate(ks, start=1):
         progress(done, len(ks) + 1, f"k = {k}")
-        asked = replace(wish, k=k, seconds=wish.seconds / len(ks))
+        asked = replace(request, k=k, seconds=request.seconds / len(ks))
         try:
             result = anonymize(groups, hierarchies, models=models, **settings_of(source, asked))
         except InvalidInput as error:
-            found.append(Point(k, why_not=error.message))
+            found.append(CurvePoint(k, why_not=error.message))
             continue
         sizes = ClassSizes.of(result.recoding.sizes)
         found.append(
-            Point(
+            CurvePoint(
                 k,
                 loss=result.costs.loss,
                 suppressed=result.suppressed,
                 classes=result.classes,
                 levels=result.levels,
                 optimal=result.optimal,
-                risk=risk_of(sizes, wish.population),
+                risk=risk_of(sizes, request.population),
             )
         )
     progress(len(ks) + 1, len(ks) + 1, "done")
-    return risk_of(ClassSizes.of(groups.rows), wish.population), found
+    return risk_of(ClassSizes.of(groups.rows), request.population), found

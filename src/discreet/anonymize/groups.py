@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from discreet.errors import InvalidInput
 
-Value: TypeAlias = str | int | float | bool | date | None
+CellValue: TypeAlias = str | int | float | bool | date | None
 Integers: TypeAlias = npt.NDArray[np.int64]
 Numbers: TypeAlias = npt.NDArray[np.float64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -31,7 +31,7 @@ class Sensitive:
     """
 
     column: str
-    values: tuple[Value, ...] = field(repr=False)
+    values: tuple[CellValue, ...] = field(repr=False)
     group: Integers = field(repr=False)
     codes: Integers = field(repr=False)
     rows: Integers = field(repr=False)
@@ -46,7 +46,7 @@ class Groups:
     """
 
     quasi: tuple[str, ...]
-    values: tuple[tuple[Value, ...], ...] = field(repr=False)
+    values: tuple[tuple[CellValue, ...], ...] = field(repr=False)
     codes: Integers = field(repr=False)
     rows: Integers = field(repr=False)
     sensitive: Sensitive | None = field(default=None, repr=False)
@@ -136,7 +136,7 @@ def _check_columns(known: Sequence[str], quasi: Sequence[str], sensitive: str | 
         )
 
 
-def _encode(column: pa.ChunkedArray) -> tuple[Integers, tuple[Value, ...]]:
+def _encode(column: pa.ChunkedArray) -> tuple[Integers, tuple[CellValue, ...]]:
     """Return codes that follow the order of the values, and the values. NaN counts as missing."""
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
@@ -145,7 +145,7 @@ def _encode(column: pa.ChunkedArray) -> tuple[Integers, tuple[Value, ...]]:
     elif pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
     coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    found: list[Value] = coded.dictionary.to_pylist()
+    found: list[CellValue] = coded.dictionary.to_pylist()
     order = sorted(range(len(found)), key=lambda index: _order(found[index]))
     place = np.empty(len(found), dtype=np.int64)
     place[order] = np.arange(len(found))
@@ -162,7 +162,7 @@ def numbers_of(array: pa.Array) -> Integers:
     return np.asarray(np.from_dlpack(whole), dtype=np.int64) if len(whole) else np.zeros(0, int)
 
 
-def _order(value: Value) -> tuple[int, float, str]:
+def _order(value: CellValue) -> tuple[int, float, str]:
     if value is None:
         return (2, 0.0, "")
     if isinstance(value, int | float):
@@ -170,7 +170,7 @@ def _order(value: Value) -> tuple[int, float, str]:
     return (1, 0.0, str(value))
 
 
-def spelled(value: Value) -> str:
+def spelled(value: CellValue) -> str:
     """Return a value as hierarchy files write it; a missing one is the empty text."""
     if value is None:
         return ""

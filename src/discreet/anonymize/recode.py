@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.class_labels import SUPPRESSED, Recoding
-from discreet.anonymize.groups import Groups, Integers, Value, packed
+from discreet.anonymize.groups import CellValue, Groups, Integers, packed
 from discreet.anonymize.source import AnonymizeSource
 from discreet.errors import InternalError
 
@@ -90,7 +90,7 @@ def combinations(rows: pa.Table, groups: Groups) -> Integers:
     return place.astype(np.int64)
 
 
-def _codes(column: pa.ChunkedArray, values: Sequence[Value]) -> Integers:
+def _codes(column: pa.ChunkedArray, values: Sequence[CellValue]) -> Integers:
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     elif pa.types.is_decimal(column.type):

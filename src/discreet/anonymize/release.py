@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from discreet.anonymize.curve import Point, curve
+from discreet.anonymize.curve import CurvePoint, curve
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.intruder import IntruderRisk
 from discreet.anonymize.run import Anonymized, run
@@ -52,7 +52,7 @@ class Memory:
 def anonymize(
     held: AnonymizeDesk,
     table: str,
-    wish: AnonymizeRequest,
+    request: AnonymizeRequest,
     *,
     where: str | None = None,
     progress: Progress = silent,
@@ -60,25 +60,25 @@ def anonymize(
     """Return the dataset of a declared table, and its copy, remembered in the ledger of the catalog."""
     dataset, source = source_of(held, table, where)
     memory = Memory(held.ledger, dataset, source.label)
-    return dataset, release(source, wish, lambda: nullcontext(memory), progress=progress)
+    return dataset, release(source, request, lambda: nullcontext(memory), progress=progress)
 
 
 def measure_curve(
     held: AnonymizeDesk,
     table: str,
-    wish: AnonymizeRequest,
+    request: AnonymizeRequest,
     *,
     where: str | None = None,
     progress: Progress = silent,
-) -> tuple[IntruderRisk, list[Point]]:
+) -> tuple[IntruderRisk, list[CurvePoint]]:
     """Return the risk of a declared table, and what several k would leave of it; the look is recorded first."""
     dataset, source = source_of(held, table, where)
     held.ledger.record_look(
         dataset,
         reason=f"what k-anonymity of {source.label} would leave",
-        columns=[f"{source.label}.{name}" for name in source.named(wish.quasi)],
+        columns=[f"{source.label}.{name}" for name in source.named(request.quasi)],
     )
-    return curve(source, wish, progress=progress)
+    return curve(source, request, progress=progress)
 
 
 def source_of(held: AnonymizeDesk, table: str, where: str | None) -> tuple[str, AnonymizeSource]:
@@ -89,19 +89,19 @@ def source_of(held: AnonymizeDesk, table: str, where: str | None) -> tuple[str, 
 
 def release(
     source: AnonymizeSource,
-    wish: AnonymizeRequest,
+    request: AnonymizeRequest,
     memory: Callable[[], AbstractContextManager[Memory]],
     *,
     progress: Progress = silent,
 ) -> Anonymized:
     """Return the copy; `memory` is asked for once it is made, so that a refusal leaves no trace."""
-    made = run(source, wish, progress=progress)
+    made = run(source, request, progress=progress)
     progress(0, 1, "recording the exposure")
     with memory() as kept:
         event = exposure_of(
             kept.table,
             made.table.column_names,
-            conditions=f"k = {wish.k}",
+            conditions=f"k = {request.k}",
             rows=made.table.num_rows,
         )
         earlier = expose(kept.ledger, kept.dataset, event)

@@ -15,7 +15,7 @@ from discreet.anonymize.text import (
     percent,
     search_words,
 )
-from discreet.report import Block, Document, Figure, Grid, Section, Words, pairs
+from discreet.report import Document, DocumentBlock, Figure, Grid, Paragraph, Section, pairs
 
 WARNING = "Not a guarantee: this copy is anonymized, not private."
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 500)
@@ -42,14 +42,14 @@ def _opening(made: Anonymized) -> Section:
     return Section(
         "What this is",
         (
-            Words(said),
-            Words(
+            Paragraph(said),
+            Paragraph(
                 "It helps against somebody who knows exactly the columns below about a person and "
                 "sees this one copy. Against anybody who knows more, or sees another release about "
                 "the same people, it promises nothing.",
                 warning=True,
             ),
-            Words(LEGACY),
+            Paragraph(LEGACY),
         ),
     )
 
@@ -62,7 +62,7 @@ def _coarsened(made: Anonymized) -> Section:
         level = None if result.levels is None else result.levels[name]
         how = "as it was" if level == 0 else "by class" if level is None else f"level {level}"
         rows.append((name, how, used))
-    blocks: list[Block] = [
+    blocks: list[DocumentBlock] = [
         Grid.of(
             ("column", "coarsened to", "different labels left"),
             rows,
@@ -70,10 +70,10 @@ def _coarsened(made: Anonymized) -> Section:
         )
     ]
     if made.redacted:
-        blocks.append(Words(f"Left out altogether: {', '.join(made.redacted)}."))
+        blocks.append(Paragraph(f"Left out altogether: {', '.join(made.redacted)}."))
     if made.kept:
         blocks.append(
-            Words(
+            Paragraph(
                 f"Published as they are: {', '.join(made.kept)}. Whoever knows one of these about "
                 "a person knows more than this copy reckons with.",
                 warning=True,
@@ -85,8 +85,8 @@ def _coarsened(made: Anonymized) -> Section:
 def _why(made: Anonymized) -> Section:
     result = made.result
     cost = result.cost.value
-    blocks: list[Block] = [
-        Words(
+    blocks: list[DocumentBlock] = [
+        Paragraph(
             f"Of all copies that satisfy the conditions, the one with the least {cost} was wanted. "
             f"This one has {cost_words(made)}"
             + (f": {search_words(made)}." if result.levels is not None else ".")
@@ -94,7 +94,7 @@ def _why(made: Anonymized) -> Section:
     ]
     if result.levels is None:
         blocks.append(
-            Words(
+            Paragraph(
                 f"The method '{result.method.value}' chooses labels class by class: it keeps more "
                 "detail than one level for each column, and proves no optimum."
             )
@@ -187,19 +187,19 @@ def _risk(made: Anonymized) -> Section:
                 "person is in the population, a marketer matches everybody.",
                 shares=(1, 2),
             ),
-            Words(f"The population: {before.population:,} people ({how}). {DISAGREE}"),
+            Paragraph(f"The population: {before.population:,} people ({how}). {DISAGREE}"),
         ),
     )
 
 
 def _remains(made: Anonymized) -> Section:
-    blocks: list[Block] = []
+    blocks: list[DocumentBlock] = []
     for found in made.after.diversity:
         if found.homogeneous_classes:
-            blocks.append(Words(homogeneous_words(found), warning=True))
+            blocks.append(Paragraph(homogeneous_words(found), warning=True))
         else:
             blocks.append(
-                Words(
+                Paragraph(
                     f"Every class has at least {found.distinct} different values of "
                     f"'{found.column}'. Background knowledge that rules some of them out still "
                     f"narrows it down, and a class may be {100 * found.t:.1f}% away from the whole "
@@ -208,17 +208,19 @@ def _remains(made: Anonymized) -> Section:
             )
     if not made.after.diversity:
         blocks.append(
-            Words(
+            Paragraph(
                 "No sensitive column was named, so it was not measured whether all rows of a class "
                 "share one value. Where they do, it is read off without naming a row: discreet "
                 "attack intersection shows it. Name one with --sensitive.",
                 warning=True,
             )
         )
-    blocks.append(Words(f"{BREAKS} Do not publish a second copy of the same people.", warning=True))
-    blocks += [Words(notice, warning=True) for notice in made.notices]
     blocks.append(
-        Words(
+        Paragraph(f"{BREAKS} Do not publish a second copy of the same people.", warning=True)
+    )
+    blocks += [Paragraph(notice, warning=True) for notice in made.notices]
+    blocks.append(
+        Paragraph(
             "That this copy left is written in the ledger of the data set: its columns are named "
             "beside the budget and in every later release."
         )

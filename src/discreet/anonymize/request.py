@@ -20,8 +20,8 @@ from discreet.anonymize.criteria.models import (
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.costs import GeneralisationCost
 from discreet.anonymize.search.optimal import AnonymizeMethod, Missing
-from discreet.core.requests.anonymize import AnonymizeAsked
-from discreet.core.requests.asked import given as words_of
+from discreet.core.requests.anonymize import AnonymizeFields
+from discreet.core.requests.request_fields import given as words_of
 from discreet.errors import InvalidInput
 
 Choice = TypeVar("Choice", bound=Enum)
@@ -30,7 +30,7 @@ DIVERSITIES = ("distinct", "entropy", "recursive")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnonymizeRequest(AnonymizeAsked):
+class AnonymizeRequest(AnonymizeFields):
     """One anonymization, checked. Make it with `AnonymizeRequest.of`."""
 
     models: tuple[PrivacyModel, ...] = ()
@@ -47,8 +47,8 @@ class AnonymizeRequest(AnonymizeAsked):
 
     @classmethod
     def of(cls, **words: Any) -> AnonymizeRequest:
-        """Return the wish from the fields of `AnonymizeAsked`, or say which of them makes no sense."""
-        asked = AnonymizeAsked(**words)
+        """Return the request from the fields of `AnonymizeFields`, or say which of them makes no sense."""
+        asked = AnonymizeFields(**words)
         if asked.k is None:
             raise InvalidInput("Say how many rows must look alike, with --k.", hint="Usual: 5.")
         if not asked.quasi:

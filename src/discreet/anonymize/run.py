@@ -43,7 +43,7 @@ class Anonymized(ShownInLines):
     """The copy, how it was found, and what it looks like before and after. Its repr shows no row."""
 
     label: str
-    wish: AnonymizeRequest
+    request: AnonymizeRequest
     table: pa.Table = field(repr=False)
     result: SearchResult
     before: MeasuredTable = field(repr=False)
@@ -91,7 +91,7 @@ class Anonymized(ShownInLines):
 
 
 def run(
-    source: AnonymizeSource, wish: AnonymizeRequest, *, progress: Progress = silent
+    source: AnonymizeSource, request: AnonymizeRequest, *, progress: Progress = silent
 ) -> Anonymized:
     """Return the anonymized copy of a table. Nothing is recorded or written: the caller's to do.
 
@@ -99,19 +99,19 @@ def run(
         smaller than k (where missing is a value of its own); otherwise nothing is returned.
     """
     started = time.monotonic()
-    quasi = source.named(wish.quasi)
-    redacted = _redacted(source, wish, quasi)
-    sensitive = None if wish.sensitive is None else source.column(wish.sensitive)
+    quasi = source.named(request.quasi)
+    redacted = _redacted(source, request, quasi)
+    sensitive = None if request.sensitive is None else source.column(request.sensitive)
     if sensitive in redacted:
         raise InvalidInput(f"'{sensitive}' cannot be sensitive and redacted at once.")
-    hierarchies = hierarchies_of(source, wish)
-    settings = settings_of(source, wish)
+    hierarchies = hierarchies_of(source, request)
+    settings = settings_of(source, request)
     progress(0, 1, "counting")
-    groups = groups_of(source, wish)
+    groups = groups_of(source, request)
     result = anonymize(
-        searched(groups, wish),
+        searched(groups, request),
         hierarchies,
-        models=models_of(wish, groups, hierarchies),
+        models=models_of(request, groups, hierarchies),
         compare=True,
         progress=progress,
         **settings,
@@ -121,16 +121,16 @@ def run(
     untouched = {name for name, level in (result.levels or {}).items() if level == 0}
     copy = recoded(fetch(source, names), groups, result.recoding, untouched=untouched)
     progress(0, 1, "measuring the copy")
-    tree = _tree(wish, hierarchies, sensitive)
-    after = measured(group_table(copy, quasi, sensitive=sensitive), wish.population, tree)
-    _verify(result, wish, copy, after)
+    tree = _tree(request, hierarchies, sensitive)
+    after = measured(group_table(copy, quasi, sensitive=sensitive), request.population, tree)
+    _verify(result, request, copy, after)
     kept = tuple(name for name in names if name not in quasi and name != sensitive)
     return Anonymized(
         label=source.label,
-        wish=wish,
+        request=request,
         table=copy,
         result=result,
-        before=measured(groups, wish.population, tree),
+        before=measured(groups, request.population, tree),
         after=after,
         kept=kept,
         redacted=redacted,
@@ -139,14 +139,14 @@ def run(
     )
 
 
-def groups_of(source: AnonymizeSource, wish: AnonymizeRequest) -> Groups:
-    """Return the rows of a table as the wish's quasi-identifiers tell them apart.
+def groups_of(source: AnonymizeSource, request: AnonymizeRequest) -> Groups:
+    """Return the rows of a table as the request's quasi-identifiers tell them apart.
 
     One GROUP BY, the heavy part, on the engine.
     """
     source.rows()  # refuses a table without any
-    quasi = source.named(wish.quasi)
-    sensitive = None if wish.sensitive is None else source.column(wish.sensitive)
+    quasi = source.named(request.quasi)
+    sensitive = None if request.sensitive is None else source.column(request.sensitive)
     wanted = dict.fromkeys((*quasi, *([] if sensitive is None else [sensitive])))
     count = "n"
     while count in {name.lower() for name in wanted}:
@@ -157,64 +157,64 @@ def groups_of(source: AnonymizeSource, wish: AnonymizeRequest) -> Groups:
     return group_table(found, quasi, sensitive=sensitive, count=count)
 
 
-def settings_of(source: AnonymizeSource, wish: AnonymizeRequest) -> dict[str, Any]:
-    """Return what a wish says about the search itself, columns as the table spells them."""
-    weights = {source.column(name): weight for name, weight in wish.weights.items()}
+def settings_of(source: AnonymizeSource, request: AnonymizeRequest) -> dict[str, Any]:
+    """Return what a request says about the search itself, columns as the table spells them."""
+    weights = {source.column(name): weight for name, weight in request.weights.items()}
     names = ("k", "suppress", "cost", "method", "missing", "seconds")
-    return {name: getattr(wish, name) for name in names} | {"weights": weights}
+    return {name: getattr(request, name) for name in names} | {"weights": weights}
 
 
-def searched(groups: Groups, wish: AnonymizeRequest) -> Groups:
+def searched(groups: Groups, request: AnonymizeRequest) -> Groups:
     """Return the groups as the search needs them: a column that is only measured is a burden."""
-    needed = any(model.needs_sensitive for model in wish.models)
+    needed = any(model.needs_sensitive for model in request.models)
     return groups if needed else replace(groups, sensitive=None)
 
 
-def hierarchies_of(source: AnonymizeSource, wish: AnonymizeRequest) -> Mapping[str, Hierarchy]:
+def hierarchies_of(source: AnonymizeSource, request: AnonymizeRequest) -> Mapping[str, Hierarchy]:
     """Return the hierarchies that were given, as texts or in a folder; others are built."""
-    quasi = source.named(wish.quasi)
-    over_tree = wish.sensitive is not None and by_hierarchy(wish.models)
-    named = (*quasi, *((source.column(wish.sensitive or ""),) if over_tree else ()))
-    given = {source.column(name): hierarchy for name, hierarchy in wish.given.items()}
+    quasi = source.named(request.quasi)
+    over_tree = request.sensitive is not None and by_hierarchy(request.models)
+    named = (*quasi, *((source.column(request.sensitive or ""),) if over_tree else ()))
+    given = {source.column(name): hierarchy for name, hierarchy in request.given.items()}
     unused = [name for name in given if name not in named]
     if unused:
         raise InvalidInput(
             f"'{unused[0]}' has a hierarchy but is no quasi-identifier.",
             hint="That of a sensitive column is used by --t with --distance hierarchical.",
         )
-    read = {} if wish.hierarchies is None else read_hierarchies(wish.hierarchies, named)
+    read = {} if request.hierarchies is None else read_hierarchies(request.hierarchies, named)
     return {**read, **given}
 
 
 def models_of(
-    wish: AnonymizeRequest, groups: Groups, hierarchies: Mapping[str, Hierarchy]
+    request: AnonymizeRequest, groups: Groups, hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[PrivacyModel, ...]:
-    """Return the conditions of a wish, tied to the values that the sensitive column has."""
+    """Return the conditions of a request, tied to the values that the sensitive column has."""
     sensitive = groups.sensitive
     given = None if sensitive is None else hierarchies.get(sensitive.column)
-    return tied(wish.models, sensitive, given)
+    return tied(request.models, sensitive, given)
 
 
 def _redacted(
-    source: AnonymizeSource, wish: AnonymizeRequest, quasi: tuple[str, ...]
+    source: AnonymizeSource, request: AnonymizeRequest, quasi: tuple[str, ...]
 ) -> tuple[str, ...]:
-    asked = source.named(wish.redact)
+    asked = source.named(request.redact)
     both = [name for name in asked if name in quasi]
     if both:
         raise InvalidInput(
             f"'{both[0]}' is redacted, so it cannot be a quasi-identifier.",
             hint="Leave it out of --quasi: what is not published need not be coarsened.",
         )
-    told = {name.lower() for name in (*quasi, wish.sensitive or "")}
+    told = {name.lower() for name in (*quasi, request.sensitive or "")}
     hidden = [name for name in source.hidden if name.lower() not in told and name not in asked]
     return (*asked, *(name for name in source.columns if name in hidden))
 
 
 def _tree(
-    wish: AnonymizeRequest, hierarchies: Mapping[str, Hierarchy], sensitive: str | None
+    request: AnonymizeRequest, hierarchies: Mapping[str, Hierarchy], sensitive: str | None
 ) -> Tree | None:
     """Return how heights of sensitive values are found, where t is measured by them."""
-    if sensitive is None or not by_hierarchy(wish.models):
+    if sensitive is None or not by_hierarchy(request.models):
         return None
     return lambda found: heights(found, hierarchies.get(sensitive))
 
@@ -236,11 +236,11 @@ def measured(groups: Groups, population: int | None, tree: Tree | None = None) -
 
 
 def _verify(
-    result: SearchResult, wish: AnonymizeRequest, copy: pa.Table, after: MeasuredTable
+    result: SearchResult, request: AnonymizeRequest, copy: pa.Table, after: MeasuredTable
 ) -> None:
     if copy.num_rows != result.rows - result.suppressed:
         raise InternalError("the copy has another number of rows than was found")
-    if wish.missing is Missing.VALUE and after.sizes.k < wish.k:
+    if request.missing is Missing.VALUE and after.sizes.k < request.k:
         raise InternalError("the copy is not k-anonymous; nothing was written")
 
 

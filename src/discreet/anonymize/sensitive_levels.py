@@ -1,4 +1,4 @@
-"""t-closeness over an order or a hierarchy: the models of a wish, tied to the values of the column."""
+"""t-closeness over an order or a hierarchy: the models of a request, tied to the values of the column."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class AnonymizeSource:
         return f"(SELECT * FROM {whole} AS w WHERE {self.condition})"
 
     def run(self, sql: str) -> pa.Table:
-        """Return the result of a query of ours; it is exact, and stays in this room."""
+        """Return the result of a query of ours; it is exact, and stays in this package."""
         try:
             return open_exact(self.engine.owner_reader().run(sql, seconds=PATIENCE))
         except EngineFailed:

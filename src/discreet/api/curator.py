@@ -1,4 +1,7 @@
-"""The curator: the object that a Python user holds. Rooms that a question does not need are loaded by the method that does."""
+"""The curator: the object that a Python user holds.
+
+Packages that a question does not need are loaded by the method that does.
+"""
 
 from __future__ import annotations
 
@@ -240,7 +243,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
         from discreet.anonymize.release import anonymize
         from discreet.anonymize.request import AnonymizeRequest
 
-        wish = AnonymizeRequest.of(
+        request = AnonymizeRequest.of(
             quasi=quasi,
             k=k,
             sensitive=sensitive,
@@ -259,7 +262,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
             seconds=seconds,
             population=population,
         )
-        return anonymize(self, table, wish, where=where, progress=progress)[1]
+        return anonymize(self, table, request, where=where, progress=progress)[1]
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""

@@ -13,16 +13,16 @@ from tempfile import TemporaryDirectory
 from discreet.api.opened import OpenedCatalog, policy_of
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import REHEARSAL, Answer
-from discreet.core.requests.asked import asked_fields
 from discreet.core.requests.checked import checked_value
-from discreet.core.requests.question import QuestionAsked
+from discreet.core.requests.question import QuestionFields
+from discreet.core.requests.request_fields import request_fields
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.ledger import Ledger
 from discreet.release.desk import PlainDesk
 from discreet.release.request import Request
 from discreet.release.whole import release
 
-_SEED = replace(asked_fields(QuestionAsked)["seed"], default=...)
+_SEED = replace(request_fields(QuestionFields)["seed"], default=...)
 
 
 def rehearse(opened: OpenedCatalog, request: Request, *, seed: int) -> Answer:

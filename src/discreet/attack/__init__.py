@@ -3,6 +3,6 @@
 Each attack is a file in a folder of its kind, and a line in `attacks`. `discreet.attack(NAME)` runs one.
 """
 
-from discreet.core.machine.callable_room import make_callable
+from discreet.core.machine.callable_package import make_callable
 
 make_callable(__name__)

@@ -53,7 +53,7 @@ MOST_KEYS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
+class AttackTable:
     """One table of the victim: its rows and, for discreet.toml, each column's declaration."""
 
     rows: pa.Table
@@ -78,17 +78,17 @@ def categories(values: Sequence[str]) -> WrittenTable:
     return {"type": "category", "values": tuple(values)}
 
 
-def people_exhibit(bits: Bits, key: str) -> Exhibit:
+def people_table(bits: Bits, key: str) -> AttackTable:
     """Return a table of people: a public place each, under the name `key`, and a secret bit."""
     rows = pa.table({key: pa.array(np.arange(bits.size)), "secret": pa.array(bits)})
-    return Exhibit(rows, {key: whole_numbers(0, max(1, bits.size - 1)), "secret": BOOLEAN})
+    return AttackTable(rows, {key: whole_numbers(0, max(1, bits.size - 1)), "secret": BOOLEAN})
 
 
-def subsets_exhibit(subsets: Bits, key: str) -> Exhibit:
+def subsets_table(subsets: Bits, key: str) -> AttackTable:
     """Return the public table of who is in which subset, one a row; `key` is the column of places."""
     subset, place = np.nonzero(subsets)
     count, places = subsets.shape
-    return Exhibit(
+    return AttackTable(
         pa.table({key: pa.array(place), "subset": pa.array(subset)}),
         {key: whole_numbers(0, places - 1), "subset": whole_numbers(0, count - 1)},
         public_copies=int(subsets.sum(0).max()),
@@ -97,7 +97,7 @@ def subsets_exhibit(subsets: Bits, key: str) -> Exhibit:
 
 @contextmanager
 def curator_of(
-    tables: Mapping[str, Exhibit],
+    tables: Mapping[str, AttackTable],
     *,
     epsilon: Number,
     delta: Number = 0,
@@ -114,7 +114,7 @@ def curator_of(
 
 
 @contextmanager
-def curator_over(tables: Mapping[str, Exhibit], *, epsilon: Number) -> Iterator[Ask]:
+def curator_over(tables: Mapping[str, AttackTable], *, epsilon: Number) -> Iterator[Ask]:
     """Return `ask` of a curator over these tables, with a ledger of its own that forgets nothing.
 
     Guarantee: the answers are those of `discreet.release`, as any analyst gets them: charged first,
@@ -125,7 +125,7 @@ def curator_over(tables: Mapping[str, Exhibit], *, epsilon: Number) -> Iterator[
 
 
 @contextmanager
-def staged(people: int, *, tables: Sequence[str], **more: int) -> Iterator[Town]:
+def temporary_town(people: int, *, tables: Sequence[str], **more: int) -> Iterator[Town]:
     """Yield a town that exists until the block ends: its budget is nobody's but the attack's.
 
     `more` are seed and sizes, as `town` takes them.
@@ -153,7 +153,7 @@ def running(url: str, variable: str = TOKEN) -> Client:
     return connect(url, token=token)
 
 
-def synthetic_copy(exhibit: Exhibit, *, epsilon: Number, delta: Number) -> pa.Table:
+def synthetic_copy(exhibit: AttackTable, *, epsilon: Number, delta: Number) -> pa.Table:
     """Return the rows that our synthesizer makes of a table at this price."""
     request = SynthRequest.of("people", epsilon=epsilon, method="tree", rows=exhibit.rows.num_rows)
     with curator_of({"people": exhibit}, epsilon=epsilon, delta=delta) as curator:
@@ -161,7 +161,7 @@ def synthetic_copy(exhibit: Exhibit, *, epsilon: Number, delta: Number) -> pa.Ta
 
 
 def regressions(
-    exhibit: Exhibit, *, target: str, epsilons: Sequence[float], delta: float
+    exhibit: AttackTable, *, target: str, epsilons: Sequence[float], delta: float
 ) -> list[Regressor]:
     """Return the regression that discreet learn makes of a table at each price, each bought on its own."""
     total = 2 * sum(Fraction(repr(epsilon)) for epsilon in epsilons)
@@ -185,7 +185,7 @@ def part_of(epsilon: float, parts: int) -> Fraction:
 
 def _write(
     base: Path,
-    tables: Mapping[str, Exhibit],
+    tables: Mapping[str, AttackTable],
     epsilon: Number,
     delta: Number,
     shares: Mapping[str, Number],

@@ -10,7 +10,7 @@ from discreet.core.arrays import Bits
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report.charts import bars
-from discreet.report.document import Block, Grid
+from discreet.report.document import DocumentBlock, Grid
 
 RIGHT_GUESSES = "share of right guesses"
 
@@ -87,7 +87,7 @@ class Outcome(ShownInLines):
     private_words: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[DocumentBlock, ...] = ()
     """Pictures and tables of the report; the first picture is the one the lab shows."""
     person: str = ""
     """What it means for one person, in a sentence or two, where the attack can tell."""

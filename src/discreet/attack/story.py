@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.attack.attacks import attack_named
 from discreet.attack.outcome import RIGHT_GUESSES, Outcome, Score
-from discreet.report.document import Document, Grid, Section, Words
+from discreet.report.document import Document, Grid, Paragraph, Section
 
 
 def score_words(score: Score) -> str:
@@ -43,16 +43,16 @@ def private_words(outcome: Outcome) -> str:
 def story(outcome: Outcome) -> Document:
     """Return the report of an attack."""
     lead = (
-        Words(f"The adversary knew: {outcome.knew}"),
-        Words(f"What was released: {outcome.released}"),
-        Words(f"The attack: {outcome.did}"),
+        Paragraph(f"The adversary knew: {outcome.knew}"),
+        Paragraph(f"What was released: {outcome.released}"),
+        Paragraph(f"The attack: {outcome.did}"),
     )
     scores = Section(
         "How often it was right",
         (
-            Words(f"On this release: {score_words(outcome.score)}"),
-            Words(f"On the private version: {private_words(outcome)}"),
-            Words(outcome.lesson),
+            Paragraph(f"On this release: {score_words(outcome.score)}"),
+            Paragraph(f"On the private version: {private_words(outcome)}"),
+            Paragraph(outcome.lesson),
         ),
     )
     sections = [Section("The story", lead), scores]
@@ -62,12 +62,12 @@ def story(outcome: Outcome) -> Document:
     return Document(outcome.title, f"discreet attack {outcome.attack}", None, tuple(sections))
 
 
-def _settings(outcome: Outcome) -> Grid | Words:
+def _settings(outcome: Outcome) -> Grid | Paragraph:
     """Return what the run was given, not what it could have been given."""
     defaults = {knob.name: knob.default for knob in attack_named(outcome.attack).knobs}
     rows = [(n, value) for n, value in outcome.settings.items() if value != defaults.get(n)]
     if not rows:
-        return Words("Every setting at its default.")
+        return Paragraph("Every setting at its default.")
     return Grid.of(("setting", "value"), rows, "Every other setting at its default.")
 
 

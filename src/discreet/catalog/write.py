@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.core.machine.whole_file import write_whole
+from discreet.core.machine.atomic_file import write_whole
 from discreet.errors import InvalidInput
 
 

@@ -13,7 +13,7 @@ Source = Annotated[
 Accept = Annotated[
     bool, typer.Option("--accept", help="Declare the domains of a bare file public as they are.")
 ]
-Unit = Annotated[
+UnitOption = Annotated[
     str, typer.Option(help="Whom to protect in a bare file: 'row', or the person's column.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

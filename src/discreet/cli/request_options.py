@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from discreet.cli.options import comma_list
-from discreet.core.requests.asked import AskedField, FieldKind, asked_fields
+from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
 from discreet.errors import InvalidInput
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -45,7 +45,7 @@ def with_options(
     """
     shown = {
         name: replace(each, **changed.get(name, {}))
-        for name, each in asked_fields(request, only=only).items()
+        for name, each in request_fields(request, only=only).items()
         if name not in leave
     }
 
@@ -78,7 +78,7 @@ def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     )
 
 
-def _parameter(each: AskedField, *, limited: bool) -> inspect.Parameter:
+def _parameter(each: RequestField, *, limited: bool) -> inspect.Parameter:
     several = each.kind in _SEVERAL and (each.repeated or each.kind is FieldKind.SETTINGS)
     kind: Any = list[str] if several else _TYPES[each.kind]
     default = inspect.Parameter.empty if each.required else each.default
@@ -97,7 +97,7 @@ def _parameter(each: AskedField, *, limited: bool) -> inspect.Parameter:
     return keyword(each.name, Annotated[kind, option], default)
 
 
-def _read(each: AskedField | None, value: Any) -> Any:
+def _read(each: RequestField | None, value: Any) -> Any:
     if each is None or each.kind not in _SEVERAL:
         return value
     if each.kind is FieldKind.SETTINGS:

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from discreet.core.escape_text import visible
 from discreet.core.progress import Progress, silent
-from discreet.core.visible import visible
 
 
 @contextmanager

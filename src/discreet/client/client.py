@@ -14,9 +14,9 @@ from discreet.client.results import RemoteBounds
 from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
-from discreet.core.requests.asked import sent
 from discreet.core.requests.bounds import BoundsAsked
-from discreet.core.requests.question import QuestionAsked
+from discreet.core.requests.question import QuestionFields
+from discreet.core.requests.request_fields import sent
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
 
@@ -77,7 +77,7 @@ class Client(ShownInLines, RemotePublishing, RemoteLearning, RemoteReporting):
         A question has a request id even if none is given, so one that is sent again after a broken
         connection is charged once.
         """
-        asked = QuestionAsked(
+        asked = QuestionFields(
             sql=sql,
             epsilon=epsilon,
             within=within,
@@ -103,7 +103,7 @@ class Client(ShownInLines, RemotePublishing, RemoteLearning, RemoteReporting):
 
         `group_size` names rows of a group for which means, variances and quantiles tell theirs.
         """
-        asked = QuestionAsked(
+        asked = QuestionFields(
             sql=sql,
             epsilon=epsilon,
             within=within,
@@ -124,7 +124,9 @@ class Client(ShownInLines, RemotePublishing, RemoteLearning, RemoteReporting):
         max_rows: int | None = None,
     ) -> Answer:
         """Return an answer that is not private, the same for everybody; see `Curator.rehearse`."""
-        asked = QuestionAsked(sql=sql, seed=seed, epsilon=epsilon, within=within, max_rows=max_rows)
+        asked = QuestionFields(
+            sql=sql, seed=seed, epsilon=epsilon, within=within, max_rows=max_rows
+        )
         return Answer.from_json(self._call("POST", "/rehearse", sent(asked)))
 
     def bounds(

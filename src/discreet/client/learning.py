@@ -17,10 +17,10 @@ from discreet.client.results import (
 )
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.progress import Progress, silent
-from discreet.core.requests.anonymize import AnonymizeAsked
-from discreet.core.requests.asked import sent
-from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
-from discreet.core.requests.synth import SynthAsked
+from discreet.core.requests.anonymize import AnonymizeFields
+from discreet.core.requests.learn import LearnFields, RecommendFields, SelectFields
+from discreet.core.requests.request_fields import sent
+from discreet.core.requests.synth import SynthFields
 from discreet.errors import InvalidInput
 
 
@@ -48,7 +48,7 @@ class RemoteLearning(ServerConnection):
         The copy stays on the server, and using it is free; `table`, `sample`, `write`, `save_model` and
         `write_report` fetch its files.
         """
-        asked = SynthAsked(
+        asked = SynthFields(
             table=table,
             epsilon=epsilon,
             delta=delta,
@@ -87,7 +87,7 @@ class RemoteLearning(ServerConnection):
         progress: Progress = silent,
     ) -> RemoteTrained:
         """Return a classifier that the server trained; see `Curator.learn`."""
-        asked = LearnAsked(
+        asked = LearnFields(
             table=table,
             target=target,
             epsilon=epsilon,
@@ -112,7 +112,7 @@ class RemoteLearning(ServerConnection):
         request_id: str | None = None,
     ) -> RemoteRecommending:
         """Return a recommender that the server learned; see `Curator.recommend`."""
-        asked = RecommendAsked(
+        asked = RecommendFields(
             table=table,
             item=item,
             rating=rating,
@@ -134,7 +134,7 @@ class RemoteLearning(ServerConnection):
         request_id: str | None = None,
     ) -> RemoteSelected:
         """Return one good candidate of a column, chosen by the server; see `Curator.select`."""
-        asked = SelectAsked(
+        asked = SelectFields(
             table=table,
             column=column,
             epsilon=epsilon,
@@ -171,7 +171,7 @@ class RemoteLearning(ServerConnection):
 
         Guarantee: none. This is not private; the dataset stays marked.
         """
-        asked = AnonymizeAsked(
+        asked = AnonymizeFields(
             quasi=quasi,
             k=k,
             sensitive=sensitive,

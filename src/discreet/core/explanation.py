@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from discreet.core.bill import Bill, Charged
+from discreet.core.escape_text import visible
 from discreet.core.rendering.answer_text import shown
 from discreet.core.shown.lines import lines_html, lines_text
-from discreet.core.visible import visible
 
 
 @dataclass(frozen=True, slots=True)

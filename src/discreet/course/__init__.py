@@ -3,7 +3,7 @@
 The command, the Course page and the notebooks read it from here; it imports the product, and only the front ends import it.
 """
 
-from discreet.core.machine.callable_room import make_callable
+from discreet.core.machine.callable_package import make_callable
 from discreet.course.exercise import GradedAnswer, LessonQuestion
 from discreet.course.grading import grade
 from discreet.course.lesson import Lesson, all_lessons, lesson_named

@@ -15,7 +15,7 @@ from discreet.catalog.declare.amounts import with_totals
 from discreet.catalog.declare.change_file import change_file
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.question import QuestionAsked
+from discreet.core.requests.question import QuestionFields
 from discreet.errors import InvalidInput, TooManyRequests
 from discreet.examples import town
 from discreet.plan.expr import TRUE, ColumnRef
@@ -89,7 +89,7 @@ class Bench:
 
     def _refuse_unplannable(self, sql: str, epsilon: str, curator: Curator) -> None:
         """Refuse what takes too long, found out in the child."""
-        asked, catalog = QuestionAsked(sql=sql, epsilon=epsilon), curator.catalog
+        asked, catalog = QuestionFields(sql=sql, epsilon=epsilon), curator.catalog
         datasets = tuple(catalog.datasets)
         self._planner.check(catalog, curator.engine.capabilities, asked, datasets=datasets)
 

@@ -75,7 +75,7 @@ class Exact:
 
 
 def open_exact(exact: Exact) -> pa.Table:
-    """Return the table inside: only for rooms that add noise to it or say that they do not."""
+    """Return the table inside: only for packages that add noise to it or say that they do not."""
     table: pa.Table = exact._Exact__table  # type: ignore[attr-defined]  # noqa: SLF001 the one door
     return table
 

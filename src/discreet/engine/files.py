@@ -13,7 +13,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.alike import check_alike
 from discreet.engine.copies import Remembered
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.formats.convert import (
@@ -27,6 +26,7 @@ from discreet.engine.formats.convert import (
 from discreet.engine.formats.packed import start_of
 from discreet.engine.lakes.delta import DeltaFile, FileColumn
 from discreet.engine.lakes.tables import folder_columns, lake_files, refuse_parts
+from discreet.engine.same_columns import check_alike
 from discreet.errors import CatalogError
 
 _BLOCK = 1 << 20

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.core.arrays import Floats
-from discreet.core.machine.whole_file import write_whole
+from discreet.core.machine.atomic_file import write_whole
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput, UnknownName
 from discreet.examples import parameters as p

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from typing import TypeAlias
 
-from discreet.catalog.declare.columns import Settings
+from discreet.catalog.declare.columns import ColumnSettings
 from discreet.catalog.declare.compose import (
     composed,
     dataset_lines,
@@ -21,8 +21,8 @@ from discreet.examples.dosing import CYP2C9, RACES
 from discreet.examples.people import JOBS, REGIONS, SEXES, zip_values
 from discreet.examples.visits import DIAGNOSES
 
-_Column: TypeAlias = tuple[str, Settings]
-_NO_MORE: Settings = {}
+_Column: TypeAlias = tuple[str, ColumnSettings]
+_NO_MORE: ColumnSettings = {}
 MAX_VISITS = 20
 MAX_RATINGS = 200
 
@@ -31,7 +31,7 @@ _HEAD = (
     "# Its domains come from the published recipe (docs/town.md), not from the rows.",
     "# voters.parquet is left out on purpose: it is what an attacker has.",
 )
-_ROW: Settings = {"unit": "row"}
+_ROW: ColumnSettings = {"unit": "row"}
 _PUBLIC = "nobody in it exists, so a class may rehearse; never for real people"
 
 
@@ -43,8 +43,8 @@ def policy_text(people: int, tables: Collection[str]) -> str:
     if "people" in tables:
         # Alone, a row is a person. Beside the visits, both tables must protect the same unit.
         shared = "visits" in tables
-        unit: Settings = {"unit": "person_id", "max_rows": 1} if shared else _ROW
-        constant: Settings = {"constant": True} if shared else {}
+        unit: ColumnSettings = {"unit": "person_id", "max_rows": 1} if shared else _ROW
+        constant: ColumnSettings = {"constant": True} if shared else {}
         parts.append(_table("town", "people", unit, _people_columns(people, constant)))
         parts.append(
             _table("town", "regions", {"public": True, "key_copies": 1}, _region_columns())
@@ -67,16 +67,16 @@ def _dataset(name: str, what: str) -> list[str]:
     return [f"# {what}", *promise, setting("public_rows", True, _PUBLIC)]
 
 
-def _table(dataset: str, table: str, unit: Settings, columns: Iterator[_Column]) -> list[str]:
+def _table(dataset: str, table: str, unit: ColumnSettings, columns: Iterator[_Column]) -> list[str]:
     facts = {"source": f"{table}.parquet", **unit}
     return table_lines(dataset, table, facts, dict(columns))
 
 
-def _people_columns(people: int, constant: Settings) -> Iterator[_Column]:
+def _people_columns(people: int, constant: ColumnSettings) -> Iterator[_Column]:
     yield _plain("person_id", "identifier")
     yield _span("age", "integer", 0, 120, constant)
     first = dt.date(p.REFERENCE_DAY.year - 120, 1, 1)
-    immutable: Settings = {**constant, "immutable": True}
+    immutable: ColumnSettings = {**constant, "immutable": True}
     yield _span("birth_date", "date", first, p.REFERENCE_DAY, immutable)
     yield _choice("sex", SEXES, constant)
     yield _choice("region", REGIONS, constant)
@@ -125,12 +125,16 @@ def _dosing_columns() -> Iterator[_Column]:
     yield _span("dose", "number", p.DOSE_LOWER, p.DOSE_UPPER, _stepped("0.5"))
 
 
-def _plain(name: str, kind: str, more: Settings = _NO_MORE) -> _Column:
+def _plain(name: str, kind: str, more: ColumnSettings = _NO_MORE) -> _Column:
     return name, {"type": kind, **more}
 
 
 def _span(
-    name: str, kind: str, lower: Setting | float, upper: Setting | float, more: Settings = _NO_MORE
+    name: str,
+    kind: str,
+    lower: Setting | float,
+    upper: Setting | float,
+    more: ColumnSettings = _NO_MORE,
 ) -> _Column:
     return name, {"type": kind, "lower": _end(lower), "upper": _end(upper), **more}
 
@@ -139,9 +143,9 @@ def _end(value: Setting | float) -> Setting:
     return Decimal(repr(value)) if isinstance(value, float) else value
 
 
-def _choice(name: str, values: Sequence[str], more: Settings = _NO_MORE) -> _Column:
+def _choice(name: str, values: Sequence[str], more: ColumnSettings = _NO_MORE) -> _Column:
     return name, {"type": "category", "values": tuple(values), **more}
 
 
-def _stepped(step: str) -> Settings:
+def _stepped(step: str) -> ColumnSettings:
     return {"step": Decimal(step)}

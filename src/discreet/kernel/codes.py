@@ -19,7 +19,7 @@ _STRICT = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Codes:
+class SelectedCodes:
     """What a SELECT of codes does: at most `rows` rows of one unit, each a row of table indices.
 
     Guarantee: each row is a function of one unit's own rows, and each of its codes is in its column's
@@ -37,7 +37,7 @@ class Codes:
         return {}
 
 
-def codes_of(select: SelectNode, sizes: Sequence[int], scans: Scans) -> Codes:
+def codes_of(select: SelectNode, sizes: Sequence[int], scans: Scans) -> SelectedCodes:
     """Return what a SELECT of the codes c0, c1, ... does, or refuse it.
 
     `sizes` are those of the tables that the codes index: public, and what is counted is as large.
@@ -61,7 +61,7 @@ def codes_of(select: SelectNode, sizes: Sequence[int], scans: Scans) -> Codes:
             raise Unfit("a code that could leave its table")
         if not _is_present(term, present):
             raise Unfit("a code that could be NULL")
-    return Codes(below.rows, below.private, bool(below.units))
+    return SelectedCodes(below.rows, below.private, bool(below.units))
 
 
 def _tested(tests: Sequence[Term]) -> frozenset[Name]:

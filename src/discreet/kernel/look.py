@@ -1,4 +1,4 @@
-"""The look: the exact results of admitted reads, and the noise that they get before anyone sees them."""
+"""The exact results of admitted reads, and the noise that they get before anyone sees them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.base import PaidReader, open_exact, require_paid
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
-from discreet.kernel.rehearsal import SeedWish, words_for
+from discreet.kernel.rehearsal import SeedRequest, words_for
 from discreet.kernel.seal import Read, exact_of
 from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.rng import Rng
@@ -59,7 +59,7 @@ def look(
     reader: PaidReader,
     rng: Rng,
     seconds: float | None = None,
-    rehearsal: SeedWish | None = None,
+    rehearsal: SeedRequest | None = None,
 ) -> Noisy:
     """Return the noisy results of reads whose mechanisms were admitted and paid for.
 

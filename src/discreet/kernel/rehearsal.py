@@ -1,6 +1,6 @@
 """Repeatable noise, for a class that shall see the same numbers; only over rows that were declared public.
 
-Nothing above the kernel holds a seeded generator: it is handed a `SeedWish`, two plain values, and
+Nothing above the kernel holds a seeded generator: it is handed a `SeedRequest`, two plain values, and
 `words_for` alone turns one into words, after it has looked at what the sealed reads are about.
 """
 
@@ -18,8 +18,8 @@ from discreet.noise.rng import Rng, Words
 
 
 @dataclass(frozen=True, slots=True)
-class SeedWish:
-    """The wish for noise that can be drawn again: a seed, and the question that it is for.
+class SeedRequest:
+    """Noise that can be drawn again, asked for: a seed, and the question that it is for.
 
     Different questions of one seed get independent noise.
     """
@@ -28,7 +28,7 @@ class SeedWish:
     question: str
 
 
-def words_for(wish: SeedWish, reads: Sequence[Read]) -> Rng:
+def words_for(request: SeedRequest, reads: Sequence[Read]) -> Rng:
     """Return the words of a seed for these reads, or refuse.
 
     Guarantee: the noise of a read is repeatable only if the owner declared all rows of its dataset
@@ -37,7 +37,7 @@ def words_for(wish: SeedWish, reads: Sequence[Read]) -> Rng:
     """
     if not reads or not all(read.public_rows for read in reads):
         raise Unfit("repeatable noise for rows that nobody declared public")
-    return _SeededWords(wish)
+    return _SeededWords(request)
 
 
 class _SeededWords:
@@ -45,8 +45,8 @@ class _SeededWords:
 
     private = False
 
-    def __init__(self, wish: SeedWish) -> None:
-        text = f"discreet rehearsal\n{wish.seed}\n{wish.question}"
+    def __init__(self, request: SeedRequest) -> None:
+        text = f"discreet rehearsal\n{request.seed}\n{request.question}"
         self._start = hashlib.sha256(text.encode()).digest()
         self._calls = 0
 

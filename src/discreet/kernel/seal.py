@@ -28,7 +28,7 @@ from discreet.noise.threshold import threshold_for
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MeasureDraft:
     """A measure as a function of outputs: their places among the outputs, and the centre.
 
     CENTRED is 2 * sum - centre * present, SQUARES the sum of (2 * x - centre)^2.
@@ -47,7 +47,7 @@ class Draft:
     """
 
     sql: str
-    measures: Mapping[str, Asked]
+    measures: Mapping[str, MeasureDraft]
     choice: str | None = None
 
 
@@ -151,7 +151,7 @@ _OF_SQUARES: Mapping[Kind, tuple[Form, ...]] = {
 """The same of squares, which lie within the bounds of their output as other summands do."""
 
 
-def _bound(asked: Asked, outputs: tuple[Output, ...]) -> Bound:
+def _bound(asked: MeasureDraft, outputs: tuple[Output, ...]) -> Bound:
     """Return what one row can add to a measure, from the clamps in the SQL."""
     if not all(type(number) is int for number in (*asked.places, asked.centre)):
         # Of a fraction the exact value would be rounded, and move by more than the fraction says.
@@ -177,7 +177,7 @@ def _bound(asked: Asked, outputs: tuple[Output, ...]) -> Bound:
             return Bound(asked.kind, 0, 1)
 
 
-def exact_of(asked: Asked, bound: Bound, outputs: tuple[int, ...]) -> int:
+def exact_of(asked: MeasureDraft, bound: Bound, outputs: tuple[int, ...]) -> int:
     """Return a measure's exact value, in its grains, from what the engine added up."""
     parts = [outputs[place] for place in asked.places]
     centre = asked.centre

@@ -10,13 +10,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.machine.callable_room import make_callable
+from discreet.core.machine.callable_package import make_callable
 
 if TYPE_CHECKING:
     from discreet.learn.estimators.budget import LearnBudget
     from discreet.learn.estimators.classifier import PrivateClassifier
     from discreet.learn.estimators.regressor import PrivateRegressor
-    from discreet.learn.estimators.shapes import PrivateKMeans, PrivatePCA, PrivateScaler
+    from discreet.learn.estimators.unsupervised import PrivateKMeans, PrivatePCA, PrivateScaler
 
 __all__ = [
     "LearnBudget",
@@ -30,10 +30,10 @@ __all__ = [
 _HOMES = {
     "LearnBudget": "discreet.learn.estimators.budget",
     "PrivateClassifier": "discreet.learn.estimators.classifier",
-    "PrivateKMeans": "discreet.learn.estimators.shapes",
-    "PrivatePCA": "discreet.learn.estimators.shapes",
+    "PrivateKMeans": "discreet.learn.estimators.unsupervised",
+    "PrivatePCA": "discreet.learn.estimators.unsupervised",
     "PrivateRegressor": "discreet.learn.estimators.regressor",
-    "PrivateScaler": "discreet.learn.estimators.shapes",
+    "PrivateScaler": "discreet.learn.estimators.unsupervised",
 }
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.requests.asked import one_of
+from discreet.core.requests.request_fields import one_of
 
 if TYPE_CHECKING:
     from discreet.synth.measure.private_marginals import MarginalBudget
@@ -85,7 +85,7 @@ def tunable() -> tuple[str, ...]:
     return tuple(name for name, each in of_task(CLASSIFY).items() if not each.stepped)
 
 
-def chosen(name: str, purse: MarginalBudget) -> str:
+def chosen(name: str, budget: MarginalBudget) -> str:
     """Return the classifier that a name means, by public facts alone.
 
     `auto` is what did best on other data sets (docs/learn.md): boosted, or naive Bayes where there
@@ -93,7 +93,7 @@ def chosen(name: str, purse: MarginalBudget) -> str:
     """
     if name != AUTO:
         return name
-    return "boosted" if purse.concentrated else "bayes"
+    return "boosted" if budget.concentrated else "bayes"
 
 
 def chosen_regressor(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.learn.measure.rows import Grouping, Integers, Reals, Term, best_class, steps_of
+from discreet.learn.measure.rows import Grouping, Integers, Reals, ScoreTerm, best_class, steps_of
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.shape import Codes
 
@@ -24,7 +24,7 @@ class FittedModel:
     """What a method has learned: intercept, terms, and the noisy share of each class."""
 
     intercept: Reals
-    terms: tuple[Term, ...]
+    terms: tuple[ScoreTerm, ...]
     shares: Reals
 
 
@@ -61,7 +61,7 @@ class Classifier(CodedModel):
     kind: str
     encoding: Encoding
     intercept: Reals
-    terms: tuple[Term, ...]
+    terms: tuple[ScoreTerm, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def scores(self, codes: Codes) -> Reals:
@@ -121,7 +121,7 @@ def classifier_from(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> 
     return Classifier(str(data["kind"]), encoding, intercept, terms, dict(facts))
 
 
-def _term(item: Mapping[str, Any], encoding: Encoding, outputs: int) -> Term:
+def _term(item: Mapping[str, Any], encoding: Encoding, outputs: int) -> ScoreTerm:
     columns = tuple(int(column) for column in item["columns"])
     if any(not 0 <= column < len(encoding.coded) - 1 for column in columns):
         raise InvalidInput("a term names no feature")
@@ -133,7 +133,7 @@ def _term(item: Mapping[str, Any], encoding: Encoding, outputs: int) -> Term:
     grouping = Grouping(columns, groups)
     if grouping.cells > LARGEST_TABLE:
         raise InvalidInput("a term is too large")
-    return Term(grouping, _finite(item["weights"], (grouping.cells, outputs)))
+    return ScoreTerm(grouping, _finite(item["weights"], (grouping.cells, outputs)))
 
 
 def _finite(written: Sequence[Any], shape: tuple[int, ...]) -> Reals:

@@ -1,4 +1,4 @@
-"""One paid look at one table: the read that was judged, its price and its payer; the charge; the outcome, which is final."""
+"""One paid look at one table: the judged read, its price and payer, the charge, and the final outcome."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
-from discreet.synth.encoding.outline import scan_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, synth_budget
+from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.measure.sealing import SealedCodes
 
 Sealed = TypeVar("Sealed", SealedCodes, SealedUnitCodes)
@@ -45,7 +45,7 @@ class PaidRequest(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LookedAt:
+class DeclaredTarget:
     """A private table by its declarations alone."""
 
     dataset: Dataset
@@ -53,7 +53,7 @@ class LookedAt:
     scan: Scan
 
     @classmethod
-    def of(cls, catalog: Catalog, name: str) -> LookedAt:
+    def of(cls, catalog: Catalog, name: str) -> DeclaredTarget:
         """Return the table that `name` means, or refuse."""
         dataset, table = find_private(catalog, name)
         return cls(dataset, table, scan_of(catalog, f"{dataset.name}.{table.name}"))
@@ -64,7 +64,7 @@ class PlannedLook(Generic[Sealed]):
     """A look before it is paid. `sealed`: the only SELECT that it may run."""
 
     sealed: Sealed
-    funds: SynthBudget
+    budget: SynthBudget
     payer: Payer
     request_id: str
     table: str
@@ -80,7 +80,7 @@ class PlannedLook(Generic[Sealed]):
         Guarantee: the charge is durable before `outcome` is called. Whatever comes of it is final: the
             same request id gets the same bytes, or the same failure, and no second look.
         """
-        charge = Charge(self.funds.quote, self.request_id, body, note=note, snapshot=self.snapshot)
+        charge = Charge(self.budget.quote, self.request_id, body, note=note, snapshot=self.snapshot)
         return paid(
             self.payer,
             charge,
@@ -92,7 +92,7 @@ class PlannedLook(Generic[Sealed]):
 
 @contextmanager
 def planned_look(
-    at: LookedAt,
+    at: DeclaredTarget,
     seal: Callable[[], Sealed],
     request: PaidRequest,
     desk: Desk,
@@ -114,10 +114,10 @@ def planned_look(
         if delta is None:
             delta = Delta(desk.catalog.budget_of(at.dataset).delta.value * DELTA_PART)
         region = sealed.source.region
-        funds = funds_of(request.epsilon, delta, region=region)
+        budget = synth_budget(request.epsilon, delta, region=region)
         if isinstance(sealed, SealedCodes):
-            check_hope(funds, sealed.unit, request.epsilon)
+            check_hope(budget, sealed.unit, request.epsilon)
         payer = Payer(request.analyst, at.dataset.name, at.dataset.budget)
         snapshot = f"{what} {label(snapshots_of(at.scan, held, desk.ledger))}"
         paid_as, name = request.request_id, at.table.name
-        yield PlannedLook(sealed, funds, payer, paid_as, name, snapshot, held, desk.ledger)
+        yield PlannedLook(sealed, budget, payer, paid_as, name, snapshot, held, desk.ledger)

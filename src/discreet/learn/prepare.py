@@ -26,11 +26,11 @@ from discreet.ledger.text import exposure_note
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of
+from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of, scan_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.outline import Bins, Outline, outline_of, scan_of
 from discreet.synth.measure.private_marginals import Unit
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
-from discreet.synth.prepare import copy_funds, preview_of, sealed_reads
+from discreet.synth.prepare import copy_budget, preview_of, sealed_reads
 
 MOST_ROWS = 10**8
 """Rows that no table of people is believed to have: an epsilon that needs more is a mistake."""
@@ -45,7 +45,7 @@ class Training:
 
     request: LearnRequest
     outline: Outline
-    funds: SynthBudget
+    budget: SynthBudget
     unit: Unit
     source: SealedSource
     payer: Payer
@@ -61,7 +61,7 @@ class Training:
         classes = target.values if isinstance(target, Coded) else 2
         counting = COUNTING if self.steps is None else NETWORK_COUNTING
         share = counting / max(len(self.outline.items) - 1, 1)
-        noise = noise_of(self.funds.fitting.part(share), self.unit)
+        noise = noise_of(self.budget.fitting.part(share), self.unit)
         return math.ceil(10 * SEEN * noise * math.sqrt(classes))
 
 
@@ -94,8 +94,8 @@ def find_private(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
 def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     """Return the plan and the price of a training. Depends on public facts only."""
     dataset, table = find_private(desk.catalog, request.table)
-    budget = desk.catalog.budget_of(dataset)
-    delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
+    declared = desk.catalog.budget_of(dataset)
+    delta = Delta(declared.delta.value * DELTA_PART) if request.delta is None else request.delta
     check_table(dataset, table, desk.engine)
     outline = _outline(
         request, desk.catalog, (dataset, table), desk.engine, has_delta=bool(delta.value)
@@ -111,15 +111,15 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     steps = None
     learner = LEARNERS.get(request.model)
     if learner is not None and learner.stepped:
-        funds, steps = _stepped(request, delta, outline, codes)
+        budget, steps = _stepped(request, delta, outline, codes)
         if outline.scan.unit is not None:
             codes.source.check(seal_unit_codes(outline.scan, desk.engine, preview).source)
     else:
-        funds = copy_funds(request.epsilon, delta, [outline], codes.source.region)
+        budget = copy_budget(request.epsilon, delta, [outline], codes.source.region)
     plan = Training(
         request=request,
         outline=outline,
-        funds=funds,
+        budget=budget,
         unit=codes.unit,
         source=codes.source,
         payer=Payer(request.analyst, dataset.name, dataset.budget),
@@ -127,7 +127,7 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
         steps=steps,
     )
     _check_rows(plan)
-    check_hope(funds, codes.unit, request.epsilon)
+    check_hope(budget, codes.unit, request.epsilon)
     return plan
 
 

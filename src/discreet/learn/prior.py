@@ -1,4 +1,4 @@
-"""How far noisy estimates are believed: shrinkage of a feature's weights, from noisy counts alone.
+"""Shrinkage of feature weights by noisy counts: how far estimates are believed.
 
 A weight is read off a noisy sum: estimate = truth + error, where the error's variance is known (noise
 and sampling). With a prior of variance `spread`, smooth along ordered groups, the best linear guess is
@@ -25,7 +25,7 @@ TOGETHER = 0.6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Strength:
+class FeatureSignal:
     """How much a feature alone says: excess of chi-square over noise, and its deviation."""
 
     excess: float
@@ -44,11 +44,11 @@ def scored(values: Reals) -> Reals:
     return values[..., 1:] if values.shape[-1] == 2 else values
 
 
-def strength(feature: BinnedFeature, shares: Reals, variance: float) -> Strength:
+def strength(feature: BinnedFeature, shares: Reals, variance: float) -> FeatureSignal:
     """Return what the noisy counts of a feature say about the target beyond chance."""
     seen = feature.sizes > SEEN * np.sqrt(variance * feature.joined * len(shares))
     if not seen.any():
-        return Strength(0.0, 1.0, NARROWEST**2)
+        return FeatureSignal(0.0, 1.0, NARROWEST**2)
     sizes = feature.sizes[seen, None]
     gaps = scored(feature.counts[seen] - sizes * shares)
     odds = scored(shares * (1 - shares))
@@ -59,7 +59,7 @@ def strength(feature: BinnedFeature, shares: Reals, variance: float) -> Strength
     deviation = float(np.sqrt((2 * (error / weight) ** 2).sum()))
     rows, outputs = float(sizes.sum()), gaps.shape[1]
     spread = float(((gaps**2 - error) / weight**2 * sizes).sum()) / rows / outputs
-    return Strength(excess, deviation, float(np.clip(spread, NARROWEST**2, WIDEST**2)))
+    return FeatureSignal(excess, deviation, float(np.clip(spread, NARROWEST**2, WIDEST**2)))
 
 
 def curvature(feature: BinnedFeature, shares: Reals, variance: float) -> Reals:

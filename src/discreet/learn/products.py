@@ -1,4 +1,4 @@
-"""Sums of products of columns, all of them from one paid look: for regression, scaling and directions.
+"""A noisy Gram matrix, the sums of products of columns, from one paid look: for regression, scaling and directions.
 
 Rows are read as sealed codes; each becomes whole numbers between -STEP and STEP that its own codes pick, and
 the sums of all their products are one product of matrices, exact in doubles.
@@ -22,7 +22,7 @@ from discreet.engine.base import PaidReader
 from discreet.errors import UnknownName
 from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
+from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
 from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng
@@ -89,7 +89,7 @@ def measured_products(request: ProductsRequest, desk: Desk) -> Products:
         as the kernel read off the SQL, and replacing one does twice as much, since products have
         signs. The noise is for exactly this, once. (docs/notes/0053)
     """
-    at = LookedAt.of(desk.catalog, request.table)
+    at = DeclaredTarget.of(desk.catalog, request.table)
     columns = _columns(at.table, request)
     with planned_look(
         at,
@@ -128,7 +128,7 @@ def _noisy(
 ) -> bytes:
     codes = fetch(reader, look.sealed)
     exact = exact_products(codes, columns, request.variables)
-    law = products_law(len(exact), look.funds.purse, look.sealed.unit)
+    law = products_law(len(exact), look.budget.whole, look.sealed.unit)
     upper = np.triu_indices(len(exact))
     found = exact.copy()
     found[upper] += law.draw(len(upper[0]), rng)
@@ -152,7 +152,7 @@ def exact_products(
     return total
 
 
-def products_law(size: int, purse: MarginalBudget, unit: Unit) -> NoiseLaw:
+def products_law(size: int, budget: MarginalBudget, unit: Unit) -> NoiseLaw:
     """Return the noise of each sum: for what a unit can do to all of them together."""
     moves, sums = unit.l1, size * (size + 1) // 2
-    return purse.law(l1=moves * STEP**2 * sums, l2_squared=moves**2 * STEP**4 * sums)
+    return budget.law(l1=moves * STEP**2 * sums, l2_squared=moves**2 * STEP**4 * sums)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
-from discreet.core.requests.learn import LearnAsked
+from discreet.core.requests.learn import LearnFields
 from discreet.errors import InvalidInput
 from discreet.learn.learners import AUTO, CLASSIFY, REGRESS, of_task
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnRequest(LearnAsked):
+class LearnRequest(LearnFields):
     """One training and who pays for it, checked."""
 
     if TYPE_CHECKING:
@@ -26,8 +26,8 @@ class LearnRequest(LearnAsked):
 
     @classmethod
     def of(cls, table: str, **words: Any) -> LearnRequest:
-        """Return a checked request from the fields of `LearnAsked`; no budget has a silent default."""
-        asked = LearnAsked(table=table, **words)
+        """Return a checked request from the fields of `LearnFields`; no budget has a silent default."""
+        asked = LearnFields(table=table, **words)
         kinds = (AUTO, *of_task(CLASSIFY if asked.task == CLASSIFY else REGRESS))
         if asked.task not in {CLASSIFY, REGRESS} or asked.model.lower() not in kinds:
             raise InvalidInput(

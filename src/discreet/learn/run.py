@@ -18,7 +18,7 @@ from discreet.errors import InternalError, InvalidInput
 from discreet.learn.kept.model_text import from_text, to_text
 from discreet.learn.learners import CHECKING, LEARNERS, chosen, load
 from discreet.learn.measure.columns import encoding_of
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows, Reals, fetch
 from discreet.learn.measure.unit_rows import fetch_unit_codes, seal_unit_codes
 from discreet.learn.methods import fit_classifier
@@ -28,13 +28,13 @@ from discreet.learn.request import LearnRequest
 from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
-from discreet.learn.tuning import Paid, check_candidates, tuned
+from discreet.learn.tuning import TuningContext, check_candidates, tuned
 from discreet.ledger.once.charging import Charge
 from discreet.release.assembled import ACCEPTED
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.synth.encoding.columns import Encoding
-from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.model_file import packed, unpacked
 
@@ -80,7 +80,7 @@ class Trained(ShownInLines, Charged):
 def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> Trained:
     """Return a trained classifier, charged before any row is read.
 
-    Guarantee: one charge of `funds.quote` pays for learned domains (a stated share), every noisy
+    Guarantee: one charge of `budget.quote` pays for learned domains (a stated share), every noisy
         count and every noisy sum of residuals, and the count of rows that are predicted rightly.
         Each gets noise for what the kernel read off its own SQL. The charge is durable before the
         engine runs, once at most; the model, or the failure, is durable before anybody hears of it,
@@ -90,12 +90,12 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
     if request.choose:
         check_candidates(request.choose)
     with planned_training(request, desk) as (plan, held):
-        load(request.choose or (chosen(request.model, plan.funds.purse),))
+        load(request.choose or (chosen(request.model, plan.budget.whole),))
         charge = Charge(
-            plan.funds.quote,
+            plan.budget.quote,
             request.request_id,
             request.body,
-            note=f"{chosen(request.model, plan.funds.purse)} model of {request.target} in {plan.outline.table.name}",
+            note=f"{chosen(request.model, plan.budget.whole)} model of {request.target} in {plan.outline.table.name}",
             snapshot=plan.snapshot,
         )
         receipt, stored = paid(
@@ -127,12 +127,12 @@ class _Learning:
 
     def model(self) -> AnyClassifier:
         """Return what was learned: domains first, then a model, checked on the rows."""
-        plan, funds, outline = self.plan, self.plan.funds, self.plan.outline
+        plan, budget, outline = self.plan, self.plan.budget, self.plan.outline
         engine, rng, progress = self.desk.engine, self.desk.rng, self.progress
         progress(0, 1, "reading the table")
-        risk, source = funds.threshold_delta, plan.source
-        means = Means(engine, self.reader, funds.learning, risk, source, rng)
-        found = learn(outline, means, lambda what: progress(0, 1, what))
+        risk, source = budget.threshold_delta, plan.source
+        context = LearningContext(engine, self.reader, budget.learning, risk, source, rng)
+        found = learn(outline, context, lambda what: progress(0, 1, what))
         notices = (*outline.notices, *found.notices)
         encoding = _encoding(plan, found.encoding)
         codes = seal_codes(outline.scan, engine, encoding.coded)
@@ -141,14 +141,14 @@ class _Learning:
             return self._stepped(encoding, codes, plan.steps, notices)
         target = len(encoding.coded) - 1
         paid = PaidRows(fetch(self.reader, codes), codes.shape, target)
-        door = LearningDoor(paid, funds.fitting, codes.unit, rng)
+        residuals = PrivateResiduals(paid, budget.fitting, codes.unit, rng)
         if plan.request.choose:
-            paid_for = Paid(paid, funds.fitting, codes.unit, rng)
+            paid_for = TuningContext(paid, budget.fitting, codes.unit, rng)
             kind, fitted = tuned(paid_for, plan.request.choose, encoding, progress)
         else:
-            kind = chosen(plan.request.model, funds.purse)
-            fitted = fit_classifier(kind, door, encoding, progress)
-        facts = self._facts(fitted.shares, door.checked(share=CHECKING), notices)
+            kind = chosen(plan.request.model, budget.whole)
+            fitted = fit_classifier(kind, residuals, encoding, progress)
+        facts = self._facts(fitted.shares, residuals.checked(share=CHECKING), notices)
         return Classifier(kind, encoding, fitted.intercept, fitted.terms, facts)
 
     def _stepped(
@@ -164,12 +164,14 @@ class _Learning:
             plan.source.check(whole.source)
             codes, unit = fetch_unit_codes(self.reader, whole)
         paid = PaidRows(codes, sealed.shape, len(encoding.coded) - 1)
-        door = LearningDoor(paid, plan.funds.fitting, sealed.unit, rng)
+        residuals = PrivateResiduals(paid, plan.budget.fitting, sealed.unit, rng)
         found, shares = LEARNERS[plan.request.model].fit(
-            door, (codes, unit), encoding, steps=steps, rng=rng, progress=self.progress
+            residuals, (codes, unit), encoding, steps=steps, rng=rng, progress=self.progress
         )
         right = found.guesses(codes) == codes[:, -1]
-        checked = door.counted_right(right, share=1 - COUNTING_SHARE)  # what is left of the purse
+        checked = residuals.counted_right(
+            right, share=1 - COUNTING_SHARE
+        )  # what is left of the budget
         told: NetworkClassifier = replace(found, facts=self._facts(shares, checked, notices))
         return told
 
@@ -187,7 +189,7 @@ class _Learning:
             "table": plan.outline.table.name,
             "cost": {
                 "epsilon": str(plan.request.epsilon.value),
-                "delta": str(plan.funds.delta.value),
+                "delta": str(plan.budget.delta.value),
             },
             "unit": {"rows": plan.unit.rows, "replaced": plan.unit.replaced},
             "rows": max(right + wrong, 0),

@@ -19,7 +19,7 @@ import numpy as np
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
-from discreet.core.requests.learn import SelectAsked
+from discreet.core.requests.learn import SelectFields
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
@@ -27,7 +27,7 @@ from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import fine_cells, plain_column
 from discreet.learn.measure.rows import Integers
-from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
+from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
 from discreet.noise.bars.selection import selection_loss
 from discreet.noise.rng import Rng
@@ -54,7 +54,7 @@ MARK = b"choice "
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectRequest(SelectAsked):
+class SelectRequest(SelectFields):
     """One choice and who pays for it, checked."""
 
     if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class SelectRequest(SelectAsked):
 
     @classmethod
     def of(cls, table: str, **words: Any) -> SelectRequest:
-        """Return a checked request from the fields of `SelectAsked`."""
-        asked = SelectAsked(table=table, **words)
+        """Return a checked request from the fields of `SelectFields`."""
+        asked = SelectFields(table=table, **words)
         if asked.kind not in KINDS:
             raise InvalidInput(
                 f"There is no choice of the kind '{asked.kind[:40]}'.", hint="vote, price."
@@ -136,7 +136,7 @@ class ChoicePlan:
 @contextmanager
 def planned_choice(request: SelectRequest, desk: Desk) -> Iterator[ChoicePlan]:
     """Lend the plan and the price of a choice; reads no row."""
-    at = LookedAt.of(desk.catalog, request.table)
+    at = DeclaredTarget.of(desk.catalog, request.table)
     column = _candidates(at.scan, request)
     with planned_look(
         at,
@@ -222,12 +222,12 @@ def reach(kind: str, column: Coded) -> int:
 def _chosen(plan: ChoicePlan, reader: PaidReader, rng: Rng) -> bytes:
     look, codes, kind = plan.look, plan.look.sealed, plan.request.kind
     counter = store_codes(reader, codes)
-    door = PrivateMarginals(counter, codes.shape, look.funds.purse, codes.unit, rng)
+    marginals = PrivateMarginals(counter, codes.shape, look.budget.whole, codes.unit, rng)
 
     def scores(exact: Counter) -> Integers:
         return scores_of(kind, plan.column, exact.marginals([(0,)])[0])
 
-    index = door.choose(scores, sensitivity=reach(kind, plan.column), share=Fraction(1))
+    index = marginals.choose(scores, sensitivity=reach(kind, plan.column), share=Fraction(1))
     return MARK + str(index).encode()
 
 

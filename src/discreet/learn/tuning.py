@@ -15,7 +15,7 @@ import numpy as np
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.learn.learners import CHECKING, tunable
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import Integers, PaidRows
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import FittedModel
@@ -30,11 +30,11 @@ MOST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
+class TuningContext:
     """What tuning works with: rows, what was paid for them, whose they are, and dice."""
 
     rows: PaidRows
-    purse: MarginalBudget
+    budget: MarginalBudget
     unit: Unit
     rng: Rng
 
@@ -50,31 +50,35 @@ def check_candidates(names: Sequence[str]) -> None:
 
 
 def tuned(
-    paid: Paid, names: Sequence[str], encoding: Encoding, progress: Progress
+    context: TuningContext, names: Sequence[str], encoding: Encoding, progress: Progress
 ) -> tuple[str, FittedModel]:
-    """Return the model that was chosen; uses all of the purse but the share for checking.
+    """Return the model that was chosen; uses all of the budget but the share for checking.
 
-    Guarantee: each candidate has a door of its own with an equal part of the purse, and the choice
-        one with `FOR_CHOICE` of it; the parts add up to 1 - CHECKING. A row is right or wrong, so a
+    Guarantee: each candidate has private residuals of its own with an equal part of the budget, and the choice
+        some with `FOR_CHOICE` of it; the parts add up to 1 - CHECKING. A row is right or wrong, so a
         score moves by at most one for a row. (docs/notes/0044)
     """
     check_candidates(names)
     each = (1 - CHECKING - FOR_CHOICE) / len(names)
     fitted = []
     for name in names:
-        paid.rows.clear()
-        # A method leaves CHECKING of its door unused; nothing else would use it here.
-        door = LearningDoor(paid.rows, paid.purse.part(each), paid.unit, paid.rng)
-        fitted.append(fit_classifier(name, door, encoding, progress))
-    door = LearningDoor(paid.rows, paid.purse.part(FOR_CHOICE), paid.unit, paid.rng)
+        context.rows.clear()
+        # A method leaves CHECKING of its residuals unused; nothing else would use it here.
+        residuals = PrivateResiduals(
+            context.rows, context.budget.part(each), context.unit, context.rng
+        )
+        fitted.append(fit_classifier(name, residuals, encoding, progress))
+    residuals = PrivateResiduals(
+        context.rows, context.budget.part(FOR_CHOICE), context.unit, context.rng
+    )
 
     def right(_: Counter) -> Integers:
         found = []
         for each in fitted:
-            paid.rows.show(each.intercept, each.terms)
-            found.append(int(paid.rows.right().sum()))
+            context.rows.show(each.intercept, each.terms)
+            found.append(int(context.rows.right().sum()))
         return np.array(found, dtype=np.int64)
 
-    picked = door.choose(right, sensitivity=1, share=Fraction(1))
-    paid.rows.show(fitted[picked].intercept, fitted[picked].terms)
+    picked = residuals.choose(right, sensitivity=1, share=Fraction(1))
+    context.rows.show(fitted[picked].intercept, fitted[picked].terms)
     return names[picked], fitted[picked]

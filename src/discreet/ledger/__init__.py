@@ -1,4 +1,4 @@
-"""The only room with memory: a durable, hash-chained budget book."""
+"""The only package with memory: a durable, hash-chained record of what was spent."""
 
 from discreet.ledger.entry import Balance, Entry, Payer, Receipt, SpentSoFar
 from discreet.ledger.ledger import Ledger

@@ -11,7 +11,7 @@ from discreet.core.cost import Cost, larger
 from discreet.core.hash_chain import ROOT, canonical
 from discreet.errors import EngineFailed, InternalError, LedgerTampered
 from discreet.ledger.chain.links import Link, run_after
-from discreet.ledger.checkpoint.past import Past, Since
+from discreet.ledger.checkpoint.past import Past, RecentThenPast
 from discreet.ledger.entry import Entry
 from discreet.ledger.once.states import FREE_ANSWER, AccountState, ChargeOutcome, Incident
 from discreet.ledger.policy import Limit
@@ -20,7 +20,7 @@ from discreet.ledger.worst.account import Account, is_below_zero
 
 EVERY = 64
 """The chain's hash is remembered at every position that this divides."""
-Key: TypeAlias = tuple[str, str | None]
+AccountKey: TypeAlias = tuple[str, str | None]
 """A budget, and the analyst whose share of it is meant; None is the budget as a whole."""
 
 
@@ -36,7 +36,7 @@ class Accounts:
     on which the database failed, by dataset and statement. `run` is where several charges made together
     begin and how many they are, while some of them are still to come.
 
-    Where the book was opened from a checkpoint, `past` tells what came before it, and `charged`,
+    Where the accounts were opened from a checkpoint, `past` tells what came before it, and `charged`,
     `failed`, `milestones` and `asked` hold what came since. `failed` has where failures were entered,
     `milestones` hashes of the chain; `restored` is the last restore: a charge before it was begun.
     """
@@ -44,17 +44,17 @@ class Accounts:
     position: int = -1
     hash: str = ROOT
     genesis: str = ROOT
-    accounts: dict[Key, Account] = field(default_factory=dict)
-    requests: Since[tuple[str | None, str], int] = field(default_factory=Since)
-    outcomes: Since[int, ChargeOutcome] = field(default_factory=Since)
-    sealed: Since[int, str] = field(default_factory=Since)
+    by_key: dict[AccountKey, Account] = field(default_factory=dict)
+    requests: RecentThenPast[tuple[str | None, str], int] = field(default_factory=RecentThenPast)
+    outcomes: RecentThenPast[int, ChargeOutcome] = field(default_factory=RecentThenPast)
+    sealed: RecentThenPast[int, str] = field(default_factory=RecentThenPast)
     charged: dict[str | None, list[int]] = field(default_factory=dict)
     paid_by: dict[str, str] = field(default_factory=dict)
     snapshots: dict[str, dict[str, int]] = field(default_factory=dict)
     exposed: dict[str, dict[str, None]] = field(default_factory=dict)
     asked: dict[int, Incident] = field(default_factory=dict)
     incidents: dict[tuple[str, str], Incident] = field(default_factory=dict)
-    beside: dict[Key, tuple[tuple[int, Limit | None], Account]] = field(default_factory=dict)
+    beside: dict[AccountKey, tuple[tuple[int, Limit | None], Account]] = field(default_factory=dict)
     run: tuple[int, int] | None = None
     past: Past | None = None
     failed: dict[int, int] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Accounts:
     def rest_on(self, past: Past) -> None:
         """Hold no longer what `past` tells, which covers everything up to here.
 
-        In one step: an interrupt in the midst would leave a book that counts some of it twice.
+        In one step: an interrupt in the midst would leave accounts that count some of it twice.
         """
         fresh = Accounts(past=past)
         fresh.requests.earlier, fresh.sealed.earlier = past.request, past.seal
@@ -85,13 +85,13 @@ class Accounts:
         self.__dict__.update({name: getattr(fresh, name) for name in changed})
 
     def _looking_before(self) -> Callable[[int], ChargeOutcome | None]:
-        """Return `_outcome_before` without holding on to this book: it goes, with its checkpoint's open
-        files, as soon as nobody has it."""
+        """Return `_outcome_before` without holding on to these accounts: they go, with their checkpoint's open
+        files, as soon as nobody has them."""
         method = WeakMethod(self._outcome_before)
 
         def look(position: int) -> ChargeOutcome | None:
             alive = method()
-            assert alive is not None  # whoever looks has the book
+            assert alive is not None  # whoever looks has the accounts
             return alive(position)
 
         return look
@@ -119,7 +119,7 @@ class Accounts:
         return store.find(position)
 
     def stored(self, store: ChainLinks, position: int) -> Link:
-        """Return the link at a position that this book knows."""
+        """Return the link at a position that these accounts know."""
         found = self.link(store, position)
         if found is None:
             raise InternalError(f"entry {position} vanished from the store")
@@ -127,9 +127,9 @@ class Accounts:
 
     def account(self, budget: str, analyst: str | None = None) -> Account:
         """Return the account, new if nothing was ever entered in it."""
-        found = self.accounts.get((budget, analyst))
+        found = self.by_key.get((budget, analyst))
         if found is None:
-            found = self.accounts[budget, analyst] = Account()
+            found = self.by_key[budget, analyst] = Account()
         return found
 
     def apply(self, link: Link) -> None:
@@ -155,11 +155,11 @@ class Accounts:
 
     def forget_tried(self) -> None:
         """Count no charge any more that was tried in a transaction and is not durable."""
-        for account in self.accounts.values():
+        for account in self.by_key.values():
             account.forget_tried()
 
     def require_whole(self) -> Accounts:
-        """Return this book, or refuse a history that ends amid charges that were made together."""
+        """Return these accounts, or refuse a history that ends amid charges that were made together."""
         if self.run is not None:
             raise LedgerTampered(
                 f"The ledger ends at entry {self.position}, amid charges that were made together.",
@@ -167,58 +167,58 @@ class Accounts:
             )
         return self
 
-    def totals(self) -> dict[Key, Cost]:
+    def totals(self) -> dict[AccountKey, Cost]:
         """Return the bound of every account that has paid anything."""
-        return {key: account.top for key, account in self.accounts.items() if account.charges}
+        return {key: account.top for key, account in self.by_key.items() if account.charges}
 
-    def keep_at_least(self, totals: Mapping[Key, Cost]) -> None:
+    def keep_at_least(self, totals: Mapping[AccountKey, Cost]) -> None:
         """Raise the recorded bounds to `totals`: an entry that somebody forged may claim less."""
         for key, total in totals.items():
             account = self.account(*key)
             account.bound = larger([total, account.top]).to_json()
 
 
-def _note(book: Accounts, entry: Entry) -> None:
+def _note(accounts: Accounts, entry: Entry) -> None:
     """Enter a line that moves no amount."""
 
 
-def _expose(book: Accounts, entry: Entry) -> None:
-    columns = book.exposed.setdefault(entry.data["dataset"], {})
+def _expose(accounts: Accounts, entry: Entry) -> None:
+    columns = accounts.exposed.setdefault(entry.data["dataset"], {})
     columns.update(dict.fromkeys(entry.data["columns"]))
 
 
-def _snapshot(book: Accounts, entry: Entry) -> None:
-    versions = book.snapshots.setdefault(entry.data["table"], {})
+def _snapshot(accounts: Accounts, entry: Entry) -> None:
+    versions = accounts.snapshots.setdefault(entry.data["table"], {})
     # Once for each content: entered again, two contents would have one number.
     versions.setdefault(entry.data["fingerprint"], len(versions) + 1)
 
 
-def _limit(book: Accounts, entry: Entry) -> None:
+def _limit(accounts: Accounts, entry: Entry) -> None:
     data = entry.data
     budget, analyst, new = data["budget"], data["analyst"], data["new"]
     limit = None if new is None else Limit.from_json(budget, analyst, new)
-    book.account(budget, analyst).set_limit(limit)
+    accounts.account(budget, analyst).set_limit(limit)
 
 
-def _charge(book: Accounts, entry: Entry) -> None:
+def _charge(accounts: Accounts, entry: Entry) -> None:
     data, texts = entry.data, (canonical(entry.data["region"]), canonical(entry.data["cost"]))
     if is_below_zero(texts[1]):
         raise LedgerTampered(f"Entry {entry.position} of the ledger has an amount below 0.")
-    book.requests[data["analyst"], data["request_id"]] = entry.position
+    accounts.requests[data["analyst"], data["request_id"]] = entry.position
     if "looks" not in data:
         # Written by 0.1.0, which did not say when it began: it may have looked.
-        book.outcomes[entry.position] = _BEGUN
+        accounts.outcomes[entry.position] = _BEGUN
     else:
-        book.asked[entry.position] = _statement(entry)
-    book.charged.setdefault(data["analyst"], []).append(entry.position)
-    book.paid_by.setdefault(data["dataset"], data["budget"])
+        accounts.asked[entry.position] = _statement(entry)
+    accounts.charged.setdefault(data["analyst"], []).append(entry.position)
+    accounts.paid_by.setdefault(data["dataset"], data["budget"])
     for analyst, bound in _bounds(data):
-        account = book.account(data["budget"], analyst)
+        account = accounts.account(data["budget"], analyst)
         account.add(*texts, bound=bound)
 
 
-def _begun(book: Accounts, entry: Entry) -> None:
-    book.outcomes[entry.data["charge"]] = _BEGUN
+def _begun(accounts: Accounts, entry: Entry) -> None:
+    accounts.outcomes[entry.data["charge"]] = _BEGUN
 
 
 def _statement(entry: Entry) -> Incident:
@@ -233,58 +233,58 @@ def _statement(entry: Entry) -> Incident:
     )
 
 
-def _clear(book: Accounts, entry: Entry) -> None:
+def _clear(accounts: Accounts, entry: Entry) -> None:
     cleared = entry.data["charge"]
-    open_still = {key: each for key, each in book.incidents.items() if each.position != cleared}
-    book.incidents = open_still
+    open_still = {key: each for key, each in accounts.incidents.items() if each.position != cleared}
+    accounts.incidents = open_still
 
 
-def _answered(book: Accounts, entry: Entry) -> None:
-    book.asked.pop(entry.data["charge"], None)
-    book.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.ANSWERED)
-    book.sealed[entry.data["charge"]] = entry.data["digest"]
+def _answered(accounts: Accounts, entry: Entry) -> None:
+    accounts.asked.pop(entry.data["charge"], None)
+    accounts.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.ANSWERED)
+    accounts.sealed[entry.data["charge"]] = entry.data["digest"]
 
 
-def _free(book: Accounts, entry: Entry) -> None:
-    book.requests[entry.data["analyst"], entry.data["request_id"]] = entry.position
-    book.outcomes[entry.position] = ChargeOutcome(AccountState.ANSWERED)
-    book.sealed[entry.position] = entry.data["digest"]
+def _free(accounts: Accounts, entry: Entry) -> None:
+    accounts.requests[entry.data["analyst"], entry.data["request_id"]] = entry.position
+    accounts.outcomes[entry.position] = ChargeOutcome(AccountState.ANSWERED)
+    accounts.sealed[entry.position] = entry.data["digest"]
 
 
-def _failed(book: Accounts, entry: Entry) -> None:
+def _failed(accounts: Accounts, entry: Entry) -> None:
     charge, error = entry.data["charge"], entry.data["error"]
-    asked = _asked(book, charge) if error["kind"] == EngineFailed.__name__ else None
-    book.asked.pop(charge, None)
+    asked = _asked(accounts, charge) if error["kind"] == EngineFailed.__name__ else None
+    accounts.asked.pop(charge, None)
     if asked is not None:
-        book.incidents.setdefault((asked.dataset, asked.statement), asked)
-    book.outcomes[charge] = ChargeOutcome(AccountState.FAILED, error)
-    book.failed[charge] = entry.position
+        accounts.incidents.setdefault((asked.dataset, asked.statement), asked)
+    accounts.outcomes[charge] = ChargeOutcome(AccountState.FAILED, error)
+    accounts.failed[charge] = entry.position
 
 
-def _asked(book: Accounts, charge: int) -> Incident | None:
+def _asked(accounts: Accounts, charge: int) -> Incident | None:
     """Return what is asked by a charge that has not ended."""
-    if book.past is None or not 0 <= charge <= book.past.position:
-        return book.asked.get(charge)
-    known = book.outcomes.get(charge)
-    paid = book.past.link(charge)
+    if accounts.past is None or not 0 <= charge <= accounts.past.position:
+        return accounts.asked.get(charge)
+    known = accounts.outcomes.get(charge)
+    paid = accounts.past.link(charge)
     if paid.kind != "charge" or (known is not None and known.state is not AccountState.BEGUN):
         return None
     entry = Entry.of(paid)
     return _statement(entry) if "looks" in entry.data else None
 
 
-def _lost(book: Accounts, entry: Entry) -> None:
-    book.asked.pop(entry.data["charge"], None)
-    book.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.LOST)
+def _lost(accounts: Accounts, entry: Entry) -> None:
+    accounts.asked.pop(entry.data["charge"], None)
+    accounts.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.LOST)
 
 
 _BEGUN = ChargeOutcome(AccountState.BEGUN)
 
 
-def _restore(book: Accounts, entry: Entry) -> None:
-    book.restored = entry.position
+def _restore(accounts: Accounts, entry: Entry) -> None:
+    accounts.restored = entry.position
     for budget, analyst, total in entry.data["totals"]:
-        book.account(budget, analyst).flatten(Cost.from_json(total))
+        accounts.account(budget, analyst).flatten(Cost.from_json(total))
 
 
 def _bounds(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str, Any]]]:

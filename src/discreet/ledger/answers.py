@@ -23,7 +23,7 @@ from discreet.ledger.once.repeating import repeated, require_body, require_held
 from discreet.ledger.once.sealing import vouched
 from discreet.ledger.once.states import AccountState
 from discreet.ledger.pricing import known_account
-from discreet.ledger.session import KeptBook
+from discreet.ledger.session import CachedAccounts
 from discreet.ledger.store.base import Store, StoredAnswer, seal
 
 NOBODY = Region.of({"": Positions.of([])})
@@ -39,19 +39,21 @@ class Answers:
     """
 
     store: Store
-    kept: KeptBook
+    kept: CachedAccounts
 
     def keep(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first."""
         with self.kept.session() as session:
-            paid = require_held(session.book, session.writer, receipt)
+            paid = require_held(session.accounts, session.writer, receipt)
             answer = _sealed(receipt.position, paid, payload)
-            known = session.book.outcomes.get(receipt.position)
+            known = session.accounts.outcomes.get(receipt.position)
             if known is not None and known.state in (AccountState.FAILED, AccountState.LOST):
                 raise error_of(known)  # that was said already, and stays so
             # 0.1.0 entered no outcomes, so there a look into the table must tell.
             first = "looks" in paid and (known is None or known.state is AccountState.BEGUN)
-            kept = None if first else self._kept(session.book, paid["analyst"], receipt.request_id)
+            kept = (
+                None if first else self._kept(session.accounts, paid["analyst"], receipt.request_id)
+            )
             if kept is None and known is not None and known.state is AccountState.ANSWERED:
                 raise missing_answer(receipt.request_id)
             if kept is None:
@@ -71,14 +73,14 @@ class Answers:
         checked_name(request_id, name="request id")
         asked = fingerprint(payer, f"charge {body}")
         with self.kept.session() as session:
-            if repeated(self.store, session.book, payer, request_id, asked) is not None:
+            if repeated(self.store, session.accounts, payer, request_id, asked) is not None:
                 return False
             said = {
                 "request_id": request_id,
                 "body": asked,
                 "note": checked_text(note, name="note"),
             }
-            data = _unpaid(session.book, payer) | said
+            data = _unpaid(session.accounts, payer) | said
             answer = _sealed(session.next_position, data, payload)
             session.append("free", data | {"digest": answer.digest})
             session.writer.add_answer(answer)
@@ -90,13 +92,13 @@ class Answers:
         None: it is new, or has not ended. Raises what a failed one ended in, and RequestConflict
         where the id was used for another question. Whoever has no share any more is told nothing.
         """
-        with self.kept.current() as book:
-            position = book.requests.get((analyst, request_id))
-            known = None if position is None else book.outcomes.get(position)
+        with self.kept.current() as accounts:
+            position = accounts.requests.get((analyst, request_id))
+            known = None if position is None else accounts.outcomes.get(position)
             if position is None or known is None or known.state is AccountState.BEGUN:
                 return None
-            data = Entry.of(book.stored(self.store, position)).data
-            account = book.accounts.get((data["budget"], analyst))
+            data = Entry.of(accounts.stored(self.store, position)).data
+            account = accounts.by_key.get((data["budget"], analyst))
             if account is None or account.limit is None:
                 return None
             payer = Payer(analyst, data["dataset"], data["budget"])
@@ -107,19 +109,21 @@ class Answers:
 
     def by_id(self, request_id: str, analyst: str | None) -> bytes | None:
         """Return the answer that this analyst's request got, if one was stored."""
-        with self.kept.current() as book:
-            found = self._kept(book, analyst, request_id)
+        with self.kept.current() as accounts:
+            found = self._kept(accounts, analyst, request_id)
         return self.vouched([found])[0].payload if found else None
 
     def vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
         """Return `answers` if the chain says the same of each."""
-        # The book comes after the answers: then it has the entries that were stored with them.
-        with self.kept.current() as book:
-            return [vouched(self.store, book, answer) for answer in answers]
+        # The accounts come after the answers: then they have the entries that were stored with them.
+        with self.kept.current() as accounts:
+            return [vouched(self.store, accounts, answer) for answer in answers]
 
-    def _kept(self, book: Accounts, analyst: str | None, request_id: str) -> StoredAnswer | None:
+    def _kept(
+        self, accounts: Accounts, analyst: str | None, request_id: str
+    ) -> StoredAnswer | None:
         # Who paid is read from the chain, which cannot be edited unseen. 0.1.0 used the bare id.
-        position = book.requests.get((analyst, request_id))
+        position = accounts.requests.get((analyst, request_id))
         if position is None:
             return None
         names = (answer_key(analyst, request_id), request_id)
@@ -141,8 +145,8 @@ def _sealed(position: int, data: Mapping[str, Any], payload: bytes) -> StoredAns
     return replace(answer, digest=seal(answer))
 
 
-def _unpaid(book: Accounts, payer: Payer) -> dict[str, Any]:
-    account = known_account(book, payer.budget, payer.analyst)
+def _unpaid(accounts: Accounts, payer: Payer) -> dict[str, Any]:
+    account = known_account(accounts, payer.budget, payer.analyst)
     balance = account.balance(account.peak()).to_json()
     return {
         "analyst": payer.analyst,

@@ -1,4 +1,4 @@
-"""Exact amounts as whole numbers of a decimal quantum, the form in which bills are added up."""
+"""Exact amounts as whole numbers of a decimal unit, the form in which bills are added up."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ CEILING = 10**17
 """Where a bill saturates: at least ten times every limit, and small enough for 64-bit sums."""
 
 DIGITS = 15
-"""A limit is at least 10^15 quanta, so amounts with that many digits below it are exact."""
+"""A limit is at least 10^15 units, so amounts with that many digits below it are exact."""
 
 _WITHOUT_LIMIT = (Fraction(1), Fraction(1, 10**9), Fraction(1), Fraction(1, 10**9))
 
 
 @dataclass(frozen=True, slots=True)
-class Quanta:
-    """The unit of counting for each component, as a number of decimal digits.
+class AmountResolution:
+    """How finely each component is counted, as a number of decimal digits.
 
     Guarantee: an amount with at most DIGITS decimal digits below its limit is counted exactly, in
     any number of additions; a finer one is rounded up, never down.
@@ -33,8 +33,10 @@ class Quanta:
     digits: tuple[int, int, int, int]
 
     @classmethod
-    def of(cls, epsilon: Fraction, delta: Fraction, rho: Fraction, rho_delta: Fraction) -> Quanta:
-        """Return the quanta for these limits; a limit of 0 is counted at a usual fineness."""
+    def of(
+        cls, epsilon: Fraction, delta: Fraction, rho: Fraction, rho_delta: Fraction
+    ) -> AmountResolution:
+        """Return the resolution for these limits; a limit of 0 is counted at a usual fineness."""
         first, second, third, fourth = (
             _digits(limit or usual)
             for limit, usual in zip((epsilon, delta, rho, rho_delta), _WITHOUT_LIMIT, strict=True)
@@ -42,7 +44,7 @@ class Quanta:
         return cls((first, second, third, fourth))
 
     def amounts(self, cost: Cost) -> Amounts:
-        """Return `cost` in whole quanta, rounded up; what cannot be expressed is the ceiling."""
+        """Return `cost` in whole units, rounded up; what cannot be expressed is the ceiling."""
         parts = (cost.epsilon, cost.delta, cost.rho, cost.rho_delta)
         return tuple(
             CEILING if part is None else min(CEILING, _ceil(part, digits))

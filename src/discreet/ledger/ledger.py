@@ -31,7 +31,7 @@ from discreet.ledger.once.states import FREE_ANSWER, MARKS
 from discreet.ledger.others_spending import Probes
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account
-from discreet.ledger.session import KeptBook, LedgerTransaction
+from discreet.ledger.session import CachedAccounts, LedgerTransaction
 from discreet.ledger.store.backup import bring_back, write_copy
 from discreet.ledger.store.base import Store
 
@@ -46,7 +46,7 @@ class Ledger:
 
     def __init__(self, store: Store, policy: Policy) -> None:
         self._store = store
-        self._kept = kept = KeptBook(store, frozenset(policy.limits()))
+        self._kept = kept = CachedAccounts(store, frozenset(policy.limits()))
         self.probes = Probes()
         self.outcomes = Outcomes(store, kept)
         self.stored = Answers(store, kept)
@@ -75,14 +75,14 @@ class Ledger:
     @property
     def identity(self) -> str:
         """Return what tells this ledger from every other one: the hash of its first entry."""
-        return self._kept.book.genesis
+        return self._kept.accounts.genesis
 
     def _begin(self, policy: Policy, who: str) -> None:
-        if self._kept.book.position < 0 or adopt(self._kept.book, policy):
+        if self._kept.accounts.position < 0 or adopt(self._kept.accounts, policy):
             with self.session() as session:
-                if session.book.position < 0:
+                if session.accounts.position < 0:
                     session.append("genesis", {"ledger": uuid.uuid4().hex})
-                for change in adopt(session.book, policy):
+                for change in adopt(session.accounts, policy):
                     session.append("limit", change | {"who": who})
         # Whoever may charge has seen to it that there is a head, so a charge without one is a sign
         # of tampering, also when several processes give birth to one ledger.
@@ -137,16 +137,16 @@ class Ledger:
         Raises RequestConflict where the id was used for another question.
         """
         asked = fingerprint(payer, f"charge {body}")
-        with self._kept.current() as book:
-            return repeated(self._store, book, payer, request_id, asked)
+        with self._kept.current() as accounts:
+            return repeated(self._store, accounts, payer, request_id, asked)
 
     def foreseen(self, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:
         """Return the payer's balance now, and as it would be after this charge; charges nothing.
 
         An analyst foresees the own share only: the whole also holds what others asked.
         """
-        with self._kept.current() as book:
-            return foreseen(book, payer, quote)
+        with self._kept.current() as accounts:
+            return foreseen(accounts, payer, quote)
 
     def store_answer(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first.
@@ -208,14 +208,14 @@ class Ledger:
 
         The fingerprint depends on the rows and stays in the ledger; the number may be shown.
         """
-        with self._kept.current() as book:
-            found = book.snapshots.get(table, {}).get(fingerprint)
+        with self._kept.current() as accounts:
+            found = accounts.snapshots.get(table, {}).get(fingerprint)
         if found is not None:
             return found
         with self.session() as session:
-            if fingerprint not in session.book.snapshots.get(table, {}):
+            if fingerprint not in session.accounts.snapshots.get(table, {}):
                 session.append("snapshot", {"table": table, "fingerprint": fingerprint})
-        return self._kept.book.snapshots[table][fingerprint]
+        return self._kept.accounts.snapshots[table][fingerprint]
 
     def exposures(self, dataset: str) -> list[Entry]:
         """Return every release from `dataset` that had no guarantee, oldest first."""
@@ -227,8 +227,8 @@ class Ledger:
 
     def exposed(self, dataset: str) -> tuple[str, ...] | None:
         """Return the columns that left `dataset` without a guarantee; None if nothing ever did."""
-        with self._kept.current() as book:
-            found = book.exposed.get(dataset)
+        with self._kept.current() as accounts:
+            found = accounts.exposed.get(dataset)
         return None if found is None else tuple(found)
 
     def spent(self, budget: str, analyst: str | None = None) -> SpentSoFar:
@@ -236,8 +236,8 @@ class Ledger:
 
         Which people are the worst-hit follows from all analysts' questions: for the owner only.
         """
-        with self._kept.current() as book:
-            account = known_account(book, budget, analyst)
+        with self._kept.current() as accounts:
+            account = known_account(accounts, budget, analyst)
             bill = account.peak()
             worst = account.where(2 if bill.epsilon is None else 0)
             balance = asdict(account.balance(bill))
@@ -245,15 +245,15 @@ class Ledger:
 
     def balance(self, budget: str) -> Balance:
         """Return what the worst-hit person has paid, as the latest entry recorded it: no search."""
-        with self._kept.current() as book:
-            account = known_account(book, budget, None)
+        with self._kept.current() as accounts:
+            account = known_account(accounts, budget, None)
             return account.balance(account.top)
 
     @property
     def budgets(self) -> tuple[str, ...]:
         """Return the names of all budgets in force, sorted."""
-        with self._kept.current() as book:
-            keys = [key for key, account in book.accounts.items() if account.limit is not None]
+        with self._kept.current() as accounts:
+            keys = [key for key, account in accounts.by_key.items() if account.limit is not None]
         return tuple(sorted(budget for budget, analyst in keys if analyst is None))
 
     def history(self, budget: str | None = None, *, last: int | None = None) -> list[Entry]:
@@ -261,8 +261,8 @@ class Ledger:
 
         How a request ended is told with its charge (`standing`), not as entries of their own.
         """
-        with self._kept.current() as book:
-            end = book.position + 1
+        with self._kept.current() as accounts:
+            end = accounts.position + 1
         reach = end if last is None else 4 * last
         while True:  # the earlier ones are not even read
             start = max(0, end - reach)
@@ -281,20 +281,22 @@ class Ledger:
         """Return the `last` charges of these analysts, oldest first; no others are read."""
         if last <= 0:
             return []
-        with self._kept.current() as book:
-            places = [place for who in analysts for place in book.last_charged(who, last)]
-            return [Entry.of(book.stored(self._store, place)) for place in sorted(places)[-last:]]
+        with self._kept.current() as accounts:
+            places = [place for who in analysts for place in accounts.last_charged(who, last)]
+            return [
+                Entry.of(accounts.stored(self._store, place)) for place in sorted(places)[-last:]
+            ]
 
     def charge_of(self, analyst: str | None, request_id: str) -> Entry | None:
         """Return the charge of this analyst's request; None if nothing was charged under its id."""
-        with self._kept.current() as book:
-            position = book.requests.get((analyst, request_id))
-            return None if position is None else Entry.of(book.stored(self._store, position))
+        with self._kept.current() as accounts:
+            position = accounts.requests.get((analyst, request_id))
+            return None if position is None else Entry.of(accounts.stored(self._store, position))
 
     def count(self, analysts: Collection[str | None]) -> int:
         """Return how many charges these analysts have made."""
-        with self._kept.current() as book:
-            return sum(map(book.count_charged, analysts))
+        with self._kept.current() as accounts:
+            return sum(map(accounts.count_charged, analysts))
 
     def verify(self) -> int:
         """Return how many entries there are, after checking each, every answer, head and store."""
@@ -307,8 +309,10 @@ class Ledger:
         """
         with self._kept.guarded():
             self._store.examine()
-            book = load(self._store, self._kept.limits, whole=True)
-            return book.position + 1, unsealed(self._store, book, self._store.every_answer())
+            accounts = load(self._store, self._kept.limits, whole=True)
+            return accounts.position + 1, unsealed(
+                self._store, accounts, self._store.every_answer()
+            )
 
     def backup(self, path: Path) -> int:
         """Return the number of entries copied to the new file `path`, as of one moment.

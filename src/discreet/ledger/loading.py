@@ -9,7 +9,6 @@ from typing import Any
 
 from discreet.errors import CatalogError, InvalidInput, LedgerTampered
 from discreet.ledger.accounts import Accounts
-from discreet.ledger.beyond import gives_back, require_announced
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import checked
 from discreet.ledger.checkpoint.making import due, make, opened, overtaken
@@ -18,6 +17,7 @@ from discreet.ledger.policy import Limit, Policy
 from discreet.ledger.store.base import ChainLinks, Store
 from discreet.ledger.store.postgres import PostgresStore
 from discreet.ledger.store.sqlite import SqliteStore
+from discreet.ledger.unanchored_links import gives_back, require_announced
 
 _SETUP = frozenset({"genesis", "limit"})
 
@@ -47,7 +47,7 @@ def sqlite_path(rest: str, *, base: Path) -> Path:
 
 
 def load(store: Store, limits: Collection[Limit] | None = None, *, whole: bool = False) -> Accounts:
-    """Return the book of the history, or refuse it with one sentence.
+    """Return the accounts of the history, or refuse it with one sentence.
 
     `whole`: every link is read, and the checkpoint, if there is one, compared with what it should
     say. Without it reading begins after the checkpoint that the head names, if that is sound.
@@ -70,30 +70,30 @@ def load(store: Store, limits: Collection[Limit] | None = None, *, whole: bool =
 def _load(store: Store, limits: Collection[Limit] | None, whole: bool) -> Accounts:
     head = HeadFile(store.head_path).read()  # before the links: it never leads them
     kept = opened(store, head)
-    book = Accounts() if kept is None or whole else kept
-    charged = book.position >= 0
-    at_head, later = book.hash if head and head.position == book.position else None, []
-    start = book.position + 1
-    for item in checked(store.links(start=start), position=start, previous=book.hash):
-        book.apply(item)
+    accounts = Accounts() if kept is None or whole else kept
+    charged = accounts.position >= 0
+    at_head, later = accounts.hash if head and head.position == accounts.position else None, []
+    start = accounts.position + 1
+    for item in checked(store.links(start=start), position=start, previous=accounts.hash):
+        accounts.apply(item)
         if whole and kept is not None and item.position == kept.position:
-            require_same(kept, book)
+            require_same(kept, accounts)
         charged = charged or item.kind not in _SETUP
         if head is not None and item.position == head.position:
             at_head = item.hash
         elif head is not None and item.position > head.position:
             later.append(item)
-    book.require_whole()
+    accounts.require_whole()
     if head is None:
         # A crash right after the first commit leaves no head; nothing has been charged by then.
         if charged:
             raise _no_head(store)
     elif at_head != head.hash:
-        raise _another_history(store, book, head)
+        raise _another_history(store, accounts, head)
     else:
         require_announced(later, head, limits)
-        book.keep_at_least(head.totals)
-    return book
+        accounts.keep_at_least(head.totals)
+    return accounts
 
 
 def _no_head(store: Store) -> LedgerTampered:
@@ -104,10 +104,10 @@ def _no_head(store: Store) -> LedgerTampered:
     )
 
 
-def _another_history(store: Store, book: Accounts, head: Head) -> LedgerTampered:
-    older = book.position < head.position
+def _another_history(store: Store, accounts: Accounts, head: Head) -> LedgerTampered:
+    older = accounts.position < head.position
     return LedgerTampered(
-        f"The ledger {store.name} is an old copy: it ends at entry {book.position}, but its "
+        f"The ledger {store.name} is an old copy: it ends at entry {accounts.position}, but its "
         f"head is at {head.position}."
         if older
         else f"The ledger {store.name} is not the one that its head file belongs to.",
@@ -115,7 +115,7 @@ def _another_history(store: Store, book: Accounts, head: Head) -> LedgerTampered
     )
 
 
-def require_head(store: Store, book: Accounts) -> None:
+def require_head(store: Store, accounts: Accounts) -> None:
     """Refuse to go on where the head outside knows an entry that this history does not hold.
 
     Called inside the exclusive transaction, before anything is appended: a store that has lost what
@@ -123,60 +123,60 @@ def require_head(store: Store, book: Accounts) -> None:
     """
     head = HeadFile(store.head_path).read()
     if head is None:
-        if any(account.charges for account in book.accounts.values()):
+        if any(account.charges for account in accounts.by_key.values()):
             raise _no_head(store)
         return
-    if head.position == book.position:
-        known: str | None = book.hash
+    if head.position == accounts.position:
+        known: str | None = accounts.hash
     else:
         found = store.find(head.position)
         known = None if found is None else found.hash
     if known != head.hash:
-        raise _another_history(store, book, head)
+        raise _another_history(store, accounts, head)
 
 
 def catch_up(
-    store: Store, source: ChainLinks, book: Accounts, limits: Collection[Limit] | None = None
+    store: Store, source: ChainLinks, accounts: Accounts, limits: Collection[Limit] | None = None
 ) -> Accounts:
-    """Return the book with what other processes have appended since the last look."""
-    if book.position < 0:
+    """Return the accounts with what other processes have appended since the last look."""
+    if accounts.position < 0:
         return load(store, limits)
-    links = source.links(start=book.position)
+    links = source.links(start=accounts.position)
     known = next(links, None)
-    if known is None or known.hash != book.hash:
+    if known is None or known.hash != accounts.hash:
         return load(store, limits)  # restored by another process, or tampered with
-    added = list(checked(links, position=book.position + 1, previous=book.hash))
+    added = list(checked(links, position=accounts.position + 1, previous=accounts.hash))
     if any(map(gives_back, added)):
         return load(store, limits)  # seldom, and the head outside must know of it
-    before = book.totals() if added else {}
+    before = accounts.totals() if added else {}
     for item in added:
-        book.apply(item)
-    book.keep_at_least(before)
-    return book.require_whole()
+        accounts.apply(item)
+    accounts.keep_at_least(before)
+    return accounts.require_whole()
 
 
 def keep_checkpoint(
-    store: Store, book: Accounts, limits: Collection[Limit] | None = None
+    store: Store, accounts: Accounts, limits: Collection[Limit] | None = None
 ) -> Accounts:
-    """Return the book after making a checkpoint where one is due: this one, or one read anew.
+    """Return the accounts after making a checkpoint where one is due: these, or those read anew.
 
     Nothing depends on it but the time that the next opening takes, so what fails is passed over.
     """
-    if not due(book):
-        return book
+    if not due(accounts):
+        return accounts
     with suppress(Exception):  # the charge before it is durable, and not said to have failed
-        require_head(store, book)
-        if not make(store, book) and overtaken(store, book):
+        require_head(store, accounts)
+        if not make(store, accounts) and overtaken(store, accounts):
             return load(store, limits)  # from another process's checkpoint, later than ours
-    return book
+    return accounts
 
 
-def adopt(book: Accounts, policy: Policy) -> list[dict[str, Any]]:
+def adopt(accounts: Accounts, policy: Policy) -> list[dict[str, Any]]:
     """Return the changes of limits that bring `policy` in force, each as the facts of an entry."""
     wanted = {(limit.budget, limit.analyst): limit for limit in policy.limits()}
     changes: list[dict[str, Any]] = []
-    for key in sorted({*wanted, *book.accounts}, key=lambda key: (key[0], key[1] or "")):
-        account = book.accounts.get(key)
+    for key in sorted({*wanted, *accounts.by_key}, key=lambda key: (key[0], key[1] or "")):
+        account = accounts.by_key.get(key)
         old = account.limit if account else None
         new = wanted.get(key)
         if old == new:

@@ -14,12 +14,12 @@ from discreet.account.filter import Limits
 from discreet.core.cost import Cost, Quote
 from discreet.core.numbers import plain
 from discreet.errors import BudgetExceeded, TooManyRequests
-from discreet.ledger.accounts import Accounts, Key
+from discreet.ledger.accounts import AccountKey, Accounts
 from discreet.ledger.refusal import in_region, what_fits
 from discreet.ledger.worst.account import Account, limits_of
 
 T = TypeVar("T")
-Told: TypeAlias = tuple[int, Mapping[Key, int]]
+Told: TypeAlias = tuple[int, Mapping[AccountKey, int]]
 """An hour, and how often each was told in it."""
 
 STEPS = 10
@@ -31,29 +31,29 @@ SINGLY = 32
 """So many new charges of others are entered one by one; where there are more, all are counted anew."""
 
 
-def require_room(book: Accounts, key: Key, quote: Quote) -> None:
+def require_room(accounts: Accounts, key: AccountKey, quote: Quote) -> None:
     """Raise BudgetExceeded if the charge does not fit beside what others have used, rounded up.
 
     Guarantee: whether it fits, and every word of the refusal, follow from this analyst's own charges
         and from others' bills in the region rounded up to whole steps; so do not change while these
         stay within a step. What passes fits the budget itself, too. (note 0032)
     """
-    total, mine = book.account(key[0]), in_region(book.account(*key), quote)
-    if not has_room(book, key, quote, mine):
-        theirs = _capped(book, key, quote, total.limits)
+    total, mine = accounts.account(key[0]), in_region(accounts.account(*key), quote)
+    if not has_room(accounts, key, quote, mine):
+        theirs = _capped(accounts, key, quote, total.limits)
         raise no_room(total, quote, what_fits(total, quote, theirs + mine))
 
 
-def has_room(book: Accounts, key: Key, quote: Quote, mine: Cost) -> bool:
+def has_room(accounts: Accounts, key: AccountKey, quote: Quote, mine: Cost) -> bool:
     """Return whether the charge fits beside what others have used, rounded up.
 
     `mine` is what the worst-hit person in its region has paid for this analyst's own charges.
     """
-    total = book.account(key[0])
+    total = accounts.account(key[0])
     # Nobody has paid more than the top, so where that leaves room there is no need to look closer.
     if _fits(total.limits, coarse(total.top, total.limits), mine, quote):
         return True
-    return _fits(total.limits, _capped(book, key, quote, total.limits), mine, quote)
+    return _fits(total.limits, _capped(accounts, key, quote, total.limits), mine, quote)
 
 
 def coarse(cost: Cost, limits: Limits) -> Cost:
@@ -71,18 +71,18 @@ def _up(amount: Fraction, limit: Fraction) -> Fraction:
     return math.ceil(amount / step) * step if step else amount
 
 
-def others_of(book: Accounts, key: Key) -> Account:
+def others_of(accounts: Accounts, key: AccountKey) -> Account:
     """Return the account of everybody else's charges, remembered; new ones are entered in it."""
-    total, own = book.account(key[0]), book.account(*key)
+    total, own = accounts.account(key[0]), accounts.account(*key)
     stamp = (total.charges - own.charges, total.limit)
-    known = book.beside.get(key)
+    known = accounts.beside.get(key)
     if known is None or known[0] != stamp:
-        book.beside.pop(key, None)  # whatever interrupts this: half of it is not remembered
+        accounts.beside.pop(key, None)  # whatever interrupts this: half of it is not remembered
         bills = total.bills - own.bills
         before = known[1] if known is not None and known[0][1] == total.limit else None
         if before is None or not _grown(before, total, bills):
-            before = replace(total, bills=bills, _worst=None, _quanta=None, _tried=[])
-        known = book.beside[key] = stamp, before
+            before = replace(total, bills=bills, _worst=None, _resolution=None, _tried=[])
+        known = accounts.beside[key] = stamp, before
     return known[1]
 
 
@@ -96,7 +96,7 @@ def _grown(account: Account, total: Account, bills: Counter[tuple[str, str]]) ->
     return True
 
 
-def _capped(book: Accounts, key: Key, quote: Quote, limits: Limits) -> Cost:
+def _capped(accounts: Accounts, key: AccountKey, quote: Quote, limits: Limits) -> Cost:
     """Return others' bill in whole steps, but not above all that their shares ever allowed together.
 
     What the local owner asked has no share; it counts on top, in whole steps of its own. So nothing
@@ -106,13 +106,13 @@ def _capped(book: Accounts, key: Key, quote: Quote, limits: Limits) -> Cost:
 
     Guarantee: never below others' bill in the region.
     """
-    told = coarse(in_region(others_of(book, key), quote), limits)
+    told = coarse(in_region(others_of(accounts, key), quote), limits)
     shares = [
         (limits_of(*account.highest), account.top)
-        for (budget, analyst), account in book.accounts.items()
+        for (budget, analyst), account in accounts.by_key.items()
         if budget == key[0] and analyst not in (None, key[1]) and account.highest is not None
     ]
-    owner = coarse(in_region(owner_of(book, key[0]), quote), limits)
+    owner = coarse(in_region(owner_of(accounts, key[0]), quote), limits)
     most = _together((share.epsilon, top.epsilon) for share, top in shares)
     most_rho = _together((share.rho, top.rho) for share, top in shares)
     return replace(
@@ -132,14 +132,14 @@ def _together(shares: Iterable[tuple[Fraction, Fraction | None]]) -> Fraction | 
     return total
 
 
-def owner_of(book: Accounts, budget: str) -> Account:
+def owner_of(accounts: Accounts, budget: str) -> Account:
     """Return the account of what the local owner asked: all charges that came out of no share."""
-    total = book.account(budget)
+    total = accounts.account(budget)
     bills = Counter(total.bills)
-    for (name, analyst), account in book.accounts.items():
+    for (name, analyst), account in accounts.by_key.items():
         if name == budget and analyst is not None:
             bills -= account.bills
-    return replace(total, bills=bills, _worst=None, _quanta=None)
+    return replace(total, bills=bills, _worst=None, _resolution=None)
 
 
 def _least(told: Fraction | None, owner: Fraction | None, most: Fraction | None) -> Fraction | None:
@@ -175,7 +175,7 @@ class Probes:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._hour = -1
-        self._told: dict[Key, int] = {}
+        self._told: dict[AccountKey, int] = {}
 
     def so_far(self) -> Told:
         """Return how often whom, in this hour."""
@@ -200,7 +200,7 @@ class Probes:
                 key = (budget, analyst)
                 self._told[key] = self._told.get(key, 0) + times
 
-    def counted(self, key: Key, look: Callable[[], T]) -> T:
+    def counted(self, key: AccountKey, look: Callable[[], T]) -> T:
         """Return what `look` finds; that it does not fit is told MOST_REFUSALS times an hour.
 
         Then nothing is looked up.

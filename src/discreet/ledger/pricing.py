@@ -16,17 +16,17 @@ from discreet.ledger.refusal import in_region, refusal, refusal_together
 from discreet.ledger.worst.account import Account
 
 
-def known_account(book: Accounts, budget: str, analyst: str | None) -> Account:
+def known_account(accounts: Accounts, budget: str, analyst: str | None) -> Account:
     """Return the account that such a payer draws on, or refuse a name that is not in force."""
-    account = book.accounts.get((budget, None))
+    account = accounts.by_key.get((budget, None))
     if account is None or account.limit is None:
-        known = sorted(key[0] for key, item in book.accounts.items() if item.limit and not key[1])
+        known = sorted(key[0] for key, item in accounts.by_key.items() if item.limit and not key[1])
         raise UnknownName(
             f"There is no budget '{budget}'.", hint=f"Budgets: {', '.join(known) or 'none'}."
         )
     if analyst is None:
         return account
-    share = book.accounts.get((budget, analyst))
+    share = accounts.by_key.get((budget, analyst))
     if share is None or share.limit is None:
         raise UnknownName(
             f"Analyst '{analyst}' has no share in the budget '{budget}'.",
@@ -35,21 +35,21 @@ def known_account(book: Accounts, budget: str, analyst: str | None) -> Account:
     return share
 
 
-def priced(book: Accounts, payer: Payer, quote: Quote, probes: Probes) -> dict[str, Any]:
+def priced(accounts: Accounts, payer: Payer, quote: Quote, probes: Probes) -> dict[str, Any]:
     """Return the bounds before and after the charge, or raise because it does not fit.
 
     An analyst's own share comes first, and exactly; of what others have used a refusal tells only
     what `Probes` allows. The budget itself is checked in any case.
     """
-    total = _payable(book, payer)
+    total = _payable(accounts, payer)
     own, share = total, None
     if payer.analyst is not None:
-        own = known_account(book, payer.budget, payer.analyst)
+        own = known_account(accounts, payer.budget, payer.analyst)
         share = _fitting(own, quote)
 
     def bound() -> Cost:
         if payer.analyst is not None:
-            require_room(book, (payer.budget, payer.analyst), quote)
+            require_room(accounts, (payer.budget, payer.analyst), quote)
         after = total.peak_with(quote.region, quote.cost)
         if not total.limits.allows(after):
             raise refusal(total, quote) if payer.analyst is None else no_room(total, quote)
@@ -67,7 +67,7 @@ def priced(book: Accounts, payer: Payer, quote: Quote, probes: Probes) -> dict[s
 
 
 def priced_together(
-    book: Accounts, payer: Payer, quotes: Sequence[Quote], probes: Probes
+    accounts: Accounts, payer: Payer, quotes: Sequence[Quote], probes: Probes
 ) -> list[dict[str, Any]]:
     """Return the bounds before and after each of several charges, or raise: not all of them fit.
 
@@ -76,18 +76,18 @@ def priced_together(
     first, then all of them to the others' room and to the budget, and a refusal says nothing of
     single ones. So it tells of others' use one coarse thing, and counts as one.
     """
-    total = _payable(book, payer)
+    total = _payable(accounts, payer)
     if payer.analyst is None:
         found = _tried(total, quotes, refusal_together(total, quotes))
         return [_fact(each, None) for each in found]
     key = payer.budget, payer.analyst
-    own = known_account(book, *key)
+    own = known_account(accounts, *key)
     shares = _tried(own, quotes, refusal_together(own, quotes))
     refused = refusal_together(total, quotes, others=True)
 
     def totals() -> list[_Tried]:
         for quote, share in zip(quotes, shares, strict=True):
-            if not has_room(book, key, quote, share.inside):
+            if not has_room(accounts, key, quote, share.inside):
                 raise refused
         return _tried(total, quotes, refused)
 
@@ -133,10 +133,10 @@ def _fact(whole: _Tried, share: _Tried | None) -> dict[str, Any]:
     }
 
 
-def _payable(book: Accounts, payer: Payer) -> Account:
+def _payable(accounts: Accounts, payer: Payer) -> Account:
     """Return the budget that pays, or refuse to pay for a dataset from another than before."""
-    total = known_account(book, payer.budget, None)
-    paid_by = book.paid_by.get(payer.dataset, payer.budget)
+    total = known_account(accounts, payer.budget, None)
+    paid_by = accounts.paid_by.get(payer.dataset, payer.budget)
     if paid_by != payer.budget:
         raise InvalidInput(
             f"Dataset '{payer.dataset}' has been paid from the budget '{paid_by}', and what was "
@@ -146,13 +146,13 @@ def _payable(book: Accounts, payer: Payer) -> Account:
     return total
 
 
-def foreseen(book: Accounts, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:
+def foreseen(accounts: Accounts, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:
     """Return the payer's own balance before and after a charge that is not made.
 
     `after` is what `priced` would record, also where the charge would not fit; a bill beyond all
     counting is told as the plain sum, which does not fit either.
     """
-    own = known_account(book, payer.budget, payer.analyst)
+    own = known_account(accounts, payer.budget, payer.analyst)
     before = own.balance(own.peak())
     bill = own.peak_with(quote.region, quote.cost)
     if bill.epsilon is None and (bill.rho is None or not own.limits.delta):

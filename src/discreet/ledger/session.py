@@ -1,4 +1,4 @@
-"""The book of a ledger, brought up to date before every use, and the transactions that extend it."""
+"""The accounts of a ledger, brought up to date before every use, and the transactions that extend it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 from discreet.errors import DiscreetError, LedgerBusy, LedgerError
 from discreet.ledger.accounts import Accounts
-from discreet.ledger.beyond import gives_back
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import Link, link
 from discreet.ledger.entry import now
@@ -18,6 +17,7 @@ from discreet.ledger.loading import catch_up, keep_checkpoint, load, require_hea
 from discreet.ledger.once.states import ENDINGS
 from discreet.ledger.policy import Limit
 from discreet.ledger.store.base import HistoryWriter, Store
+from discreet.ledger.unanchored_links import gives_back
 
 PAUSE = 256
 """Entries between two looks at whether a checkpoint is due."""
@@ -26,30 +26,30 @@ PAUSE = 256
 class LedgerTransaction:
     """What may be read and appended until the transaction commits.
 
-    `book` holds everything committed before, by whatever process; what is appended here enters it
+    `accounts` holds everything committed before, by whatever process; what is appended here enters it
     only once it is durable.
     """
 
-    def __init__(self, writer: HistoryWriter, book: Accounts) -> None:
+    def __init__(self, writer: HistoryWriter, accounts: Accounts) -> None:
         self.writer = writer
-        self.book = book
+        self.accounts = accounts
         self.added: list[Link] = []
 
     @property
     def next_position(self) -> int:
         """Return where the next link will stand."""
-        return (self.added[-1] if self.added else self.book).position + 1
+        return (self.added[-1] if self.added else self.accounts).position + 1
 
     def append(self, kind: str, data: dict[str, Any]) -> Link:
         """Return the new link; it counts once the session ends without an exception."""
-        last = self.added[-1] if self.added else self.book
+        last = self.added[-1] if self.added else self.accounts
         item = link(last.position + 1, kind, {"time": now()} | data, previous=last.hash)
         self.writer.append(item)
         self.added.append(item)
         return item
 
 
-class KeptBook:
+class CachedAccounts:
     """What the history in a store adds up to, for all threads of a process and its forks.
 
     Guarantee: whoever reads it has seen everything that was committed before, by whatever process;
@@ -59,7 +59,7 @@ class KeptBook:
 
     def __init__(self, store: Store, limits: Collection[Limit]) -> None:
         self.limits = limits
-        self.book = load(store, limits)
+        self.accounts = load(store, limits)
         self._store = store
         self._head = HeadFile(store.head_path)
         self._lock = threading.RLock()
@@ -72,33 +72,33 @@ class KeptBook:
         with self.guarded(), self._whole():
             try:
                 with self._store.exclusive() as writer:
-                    self.book = catch_up(self._store, writer, self.book, self.limits)
-                    require_head(self._store, self.book)
-                    session = LedgerTransaction(writer, self.book)
+                    self.accounts = catch_up(self._store, writer, self.accounts, self.limits)
+                    require_head(self._store, self.accounts)
+                    session = LedgerTransaction(writer, self.accounts)
                     yield session
-                    if self.book.position >= 0 and any(map(gives_back, session.added)):
+                    if self.accounts.position >= 0 and any(map(gives_back, session.added)):
                         self.announce(session.added[-1].hash)
             except BaseException:
-                self.book.forget_tried()
+                self.accounts.forget_tried()
                 raise
             for item in session.added:
-                self.book.apply(item)
+                self.accounts.apply(item)
             if any(item.kind not in ENDINGS for item in session.added):
                 self.advance()
-            if self.book.position >= self._next_checkpoint:
+            if self.accounts.position >= self._next_checkpoint:
                 self.keep_checkpoint()
-                self._next_checkpoint = self.book.position + PAUSE
+                self._next_checkpoint = self.accounts.position + PAUSE
 
     @contextmanager
     def current(self) -> Iterator[Accounts]:
-        """Lend the book as of now; nobody else of this process changes it meanwhile."""
+        """Lend the accounts as of now; nobody else of this process changes it meanwhile."""
         with self.guarded(), self._whole():
-            self.book = catch_up(self._store, self._store, self.book, self.limits)
-            yield self.book
+            self.accounts = catch_up(self._store, self._store, self.accounts, self.limits)
+            yield self.accounts
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """Throw the book away if anything but a plain refusal ends this: it may be half-way.
+        """Throw the accounts away if anything but a plain refusal ends this: they may be half-way.
 
         An interrupt or a lack of memory comes between any two lines, also while a charge is entered.
         What the history says is read anew at the next use.
@@ -108,7 +108,7 @@ class KeptBook:
         except BaseException as error:
             refused = isinstance(error, DiscreetError) and not isinstance(error, LedgerError)
             if not refused and not isinstance(error, LedgerBusy):
-                self.book = Accounts(genesis=self.book.genesis)
+                self.accounts = Accounts(genesis=self.accounts.genesis)
             raise
 
     @contextmanager
@@ -122,9 +122,9 @@ class KeptBook:
 
     def links(self, *, start: int) -> list[Link]:
         """Return the history from `start` on; what a checkpoint covers is checked against it."""
-        with self.current() as book:
-            if book.past is not None and start <= book.past.position:
-                return book.past.links(start=start)
+        with self.current() as accounts:
+            if accounts.past is not None and start <= accounts.past.position:
+                return accounts.past.links(start=start)
             return list(self._store.links(start=start))
 
     def advance(self) -> None:
@@ -136,17 +136,19 @@ class KeptBook:
         self._head.announce(self._as_head(announced))
 
     def _as_head(self, announced: str = "") -> Head:
-        book = self.book
-        return Head(book.genesis, book.position, book.hash, book.totals(), announced)
+        accounts = self.accounts
+        return Head(
+            accounts.genesis, accounts.position, accounts.hash, accounts.totals(), announced
+        )
 
     def keep_checkpoint(self) -> None:
         """Make a checkpoint where one is due."""
-        self.book = keep_checkpoint(self._store, self.book, self.limits)
+        self.accounts = keep_checkpoint(self._store, self.accounts, self.limits)
 
     def close(self) -> None:
         """Let go of the store and of all files; a later call opens and reads them again."""
         with self.guarded():
             self._store.close()
-            if self.book.past is not None:
-                self.book.past.close()
-                self.book = Accounts(genesis=self.book.genesis)
+            if self.accounts.past is not None:
+                self.accounts.past.close()
+                self.accounts = Accounts(genesis=self.accounts.genesis)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from discreet.core.escape_text import visible
 from discreet.core.numbers import counted, plain
 from discreet.core.region import Region
-from discreet.core.visible import visible
 from discreet.ledger.entry import Entry, SpentSoFar
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.report import amounts, ending

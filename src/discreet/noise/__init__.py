@@ -1,4 +1,4 @@
-"""Exact noise: the only room with dice that carry a guarantee."""
+"""Exact samplers of noise and private selection: the only package whose randomness carries a guarantee."""
 
 from discreet.noise.additive import (
     discrete_gaussian,
@@ -8,7 +8,7 @@ from discreet.noise.additive import (
     truncated_geometric,
 )
 from discreet.noise.exact.coins import bernoulli, bernoulli_exp, uniform
-from discreet.noise.respond import (
+from discreet.noise.random_response import (
     coin_response,
     randomized_response,
     randomized_response_kary,

@@ -17,14 +17,14 @@ from discreet.noise.exact.gaussian import gaussian_sampler
 from discreet.noise.exact.geometric import geometric_sampler
 from discreet.noise.rng import SYSTEM, Rng
 
-Shape: TypeAlias = int | tuple[int, ...]
+DrawShape: TypeAlias = int | tuple[int, ...]
 
 SMALLEST_SCALE = Fraction(1, 1000)
 GREATEST_SCALE = Fraction(10**12)
 CHUNK = 1 << 15  # draws at a time: what they need stays in the processor's cache
 
 
-def discrete_laplace(scale: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
+def discrete_laplace(scale: Number, size: DrawShape, *, rng: Rng = SYSTEM) -> Integers:
     """Return integers with P(x) proportional to exp(-|x| / scale), as numpy int64.
 
     `scale` is any rational from 1/1000 to 10^12; a float means the decimal that it prints as.
@@ -42,7 +42,7 @@ def discrete_laplace(scale: Number, size: Shape, *, rng: Rng = SYSTEM) -> Intege
     )
 
 
-def discrete_gaussian(sigma: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
+def discrete_gaussian(sigma: Number, size: DrawShape, *, rng: Rng = SYSTEM) -> Integers:
     """Return integers with P(x) proportional to exp(-x^2 / (2 sigma^2)), as numpy int64.
 
     `sigma` is any rational from 1/1000 to 10^12; where only its square is rational use
@@ -57,7 +57,9 @@ def discrete_gaussian(sigma: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integ
     return discrete_gaussian_squared(_scale(sigma, "sigma") ** 2, size, rng=rng)
 
 
-def discrete_gaussian_squared(sigma_squared: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
+def discrete_gaussian_squared(
+    sigma_squared: Number, size: DrawShape, *, rng: Rng = SYSTEM
+) -> Integers:
     """Return integers with P(x) proportional to exp(-x^2 / (2 sigma_squared)), as numpy int64.
 
     `sigma_squared` is any rational from 10^-6 to 10^24. Guarantee: as `discrete_gaussian`.
@@ -68,7 +70,7 @@ def discrete_gaussian_squared(sigma_squared: Number, size: Shape, *, rng: Rng = 
     return _fill(size, lambda count: sampler.draw(count, rng))
 
 
-def geometric(scale: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
+def geometric(scale: Number, size: DrawShape, *, rng: Rng = SYSTEM) -> Integers:
     """Return integers k >= 0 with P(k or more) = exp(-k / scale), as numpy int64.
 
     Guarantee: exact sampling, no floating point, the same work whatever the values are.
@@ -80,7 +82,9 @@ def geometric(scale: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
     )
 
 
-def truncated_geometric(scale: Number, size: Shape, *, upper: int, rng: Rng = SYSTEM) -> Integers:
+def truncated_geometric(
+    scale: Number, size: DrawShape, *, upper: int, rng: Rng = SYSTEM
+) -> Integers:
     """Return integers 0 <= k <= upper with P(k) proportional to exp(-k / scale), as numpy int64.
 
     Guarantee: exact, since a geometric number modulo upper + 1 has this law. No floating point.
@@ -110,7 +114,7 @@ def _check(value: Fraction, smallest: Fraction, greatest: Fraction, name: str) -
         )
 
 
-def _fill(size: Shape, draw: Callable[[int], Integers]) -> Integers:
+def _fill(size: DrawShape, draw: Callable[[int], Integers]) -> Integers:
     """Return an array of shape `size`, drawn in chunks."""
     shape = tuple(index(n) for n in size) if isinstance(size, tuple) else (index(size),)
     if any(n < 0 for n in shape):

@@ -1,4 +1,4 @@
-"""Noise on choices: one index out of many, by its utility.
+"""Private selection: exponential mechanism, permute-and-flip, report noisy max.
 
 Each function releases the index only; a count shown beside it is a second charge. Candidates must
 be public (or have passed a threshold). `monotone=True` is for utilities that one more unit can only
@@ -15,10 +15,10 @@ from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Epsilon, Number
 from discreet.errors import InvalidInput
 from discreet.noise.additive import geometric
-from discreet.noise.exact.coins import flip_decay
-from discreet.noise.exact.exp_table import decay
-from discreet.noise.exact.utility_lattice import Race, race
-from discreet.noise.exact.weighted_draw import Urn
+from discreet.noise.exact.coins import flip_exp
+from discreet.noise.exact.exp_table import exp_table
+from discreet.noise.exact.utility_lattice import UtilityGaps, utility_gaps
+from discreet.noise.exact.weighted_draw import WeightedDraw
 from discreet.noise.exact.wide_multiply import below
 from discreet.noise.rng import SYSTEM, Rng, Words
 
@@ -44,7 +44,7 @@ def exponential(
     >>> exponential([0, 10**6, 3], sensitivity=1, epsilon=1)
     1
     """
-    contest = race(utilities, sensitivity, epsilon, monotone=monotone, dimensions=1)
+    contest = utility_gaps(utilities, sensitivity, epsilon, monotone=monotone, dimensions=1)
     return int(_exponential(contest, weights, rng)[0])
 
 
@@ -62,7 +62,7 @@ def exponential_rows(
     Guarantee: each row by itself as in `exponential`; rows are independent, so they cost epsilon
     together only where one unit can move one row, and otherwise add up.
     """
-    contest = race(utilities, sensitivity, epsilon, monotone=monotone, dimensions=2)
+    contest = utility_gaps(utilities, sensitivity, epsilon, monotone=monotone, dimensions=2)
     return _exponential(contest, weights, rng)
 
 
@@ -83,7 +83,7 @@ def permute_and_flip(
     >>> permute_and_flip([0, 10**6, 3], sensitivity=1, epsilon=1)
     1
     """
-    contest = race(utilities, sensitivity, epsilon, monotone=monotone, dimensions=1)
+    contest = utility_gaps(utilities, sensitivity, epsilon, monotone=monotone, dimensions=1)
     return int(_permute_and_flip(contest, rng)[0])
 
 
@@ -96,7 +96,7 @@ def permute_and_flip_rows(
     rng: Rng = SYSTEM,
 ) -> Integers:
     """Return one index for each row of (groups x candidates), each as `permute_and_flip` would."""
-    contest = race(utilities, sensitivity, epsilon, monotone=monotone, dimensions=2)
+    contest = utility_gaps(utilities, sensitivity, epsilon, monotone=monotone, dimensions=2)
     return _permute_and_flip(contest, rng)
 
 
@@ -119,7 +119,7 @@ def report_noisy_max(
     >>> report_noisy_max([0, 10**6, 3], sensitivity=1, epsilon=1)
     1
     """
-    contest = race(_whole(utilities), sensitivity, epsilon, monotone=monotone, dimensions=1)
+    contest = utility_gaps(_whole(utilities), sensitivity, epsilon, monotone=monotone, dimensions=1)
     return int(_noisy_max(contest, rng)[0])
 
 
@@ -132,15 +132,15 @@ def report_noisy_max_rows(
     rng: Rng = SYSTEM,
 ) -> Integers:
     """Return one index for each row of (groups x candidates), each as `report_noisy_max` would."""
-    contest = race(_whole(utilities), sensitivity, epsilon, monotone=monotone, dimensions=2)
+    contest = utility_gaps(_whole(utilities), sensitivity, epsilon, monotone=monotone, dimensions=2)
     return _noisy_max(contest, rng)
 
 
-def _permute_and_flip(contest: Race, rng: Rng) -> Integers:
+def _permute_and_flip(contest: UtilityGaps, rng: Rng) -> Integers:
     chosen = np.empty(contest.rows, dtype=np.int64)
     for rows in contest.batches():
         gaps = contest.gaps[rows]
-        heads = flip_decay(gaps.reshape(-1), contest.rate, rng).reshape(gaps.shape)
+        heads = flip_exp(gaps.reshape(-1), contest.rate, rng).reshape(gaps.shape)
         chosen[rows] = _pick(heads, rng)
     return chosen
 
@@ -155,7 +155,7 @@ def _whole(utilities: npt.ArrayLike) -> npt.ArrayLike:
     return utilities
 
 
-def _noisy_max(contest: Race, rng: Rng) -> Integers:
+def _noisy_max(contest: UtilityGaps, rng: Rng) -> Integers:
     chosen = np.empty(contest.rows, dtype=np.int64)
     for rows in contest.batches():
         # Clipping far gaps keeps the arithmetic in a word and the guarantee: a clipped difference
@@ -174,18 +174,18 @@ def _pick(eligible: Bits, rng: Rng) -> Integers:
     return position
 
 
-def _exponential(contest: Race, weights: npt.ArrayLike | None, rng: Rng) -> Integers:
+def _exponential(contest: UtilityGaps, weights: npt.ArrayLike | None, rng: Rng) -> Integers:
     scale, kept = _scale(weights, contest.candidates)
     gaps = contest.gaps
     if kept.size < contest.candidates:
         # The best must be sought among candidates that can be chosen at all.
         gaps = gaps[:, kept]
         gaps = gaps - gaps.min(axis=1, keepdims=True)
-    field = Race(gaps, contest.rate)
-    urn = Urn(decay(contest.rate), scale)
+    field = UtilityGaps(gaps, contest.rate)
+    weighted = WeightedDraw(exp_table(contest.rate), scale)
     chosen = np.empty(contest.rows, dtype=np.int64)
     for rows in field.batches():
-        chosen[rows] = urn.draw(gaps[rows], rng)
+        chosen[rows] = weighted.draw(gaps[rows], rng)
     return kept[chosen]
 
 

@@ -26,7 +26,7 @@ from discreet.core.schema import (
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator
 from discreet.plan.lattices import is_finite
-from discreet.plan.tables import Fields, tabulated
+from discreet.plan.tabulate import Fields, tabulated
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from discreet.plan import expr as e
 from discreet.plan.ir import Key, Relation
 from discreet.plan.lattices import is_finite, points
 from discreet.plan.regions import box_positions, domains_of, narrowed_domains
-from discreet.plan.tables import tabulated
+from discreet.plan.tabulate import tabulated
 from discreet.plan.values import infer
 
 MAX_GROUPS = 1_000_000

@@ -6,7 +6,7 @@ from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.functions.registry import planned
 from discreet.plan.lattices import lattice
-from discreet.plan.tables import Fields, tabulated
+from discreet.plan.tabulate import Fields, tabulated
 from discreet.plan.values import infer
 
 

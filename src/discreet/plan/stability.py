@@ -1,4 +1,4 @@
-"""How many rows of a unit will count: what a planner expects, so that it can choose the noise.
+"""Contribution bounding: how many rows of a unit a planner expects to count, so that it can choose the noise.
 
 The kernel derives the bound anew from the final SQL (kernel/derive/rows.py) and prices by that.
 """

@@ -26,7 +26,6 @@ from discreet.core.schema import (
 )
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.curves.pieces import CURVES, Curve, curve
 from discreet.plan.evaluate import part_of
 from discreet.plan.expr import Expr, Operator, Part
 from discreet.plan.functions.registry import ON_TEXT, SCALARS, planned
@@ -42,7 +41,8 @@ from discreet.plan.lattices import (
     not_exact,
     number_domain,
 )
-from discreet.plan.tables import (
+from discreet.plan.piecewise.pieces import CURVES, Curve, curve
+from discreet.plan.tabulate import (
     PLAIN_TABLE,
     TABULATE,
     ExprKey,

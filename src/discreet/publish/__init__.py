@@ -4,6 +4,6 @@ What a release holds stands in `contents`; the folders measure, reconcile, write
 curator, the server and the command import from here; nothing below does.
 """
 
-from discreet.core.machine.callable_room import make_callable
+from discreet.core.machine.callable_package import make_callable
 
 make_callable(__name__)

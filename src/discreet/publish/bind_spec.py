@@ -12,7 +12,7 @@ from discreet.core.schema import Column, Dataset
 from discreet.errors import InvalidInput
 from discreet.plan.ir import Scan, Statement, scans_of
 from discreet.publish.cuts import check_names, with_cuts
-from discreet.publish.families.bound import BoundCondition, BoundTable, PublicRows, bound_table
+from discreet.publish.families.bound import BoundCondition, BoundTable, ReadPublicRows, bound_table
 from discreet.publish.spec import FactSpec, Spec
 from discreet.sql.bind import bind
 from discreet.sql.parse import read
@@ -91,7 +91,7 @@ def fact_name(number: int) -> str:
     return f"fact-{number + 1}"
 
 
-def bind_spec(drafted: Drafted, public: PublicRows) -> BoundSpec:
+def bind_spec(drafted: Drafted, public: ReadPublicRows) -> BoundSpec:
     """Return the release as functions of base columns; `public` reads public tables."""
     spec = drafted.spec
     texts = {table.name: table.sql for table in spec.tables}

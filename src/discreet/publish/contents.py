@@ -124,7 +124,7 @@ class SumLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
+class KeyFilter:
     """Cells whose key (itself or through a mapping) has one of `values`."""
 
     key: str
@@ -139,7 +139,7 @@ class Side:
     table: str
     measure: str
     by: tuple[SumLink, ...]
-    only: tuple[Only, ...] = ()
+    only: tuple[KeyFilter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class ZeroRule:
     text: str
     table: str
     measure: str
-    cells: tuple[tuple[Only, ...], ...]
+    cells: tuple[tuple[KeyFilter, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

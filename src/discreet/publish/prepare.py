@@ -20,11 +20,11 @@ from discreet.publish.assemble.agreements import Mappings, side_of
 from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
 from discreet.publish.fact_files import check_published
 from discreet.publish.facts import PlacedFact, check_facts, check_room, place_facts, zero_cells
-from discreet.publish.families.bound import PublicRows
+from discreet.publish.families.bound import ReadPublicRows
 from discreet.publish.families.find import Family, find_families
 from discreet.publish.grid import refines
 from discreet.publish.price.quote import Priced, price_release
-from discreet.publish.price.shares import WantedShare
+from discreet.publish.price.shares import MeasureShare
 from discreet.publish.reads import CellRead, plan_reads
 from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums, problem_of
 from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, Reconciled, reconcile
@@ -47,7 +47,7 @@ class PlannedRelease:
     bound: BoundSpec
     families: tuple[Family, ...]
     reads: Mapping[tuple[int, int], CellRead]
-    wanted: tuple[WantedShare, ...]
+    wanted: tuple[MeasureShare, ...]
     priced: Priced
     facts: tuple[PlacedFact, ...]
     zeros: tuple[Mask | None, ...]
@@ -137,7 +137,7 @@ def reconciled_family(
     return reconcile(problem, width=GAUSSIAN if plan.spec.delta.value else LAPLACE)
 
 
-def _public_rows(engine: Engine, held: Held) -> PublicRows:
+def _public_rows(engine: Engine, held: Held) -> ReadPublicRows:
     """Return the reader of public tables; a table is read once."""
     known: dict[str, Mapping[str, Sequence[Any]]] = {}
 
@@ -166,7 +166,7 @@ def with_room(spec: Spec, whole: Delta) -> Spec:
 
 def _wanted(
     spec: Spec, families: tuple[Family, ...], reads: Mapping[tuple[int, int], CellRead]
-) -> tuple[WantedShare, ...]:
+) -> tuple[MeasureShare, ...]:
     """Return every measured table with how far one unit moves it, as the kernel derived it."""
     written = {table.name: table for table in spec.tables}
     found = []
@@ -176,7 +176,7 @@ def _wanted(
             (bound,) = read.bounds.values()
             stability, own = read.stability, written[member.table.name]
             found.append(
-                WantedShare(
+                MeasureShare(
                     family=number,
                     place=place,
                     member=member,

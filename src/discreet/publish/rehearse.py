@@ -17,7 +17,7 @@ from discreet.publish.measure import noisy_cells
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease, reconciled_family
 from discreet.publish.reconcile.problem import Integers
-from discreet.report import Document, Figure, Grid, Section, Words, bars
+from discreet.report import Document, Figure, Grid, Paragraph, Section, bars
 
 ROWS = 100_000
 """How many rows are made up: nobody knows the real number before paying."""
@@ -102,7 +102,7 @@ class Rehearsal(ShownInLines):
             for each in self.tables
             if any(each.by_size.values())
         ]
-        words = Words(
+        words = Paragraph(
             f"{ROWS:,} made-up rows stand in for the real ones, which nobody has looked at. Nothing "
             "was charged. Errors depend on sizes of cells, and those are made up as well."
         )
@@ -116,7 +116,7 @@ class Rehearsal(ShownInLines):
             ),
             "Below 1, a table is more exact than its own noise: others say something about it.",
         )
-        said = tuple(Words(notice, warning=True) for notice in self.notices)
+        said = tuple(Paragraph(notice, warning=True) for notice in self.notices)
         sections = [Section("Expected errors", (*said, words, grid, levels))]
         if pictures:
             sections.append(Section("By size", tuple(pictures)))

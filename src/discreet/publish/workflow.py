@@ -45,7 +45,7 @@ ENDED = frozenset({ReleaseState.RELEASED, ReleaseState.SUPERSEDED, ReleaseState.
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReleaseStatus:
     """Where a release stands: its state, its spec's digest, who drafted and who approved it."""
 
     name: str
@@ -69,25 +69,25 @@ class Standing:
         }
 
 
-def standing_of(ledger: Ledger, name: str) -> Standing:
+def status_of(ledger: Ledger, name: str) -> ReleaseStatus:
     """Return where a release of this name stands, from the ledger's history alone."""
-    found = Standing(name)
+    found = ReleaseStatus(name)
     for entry in states_of(ledger, name):
         found = _after(found, entry)
     return found
 
 
-def standings(ledger: Ledger) -> list[Standing]:
+def standings(ledger: Ledger) -> list[ReleaseStatus]:
     """Return every release that was ever drafted, latest change last."""
-    found: dict[str, Standing] = {}
+    found: dict[str, ReleaseStatus] = {}
     for entry in states_of(ledger):
         name = entry.data["release"]
-        changed = _after(found.pop(name, Standing(name)), entry)
+        changed = _after(found.pop(name, ReleaseStatus(name)), entry)
         found[name] = changed
     return list(found.values())
 
 
-def _after(before: Standing, entry: Entry) -> Standing:
+def _after(before: ReleaseStatus, entry: Entry) -> ReleaseStatus:
     data = entry.data
     state = ReleaseState(data["state"])
     fresh = state is ReleaseState.DRAFT
@@ -98,11 +98,11 @@ def _after(before: Standing, entry: Entry) -> Standing:
     if state is ReleaseState.REHEARSED and before.state is ReleaseState.APPROVED:
         state = ReleaseState.APPROVED  # rehearsing again takes nothing back
     said = data["note"], entry.time, data["dataset"]
-    return Standing(before.name, state, data["digest"], drafter, approver, *said)
+    return ReleaseStatus(before.name, state, data["digest"], drafter, approver, *said)
 
 
 def _record(
-    desk: Desk, release: Spec | Standing, state: ReleaseState, who: str, note: str = ""
+    desk: Desk, release: Spec | ReleaseStatus, state: ReleaseState, who: str, note: str = ""
 ) -> None:
     """Write down a change of state."""
     record_state(
@@ -121,7 +121,7 @@ def _needs_second(desk: Desk, spec: Spec) -> bool:
     return desk.catalog.dataset(spec.dataset).second_person
 
 
-def draft_release(spec: Spec, desk: Desk, *, who: str = OWNER) -> Standing:
+def draft_release(spec: Spec, desk: Desk, *, who: str = OWNER) -> ReleaseStatus:
     """Return where a release stands after its draft was written down; a bad spec leaves no trace."""
     return _drafted(spec, desk, who, lambda _plan: None)[0]
 
@@ -134,7 +134,9 @@ def rehearse_release(spec: Spec, desk: Desk, *, who: str = OWNER) -> Rehearsal:
     return found
 
 
-def approve_release(spec: Spec, desk: Desk, *, who: str, digest: str | None = None) -> Standing:
+def approve_release(
+    spec: Spec, desk: Desk, *, who: str, digest: str | None = None
+) -> ReleaseStatus:
     """Return where a release stands after somebody approved it.
 
     Where the catalog asks for a second person, that is somebody else than who drafted it, and
@@ -150,7 +152,7 @@ def approve_release(spec: Spec, desk: Desk, *, who: str, digest: str | None = No
             hint="Let somebody else run: discreet publish SPEC --approve --as NAME --digest DIGEST",
         )
     _record(desk, spec, ReleaseState.APPROVED, who)
-    return standing_of(desk.ledger, spec.name)
+    return status_of(desk.ledger, spec.name)
 
 
 def _check_read(spec: Spec, digest: str | None, *, needed: bool) -> None:
@@ -205,14 +207,14 @@ def release(
     return found
 
 
-def withdraw_release(name: str, desk: Desk, *, who: str = OWNER, reason: str) -> Standing:
+def withdraw_release(name: str, desk: Desk, *, who: str = OWNER, reason: str) -> ReleaseStatus:
     """Return where a release stands after it was withdrawn: the charge stands, the name stays taken."""
     _record(desk, _released(desk, name), ReleaseState.WITHDRAWN, who, reason)
-    return standing_of(desk.ledger, name)
+    return status_of(desk.ledger, name)
 
 
-def _released(desk: Desk, name: str) -> Standing:
-    found = standing_of(desk.ledger, name)
+def _released(desk: Desk, name: str) -> ReleaseStatus:
+    found = status_of(desk.ledger, name)
     if found.state is not ReleaseState.RELEASED:
         raise InvalidInput(
             f"'{name}' is {_word(found)}: only a released package can be superseded or withdrawn."
@@ -220,7 +222,7 @@ def _released(desk: Desk, name: str) -> Standing:
     return found
 
 
-def _word(standing: Standing) -> str:
+def _word(standing: ReleaseStatus) -> str:
     return "unknown" if standing.state is None else standing.state.value
 
 
@@ -231,9 +233,9 @@ def _drafted(
     use: Callable[[PlannedRelease], T],
     *,
     draft: bool = True,
-) -> tuple[Standing, T]:
+) -> tuple[ReleaseStatus, T]:
     """Return where a release stands once its spec was planned, and what `use` made of the plan."""
-    before = standing_of(desk.ledger, spec.name)
+    before = status_of(desk.ledger, spec.name)
     if before.state in ENDED and before.digest != spec.digest:
         raise InvalidInput(
             f"The name '{spec.name}' is taken by a package of another spec.",
@@ -248,5 +250,5 @@ def _drafted(
                 hint="Let its author run: discreet publish SPEC --as NAME",
             )
         _record(desk, spec, ReleaseState.DRAFT, who)
-        before = standing_of(desk.ledger, spec.name)
+        before = status_of(desk.ledger, spec.name)
     return before, found

@@ -1,1 +1,1 @@
-"""The corridor: request, plan, price, charge, read, noise, answer."""
+"""The release pipeline: request, plan, price, charge, read, noise, answer."""

@@ -1,4 +1,4 @@
-"""What every paid piece of work is done with, handed on as one thing."""
+"""Catalog, ledger, engine and random source as one object, passed to all paid work."""
 
 from __future__ import annotations
 

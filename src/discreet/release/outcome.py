@@ -1,4 +1,4 @@
-"""One look for one charge: whatever comes after a charge is stored, final, and returned again."""
+"""Idempotent paid requests: whatever comes after a charge is stored, final, and returned again."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ from discreet.plan.lattices import is_finite
 from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
-from discreet.plan.tables import tabulated
+from discreet.plan.tabulate import tabulated
 
 MOST_CELLS = 400
 """Answers with more groups than this are not reused: the algebra would cost more than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class PaidValue:
     """A noisy value of one additive measure over the rows of one table that lie in a box."""
 
     table: str
@@ -48,7 +48,7 @@ class Known:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Known:
+    def from_json(cls, data: Mapping[str, Any]) -> PaidValue:
         """Return what `to_json` wrote."""
         box, law = Region.from_json(data["box"]).axes, law_of(*data["law"])
         return cls(data["table"], data["measure"], box, int(data["value"]), law)
@@ -157,13 +157,15 @@ _ADDITIVE = frozenset({Kind.ROWS, Kind.PRESENT, Kind.SUM, Kind.CENTRED, Kind.SQU
 """Kinds whose values over disjoint boxes add up to that over both."""
 
 
-def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tuple[Known, ...]:
+def paid_values_from(
+    question: Question, noisy: Noisy, laws: Mapping[str, Law]
+) -> tuple[PaidValue, ...]:
     """Return the reusable numbers of an answer."""
     cells = cells_of(question) if laws else None
     if cells is None:
         return ()
     return tuple(
-        Known(cells.table, said, box, value, laws[name])
+        PaidValue(cells.table, said, box, value, laws[name])
         for name, measure in question.measured.measures
         if measure.kind in _ADDITIVE
         for said in (signature(measure, cells.called),)

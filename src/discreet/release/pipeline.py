@@ -18,7 +18,7 @@ from discreet.core.explanation import Explanation
 from discreet.engine.base import Exact, Held, PaidReader, RunSql
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
-from discreet.kernel.rehearsal import SeedWish
+from discreet.kernel.rehearsal import SeedRequest
 from discreet.ledger.entry import Payer, Receipt, bill_of, free_bill
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.charging import Charge
@@ -36,19 +36,19 @@ from discreet.release.assembled import (
     notes_of,
     paid_answer,
 )
-from discreet.release.bars.stated import stated_noise
-from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
+from discreet.release.bars.epsilon_for_error import allowed_errors, expected_errors, least_epsilon
+from discreet.release.bars.noise_for_size import stated_noise
 from discreet.release.desk import Desk
 from discreet.release.finish import finish
 from discreet.release.kept_noise import kept_noise, shown_again
 from discreet.release.paid import paid_together
-from discreet.release.paid_cells import cells_of, known_from
+from discreet.release.paid_cells import cells_of, paid_values_from
 from discreet.release.request import Request
 from discreet.release.reuse import implied
 from discreet.release.rows_probe import paid_histograms
 from discreet.release.sealing import seal
 from discreet.release.snapshots import hold_tables, label, snapshots_of, tables_of
-from discreet.release.stored import KeptAnswer, known_in, pack, unpack
+from discreet.release.stored import KeptAnswer, pack, paid_values_in, unpack
 from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
 
@@ -222,7 +222,7 @@ def _computed(ready: PreparedQuestion, rng: Rng, reader: PaidReader, receipt: Re
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     table = finish(noisy, ready.question, laws)
     answer = paid_answer(ready, table, receipt, rng)
-    known = known_from(ready.question, noisy, laws)
+    known = paid_values_from(ready.question, noisy, laws)
     return pack(answer, known, ready.plan.epsilon, kept_noise(ready.question, noisy, laws))
 
 
@@ -253,7 +253,7 @@ def _noisy(ready: PreparedQuestion, reader: PaidReader, rng: Rng) -> Noisy:
         reader=reader.through(_one_limit),
         rng=rng,
         seconds=seconds,
-        rehearsal=_wish(ready),
+        rehearsal=_seed_request(ready),
     )
     chosen = dict(question.measured.choices)
     choices = {
@@ -263,10 +263,10 @@ def _noisy(ready: PreparedQuestion, reader: PaidReader, rng: Rng) -> Noisy:
     return replace(found, choices=choices)
 
 
-def _wish(ready: PreparedQuestion) -> SeedWish | None:
-    """Return what a rehearsal wishes for: noise by seed, question and price, whoever asks and when."""
+def _seed_request(ready: PreparedQuestion) -> SeedRequest | None:
+    """Return what a rehearsal asks for: noise by seed, question and price, whoever asks and when."""
     seed = ready.request.seed
-    return None if seed is None else SeedWish(seed, f"{ready.plan.epsilon.value}\n{ready.key}")
+    return None if seed is None else SeedRequest(seed, f"{ready.plan.epsilon.value}\n{ready.key}")
 
 
 def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
@@ -282,7 +282,7 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
     if cells_of(ready.question) is None:
         return None
     past = ledger.answers(payer.analyst, payer.dataset, ready.snapshot, last=MOST_PAST)
-    known = [item for _, _, payload in past for item in known_in(payload)]
+    known = [item for _, _, payload in past for item in paid_values_in(payload)]
     table = implied(ready.plan, known)
     if table is None:
         return None

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.checked import checked
-from discreet.core.requests.question import QuestionAsked, Wanted
+from discreet.core.requests.question import NoiseLimit, QuestionFields
 from discreet.errors import InvalidInput
 from discreet.sql.parse import Written
 from discreet.sql.spelling.options import PricedStatement, priced
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(QuestionAsked):
+class Request(QuestionFields):
     """One question and who pays for it, checked. Exactly one of `epsilon` and `within` is given.
 
     `named`: the caller chose the request id, and may send it again. `seed` is a rehearsal's: only
@@ -30,16 +30,16 @@ class Request(QuestionAsked):
     if TYPE_CHECKING:
         sql: str | Written  # type: ignore[assignment]  # a text until it is parsed
         epsilon: Epsilon | None
-        within: Wanted | None  # type: ignore[assignment]  # as it was written until it is checked
+        within: NoiseLimit | None  # type: ignore[assignment]  # as it was written until it is checked
         request_id: str
 
     @classmethod
     def of(cls, sql: str | Written, **words: Any) -> Request:
-        """Return a checked request from the fields of `QuestionAsked`; the budget never has a silent default."""
-        return cls.of_asked(QuestionAsked(**words | {"sql": sql}))
+        """Return a checked request from the fields of `QuestionFields`; the budget never has a silent default."""
+        return cls.of_asked(QuestionFields(**words | {"sql": sql}))
 
     @classmethod
-    def of_asked(cls, asked: QuestionAsked) -> Request:
+    def of_asked(cls, asked: QuestionFields) -> Request:
         """Return the request of what was asked.
 
         A price that stands in the statement (WITH DIFFERENTIAL_PRIVACY) is the one that counts.

@@ -25,7 +25,7 @@ from discreet.plan.plan import Plan
 from discreet.release.bars.outputs import bar_of
 from discreet.release.bars.sets import CONFIDENCE
 from discreet.release.finish import ResultTable, arranged, plain_value
-from discreet.release.paid_cells import Cells, Known, cells_of, signature
+from discreet.release.paid_cells import Cells, PaidValue, cells_of, signature
 
 MOST_ATOMS = 4_000
 MOST_KNOWN = 400
@@ -42,7 +42,7 @@ class Estimate:
     half_width: float
 
 
-def implied(plan: Plan, known: list[Known]) -> ResultTable | None:
+def implied(plan: Plan, known: list[PaidValue]) -> ResultTable | None:
     """Return the answer to a plan's question if paid answers imply it at least as exactly."""
     cells = cells_of(plan.question) if known else None
     if cells is None or plan.mechanisms.top is not None:
@@ -61,7 +61,7 @@ def implied(plan: Plan, known: list[Known]) -> ResultTable | None:
     return _table(plan, estimates)
 
 
-def _estimates(cells: Cells, known: list[Known]) -> list[Estimate] | None:
+def _estimates(cells: Cells, known: list[PaidValue]) -> list[Estimate] | None:
     if not known or len(known) > MOST_KNOWN:
         return None
     boxes = [dict(item.box) for item in known]

@@ -11,7 +11,7 @@ from discreet.core.answer import Answer
 from discreet.core.bill import Bill
 from discreet.core.numbers import Epsilon
 from discreet.release.kept_noise import KeptNoise
-from discreet.release.paid_cells import Known
+from discreet.release.paid_cells import PaidValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class KeptAnswer:
 
 def pack(
     answer: Answer,
-    known: tuple[Known, ...],
+    known: tuple[PaidValue, ...],
     epsilon: Epsilon,
     noise: KeptNoise | None = None,
 ) -> bytes:
@@ -56,6 +56,6 @@ def unpack(payload: bytes) -> KeptAnswer:
 
 
 @lru_cache(maxsize=512)
-def known_in(payload: bytes) -> tuple[Known, ...]:
+def paid_values_in(payload: bytes) -> tuple[PaidValue, ...]:
     """Return the reusable numbers of what `pack` wrote; read by themselves, as few answers are reused."""
-    return tuple(Known.from_json(item) for item in json.loads(payload)["known"])
+    return tuple(PaidValue.from_json(item) for item in json.loads(payload)["known"])

@@ -6,7 +6,7 @@ from discreet.core.numbers import plain
 from discreet.kernel.mechanism import Selection, Top
 from discreet.plan.keys import PrivateGroups, PublicGroups
 from discreet.plan.plan import Plan
-from discreet.release.bars.stated import rank_loss
+from discreet.release.bars.noise_for_size import rank_loss
 
 
 def mechanism_words(plan: Plan) -> tuple[str, ...]:

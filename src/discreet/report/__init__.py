@@ -1,17 +1,17 @@
 """Documents of words, figures and tables: self-contained pages and JSON."""
 
 from discreet.report.charts import bars, heat, lines, pairs
-from discreet.report.document import Block, Document, Figure, Grid, Section, Words
+from discreet.report.document import Document, DocumentBlock, Figure, Grid, Paragraph, Section
 from discreet.report.html import to_fragment, to_html
 from discreet.report.save import to_json, write
 
 __all__ = [
-    "Block",
     "Document",
+    "DocumentBlock",
     "Figure",
     "Grid",
+    "Paragraph",
     "Section",
-    "Words",
     "bars",
     "heat",
     "lines",

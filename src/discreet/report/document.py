@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 from discreet.core.shown.lines import ShownInLines, ShownLines, framed_page
 from discreet.errors import InternalError
 
-Cell: TypeAlias = str | int | float | None
+GridCell: TypeAlias = str | int | float | None
 """One field of a grid; None is shown as a dash."""
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Paragraph:
     """One paragraph. A warning is set apart by a rule and the word "Note"."""
 
     text: str
@@ -36,7 +36,7 @@ class Grid:
     """A table of text and numbers; `shares` names the columns shown as a percentage."""
 
     headers: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[GridCell, ...], ...]
     caption: str
     shares: frozenset[int] = field(default_factory=frozenset)
 
@@ -48,7 +48,7 @@ class Grid:
     def of(
         cls,
         headers: Sequence[str],
-        rows: Sequence[Sequence[Cell]],
+        rows: Sequence[Sequence[GridCell]],
         caption: str,
         *,
         shares: Sequence[int] = (),
@@ -57,7 +57,7 @@ class Grid:
         return cls(tuple(headers), tuple(tuple(row) for row in rows), caption, frozenset(shares))
 
 
-Block: TypeAlias = Words | Figure | Grid
+DocumentBlock: TypeAlias = Paragraph | Figure | Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Section:
     """A heading and what stands below it."""
 
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[DocumentBlock, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from html import escape
 
-from discreet.report.document import Block, Cell, Document, Figure, Grid, Section, Words
+from discreet.report.document import (
+    Document,
+    DocumentBlock,
+    Figure,
+    Grid,
+    GridCell,
+    Paragraph,
+    Section,
+)
 from discreet.report.look import STYLE
 from discreet.report.svg import to_svg
 
@@ -48,9 +56,9 @@ def _section(section: Section, warning: str | None) -> str:
     return f"<section><h2>{escape(section.title)}</h2>{again}{blocks}</section>"
 
 
-def _block(block: Block) -> str:
+def _block(block: DocumentBlock) -> str:
     match block:
-        case Words():
+        case Paragraph():
             return _words(block)
         case Figure():
             return _figure(block)
@@ -58,7 +66,7 @@ def _block(block: Block) -> str:
             return _grid(block)
 
 
-def _words(words: Words) -> str:
+def _words(words: Paragraph) -> str:
     if words.warning:
         return f'<p class="note"><b>Note.</b> {escape(words.text)}</p>'
     return f"<p>{escape(words.text)}</p>"
@@ -101,7 +109,7 @@ def _grid(grid: Grid) -> str:
     )
 
 
-def shown(cell: Cell, *, share: bool = False) -> str:
+def shown(cell: GridCell, *, share: bool = False) -> str:
     """Return a cell as text: thousands apart, three significant figures, a dash for nothing."""
     if cell is None or cell != cell:  # noqa: PLR0124  # NaN is the one value unlike itself
         return "-"

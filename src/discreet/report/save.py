@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import InvalidInput
-from discreet.report.document import Block, Cell, Document, Figure, Grid, Words
+from discreet.report.document import Document, DocumentBlock, Figure, Grid, GridCell, Paragraph
 from discreet.report.html import to_html
 
 SUFFIXES = (".html", ".json")
@@ -29,9 +29,9 @@ def to_json(document: Document) -> dict[str, Any]:
     }
 
 
-def _block(block: Block) -> dict[str, Any]:
+def _block(block: DocumentBlock) -> dict[str, Any]:
     match block:
-        case Words():
+        case Paragraph():
             return {"kind": "words", **asdict(block)}
         case Figure():
             return {"kind": "figure", **asdict(block)}
@@ -44,7 +44,7 @@ def _block(block: Block) -> dict[str, Any]:
             }
 
 
-def _finite(cell: Cell) -> Cell:
+def _finite(cell: GridCell) -> GridCell:
     """JSON has no infinity and no NaN."""
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 

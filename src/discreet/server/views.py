@@ -109,13 +109,13 @@ def budget_view(
     history = list(entries)
     listed = {dataset["name"]: dataset for dataset in datasets_view(catalog)}
     return [
-        _purse(name, facts, listed[name], history, noise.get(name))
+        _dataset_view(name, facts, listed[name], history, noise.get(name))
         | {"analysts": _analysts(name, budget.get("analysts", {}))}
         for name, facts in budget["datasets"].items()
     ]
 
 
-def _purse(
+def _dataset_view(
     name: str,
     facts: Mapping[str, Any],
     listed: Mapping[str, Any],

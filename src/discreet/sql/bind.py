@@ -24,7 +24,7 @@ from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows, row_expr
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
-from discreet.sql.times.moments import timed
+from discreet.sql.times.timestamps import timed
 
 FORMULA = 40
 """At most so many nodes turn the measures of one aggregate back into its value."""

@@ -20,7 +20,7 @@ from discreet.plan.ir import (
 )
 from discreet.plan.kinds import check_condition
 from discreet.plan.lattices import kind, kinds_of, lattice
-from discreet.plan.tables import Fields
+from discreet.plan.tabulate import Fields
 from discreet.plan.values import infer
 from discreet.sql.names import Named, Names
 from discreet.sql.refuse import refusal

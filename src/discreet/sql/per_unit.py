@@ -25,7 +25,7 @@ from discreet.plan.kinds import NULL, kind_of
 from discreet.plan.lattices import kinds_of, number_domain
 from discreet.plan.lower import lowered
 from discreet.plan.stability import bound_rows
-from discreet.plan.tables import Fields
+from discreet.plan.tabulate import Fields
 from discreet.plan.values import infer, infer_by_rule, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce

@@ -20,7 +20,7 @@ from discreet.sql.signatures import CALLS, NAMED
 from discreet.sql.texts import TEXTS
 from discreet.sql.times.days import (
     DAYS,
-    Value,
+    ToExpression,
     constant_day,
     is_short,
     length_of,
@@ -340,7 +340,7 @@ def _anonymous(node: exp.Anonymous, scope: Scope) -> Expr:
     raise refusal("function", what=name[:40].upper())
 
 
-def _with_operands(rule: Callable[[Any, Value], Expr]) -> Callable[[Any, Scope], Expr]:
+def _with_operands(rule: Callable[[Any, ToExpression], Expr]) -> Callable[[Any, Scope], Expr]:
     return lambda node, scope: rule(node, lambda part: to_expr(part, scope))
 
 

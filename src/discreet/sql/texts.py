@@ -13,10 +13,10 @@ from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr
 from discreet.plan.functions.registry import checked_pattern, checked_replacement
 from discreet.sql.refuse import refusal
-from discreet.sql.times.days import Rule, Value
+from discreet.sql.times.days import Rule, ToExpression
 
 
-def _constants(node: exp.Expr, names: tuple[str, ...], value: Value) -> tuple[Any, ...]:
+def _constants(node: exp.Expr, names: tuple[str, ...], value: ToExpression) -> tuple[Any, ...]:
     found = []
     for name in names:
         if node.args.get(name) is None:
@@ -28,7 +28,7 @@ def _constants(node: exp.Expr, names: tuple[str, ...], value: Value) -> tuple[An
     return tuple(found)
 
 
-def _matches(node: exp.RegexpLike | exp.RegexpILike, value: Value) -> Expr:
+def _matches(node: exp.RegexpLike | exp.RegexpILike, value: ToExpression) -> Expr:
     (pattern,) = _constants(node, ("expression",), value)
     flags = _constants(node, ("flag",), value)
     if flags not in ((), ("i",), ("c",)):
@@ -38,7 +38,7 @@ def _matches(node: exp.RegexpLike | exp.RegexpILike, value: Value) -> Expr:
     return e.Call("matches", value(node.this), (checked_pattern(pattern),))
 
 
-def _replace_pattern(node: exp.RegexpReplace, value: Value) -> Expr:
+def _replace_pattern(node: exp.RegexpReplace, value: ToExpression) -> Expr:
     given = _constants(node, ("expression", "replacement"), value)
     if len(given) != 2:
         raise refusal("clause", what="REGEXP_REPLACE without its replacement")
@@ -50,27 +50,27 @@ def _replace_pattern(node: exp.RegexpReplace, value: Value) -> Expr:
     return e.Call("replace_pattern", value(node.this), options)
 
 
-def _joined(node: exp.DPipe, value: Value) -> Expr:
+def _joined(node: exp.DPipe, value: ToExpression) -> Expr:
     return e.Concat(tuple(_text(part, value) for part in (node.this, node.expression)))
 
 
-def _concat(node: exp.Concat, value: Value) -> Expr:
+def _concat(node: exp.Concat, value: ToExpression) -> Expr:
     """CONCAT leaves NULL out, where || makes all of it NULL."""
     parts = [e.Coalesce((_text(part, value), e.Literal(""))) for part in node.expressions]
     return e.Concat(tuple(parts))
 
 
-def _text(node: exp.Expr, value: Value) -> Expr:
+def _text(node: exp.Expr, value: ToExpression) -> Expr:
     found = value(node)
     if isinstance(found, e.Literal):
         return e.Literal("" if found.value is None else str(found.value))
     return found
 
 
-def _same(*, equal: bool) -> Callable[[Any, Value], Expr]:
+def _same(*, equal: bool) -> Callable[[Any, ToExpression], Expr]:
     """IS [NOT] DISTINCT FROM never yields NULL: two unknown values are the same."""
 
-    def build(node: exp.Binary, value: Value) -> Expr:
+    def build(node: exp.Binary, value: ToExpression) -> Expr:
         left, right = value(node.this), value(node.expression)
         both = e.And((e.IsNull(left), e.IsNull(right)))
         alike = e.Or((both, e.Compare(Comparison.EQUAL, left, right)))

@@ -10,7 +10,7 @@ from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey, close_survey, estimate_survey
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import Donation
-from discreet.survey.estimate.wanted import SurveyWanted
+from discreet.survey.estimate.request import EstimateRequest
 from discreet.survey.rehearse import rehearse_survey
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
@@ -18,9 +18,9 @@ from discreet.survey.spec.read import read_survey
 __all__ = [
     "Device",
     "Donation",
+    "EstimateRequest",
     "SurveyPlan",
     "SurveyStore",
-    "SurveyWanted",
     "begin_survey",
     "close_survey",
     "estimate_survey",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.visible import visible
+from discreet.core.escape_text import visible
 from discreet.errors import InvalidInput
 from discreet.survey.sketch.hashes import BLANKS, word_bytes
 from discreet.survey.spec.plan import value_of

@@ -17,8 +17,8 @@ from discreet.survey.estimate.planning import (
     poisoning_gain,
     respondents_needed,
 )
+from discreet.survey.estimate.request import EstimateRequest
 from discreet.survey.estimate.result import survey_result
-from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.rehearse import candidates_of
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
@@ -65,7 +65,7 @@ def estimate_survey(
     name: str,
     base: Path,
     *,
-    wanted: SurveyWanted | None = None,
+    wanted: EstimateRequest | None = None,
     columns: tuple[Engine, str] | None = None,
 ) -> dict[str, Any]:
     """Return the estimates of a survey from the reports so far.
@@ -74,7 +74,7 @@ def estimate_survey(
     that lie elsewhere, of several collectors or too many for one file.
     """
     store = SurveyStore.open(name, base)
-    chosen = wanted or SurveyWanted()
+    chosen = wanted or EstimateRequest()
     words = candidates_of(store.plan.survey, store.words_of, chosen)
     settled = replace(chosen, candidates=words, repeats=store.repeats)
     held: SurveyStore | ColumnReports = (

@@ -16,8 +16,8 @@ import numpy as np
 from discreet.noise.rng import Rng
 from discreet.survey.answers import AnswerColumn, read_answers, read_candidates
 from discreet.survey.estimate.cross import cross_result
+from discreet.survey.estimate.request import EstimateRequest
 from discreet.survey.estimate.result import QuestionTally, survey_result
-from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.randomizers.base import Reports
 from discreet.survey.randomizers.keystream import KeystreamRng
 from discreet.survey.spec.plan import SurveyPlan
@@ -28,12 +28,12 @@ _KEYSTREAM = KeystreamRng()
 
 
 def rehearse_survey(
-    survey: Path, answers: Path, *, wanted: SurveyWanted | None = None, rng: Rng = _KEYSTREAM
+    survey: Path, answers: Path, *, wanted: EstimateRequest | None = None, rng: Rng = _KEYSTREAM
 ) -> dict[str, Any]:
     """Return the estimates of a survey whose devices are simulated on a file of answers."""
     plan = SurveyPlan.of(read_survey(survey))
     columns = read_answers(answers, plan.survey)
-    chosen = wanted or SurveyWanted()
+    chosen = wanted or EstimateRequest()
     words = candidates_of(
         plan.survey, lambda question: survey.parent / question.candidates, chosen, columns
     )
@@ -79,7 +79,7 @@ def _pairs(
 def candidates_of(
     survey: Survey,
     words_of: Callable[[SurveyQuestion], Path],
-    wanted: SurveyWanted,
+    wanted: EstimateRequest,
     columns: Sequence[AnswerColumn] | None = None,
 ) -> dict[str, Sequence[str]]:
     """Return the words that open questions are read for: given, from the named file, or as rehearsed."""

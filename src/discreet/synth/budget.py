@@ -32,9 +32,9 @@ HOPELESS = 1e7
 
 @dataclass(frozen=True, slots=True)
 class SynthBudget:
-    """The purse of a run, how it is divided, and the quote that is charged for all of it."""
+    """The budget of a run, how it is divided, and the quote that is charged for all of it."""
 
-    purse: MarginalBudget
+    whole: MarginalBudget
     learn_share: Fraction
     threshold_delta: Fraction
     delta: Delta
@@ -43,15 +43,15 @@ class SynthBudget:
     @property
     def learning(self) -> MarginalBudget:
         """Return the part that learns domains."""
-        return self.purse.part(self.learn_share)
+        return self.whole.part(self.learn_share)
 
     @property
     def fitting(self) -> MarginalBudget:
         """Return the part that the method uses."""
-        return self.purse.part(1 - self.learn_share)
+        return self.whole.part(1 - self.learn_share)
 
 
-def funds_of(
+def synth_budget(
     epsilon: Epsilon,
     delta: Delta,
     *,
@@ -62,40 +62,40 @@ def funds_of(
     """Return what (epsilon, delta) buys: rho of zCDP where there is a delta, else pure epsilon.
 
     Guarantee: the event is (epsilon, delta)-DP: rho converts to epsilon at what the thresholds leave
-        of delta, checked by the accountant that prices it; both parts of the purse add up to it.
+        of delta, checked by the accountant that prices it; both parts of the budget add up to it.
     """
     if not delta.value:
-        purse = MarginalBudget(min(epsilon.value, LARGEST), concentrated=False)
-        quote = price(purse.event, epsilon=epsilon, delta=delta, region=region)
-        return SynthBudget(purse, learn_share, Fraction(0), delta, quote)
+        budget = MarginalBudget(min(epsilon.value, LARGEST), concentrated=False)
+        quote = price(budget.event, epsilon=epsilon, delta=delta, region=region)
+        return SynthBudget(budget, learn_share, Fraction(0), delta, quote)
     risk = delta.value * THRESHOLD_PART if words else Fraction(0)
     rho = min(rho_of_target(epsilon.value, delta.value - risk), LARGEST)
     for _ in range(64):
         if not rho:
             break
-        purse = MarginalBudget(rho, concentrated=True)
-        event: PrivacyEvent = purse.event
+        budget = MarginalBudget(rho, concentrated=True)
+        event: PrivacyEvent = budget.event
         if risk:
-            event = Composed((purse.event, Failing(NOTHING, risk)))
+            event = Composed((budget.event, Failing(NOTHING, risk)))
         quote = price(event, epsilon=epsilon, delta=delta, region=region)
         if quote.cost.epsilon == epsilon.value:
-            return SynthBudget(purse, learn_share, risk, delta, quote)
+            return SynthBudget(budget, learn_share, risk, delta, quote)
         # The certified conversion back may round up past what was written.
         rho *= 1 - Fraction(1, 10**9)
     raise too_small(epsilon)
 
 
-def check_hope(funds: SynthBudget, unit: Unit, epsilon: Epsilon) -> None:
+def check_hope(budget: SynthBudget, unit: Unit, epsilon: Epsilon) -> None:
     """Refuse, before anything is charged, an epsilon at which even one count would be all noise."""
-    if noise_of(funds.purse, unit) > HOPELESS:
+    if noise_of(budget.whole, unit) > HOPELESS:
         raise too_small(epsilon)
 
 
-def noise_of(purse: MarginalBudget, unit: Unit) -> float:
-    """Return the standard deviation of one count that gets the whole purse."""
-    if purse.concentrated:
-        return math.sqrt(unit.l2_squared / (2 * purse.amount))
-    return math.sqrt(2) * float(unit.l1 / purse.amount)
+def noise_of(budget: MarginalBudget, unit: Unit) -> float:
+    """Return the standard deviation of one count that gets the whole budget."""
+    if budget.concentrated:
+        return math.sqrt(unit.l2_squared / (2 * budget.amount))
+    return math.sqrt(2) * float(unit.l1 / budget.amount)
 
 
 def too_small(epsilon: Epsilon) -> InvalidInput:

@@ -28,7 +28,7 @@ from discreet.core.schema import (
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.laws.registry import LAWS, law_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
-from discreet.synth.encoding.shape import Groups, Shape
+from discreet.synth.encoding.shape import CodeGroups, Shape
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.models.model import Model
 from discreet.synth.models.readers import read_model
@@ -278,7 +278,7 @@ def _measured(item: dict[str, Any], encoding: Encoding) -> Measured:
 
 def _merged(
     items: Any, columns: tuple[int, ...], sides: tuple[int, ...], shape: Shape
-) -> dict[int, Groups]:
+) -> dict[int, CodeGroups]:
     """Return the groups that some columns of a measurement were counted by."""
     found = {}
     for column, written in _list(items):

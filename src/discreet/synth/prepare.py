@@ -24,10 +24,10 @@ from discreet.noise.rng import SystemRng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of, noise_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of, synth_budget
+from discreet.synth.encoding.column_treatment import Outline, RangeToLearn, outline_of, scan_of
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
 from discreet.synth.encoding.copy_style import source_style
-from discreet.synth.encoding.outline import Outline, RangeToLearn, outline_of, scan_of
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure import learned_domains as learning
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
@@ -51,7 +51,7 @@ class PreparedSynthesis:
     request: SynthRequest
     outline: Outline
     methods: tuple[tuple[str, Method], ...]
-    funds: SynthBudget
+    budget: SynthBudget
     unit: Unit
     source: SealedSource
     payer: Payer
@@ -82,7 +82,7 @@ class PreparedSynthesis:
         sizes = [item.values if isinstance(item, Coded) else LEARNED for item in read]
         if not sizes:
             return 0
-        each = self.funds.fitting.part(Fraction(1, len(sizes)))
+        each = self.budget.fitting.part(Fraction(1, len(sizes)))
         absolute = noise_of(each, self.unit) * math.sqrt(2 / math.pi)
         return round_up(median_high(sizes) * absolute / 2 / WRONG)
 
@@ -123,8 +123,8 @@ def _prepare(
     codes = sealed_reads(outline, desk.engine, preview_of(outline).coded)
     rules = (*table.rules, *request.rules)
     _check_words(request, outline, rules)
-    funds = copy_funds(request.epsilon, delta, [outline], codes.source.region)
-    check_hope(funds, codes.unit, request.epsilon)
+    budget = copy_budget(request.epsilon, delta, [outline], codes.source.region)
+    check_hope(budget, codes.unit, request.epsilon)
     if request.options:
         for name, method in methods:
             try_settings(name, method, request.options, preview_of(outline).shape)
@@ -132,7 +132,7 @@ def _prepare(
         request=request,
         outline=outline,
         methods=methods,
-        funds=funds,
+        budget=budget,
         unit=codes.unit,
         source=codes.source,
         payer=Payer(request.analyst, dataset.name, dataset.budget),
@@ -171,14 +171,14 @@ def checked_outline(
     )
 
 
-def copy_funds(
+def copy_budget(
     epsilon: Epsilon, delta: Delta, outlines: Sequence[Outline], region: Region
 ) -> SynthBudget:
     """Return what pays for reading tables so; a part of it learns domains where some are not declared."""
     words = sum(len(outline.words) for outline in outlines)
     learns = words or any(outline.ranges for outline in outlines)
     share = learning.SHARE if learns else Fraction(0)
-    return funds_of(epsilon, delta, region=region, learn_share=share, words=words)
+    return synth_budget(epsilon, delta, region=region, learn_share=share, words=words)
 
 
 def sealed_reads(outline: Outline, engine: Engine, columns: Sequence[Coded]) -> SealedCodes:
@@ -205,8 +205,8 @@ def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
                 f"The method '{name}' has no setting '{unknown[0]}'.",
                 hint=f"Its settings: {known}.",
             )
-    funds = funds_of(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
-    check_hope(funds, Unit(), request.epsilon)
+    budget = synth_budget(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
+    check_hope(budget, Unit(), request.epsilon)
     return methods
 
 
@@ -226,11 +226,11 @@ class NoRows:
 
 
 def try_settings(name: str, method: Method, options: Mapping[str, Any], shape: Shape) -> None:
-    """Refuse settings that a method cannot use, by starting it in front of a door without rows."""
-    purse = MarginalBudget(Fraction(1), concentrated=True)
-    door = PrivateMarginals(NoRows(_AskedError()), shape, purse, Unit(), SystemRng())
+    """Refuse settings that a method cannot use, by starting it with marginals of no rows."""
+    budget = MarginalBudget(Fraction(1), concentrated=True)
+    marginals = PrivateMarginals(NoRows(_AskedError()), shape, budget, Unit(), SystemRng())
     try:
-        method.fit(door, **options)
+        method.fit(marginals, **options)
     except _AskedError:
         return
     except (TypeError, ValueError, ArithmeticError):

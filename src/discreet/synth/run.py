@@ -20,7 +20,7 @@ from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.implied import too_small
-from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
@@ -41,7 +41,7 @@ LEFT_OUT = (
 def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent) -> Synthetic:
     """Return a synthetic copy of a table, charged before any row is read.
 
-    Guarantee: one charge of `funds.quote` pays for everything: learned domains (a stated share),
+    Guarantee: one charge of `budget.quote` pays for everything: learned domains (a stated share),
         every noisy table and every choice of the method, and the number of rows. Each of them gets
         noise for what the kernel read off its own SQL, which is about the people who were charged
         (discreet.synth.measure.sealing). The charge is durable before the engine runs, which happens once at most for it; the model, or the failure, is
@@ -55,7 +55,7 @@ def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent
             free = free_bill(balance_of(desk.ledger, ready.payer))
             return _finished(ready, saved, free, started)
         charge = Charge(
-            ready.funds.quote,
+            ready.budget.quote,
             request.request_id,
             request.body,
             note=f"synthetic copy of {ready.outline.table.name} by {ready.method_words}",
@@ -82,10 +82,12 @@ def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent
 
 
 def _fitted(ready: PreparedSynthesis, desk: Desk, reader: PaidReader, progress: Progress) -> Saved:
-    funds, outline, engine, rng = ready.funds, ready.outline, desk.engine, desk.rng
+    budget, outline, engine, rng = ready.budget, ready.outline, desk.engine, desk.rng
     progress(0, 1, "reading the table")
-    means = Means(engine, reader, funds.learning, funds.threshold_delta, ready.source, rng)
-    learned = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
+    context = LearningContext(
+        engine, reader, budget.learning, budget.threshold_delta, ready.source, rng
+    )
+    learned = learn(outline, context, lambda what: progress(0, 1, what), stems=True)
     encoding = learned.encoding
     if not encoding.coded:
         raise InvalidInput(
@@ -96,8 +98,8 @@ def _fitted(ready: PreparedSynthesis, desk: Desk, reader: PaidReader, progress: 
     codes = seal_codes(outline.scan, engine, encoding.coded)
     ready.source.check(codes.source)
     counter = store_codes(reader, codes)
-    door = PrivateMarginals(counter, codes.shape, funds.fitting, codes.unit, rng)
-    fitted = _fit(ready, door, progress)
+    marginals = PrivateMarginals(counter, codes.shape, budget.fitting, codes.unit, rng)
+    fitted = _fit(ready, marginals, progress)
     trusted = fitted.trusted
     notices = (*outline.notices, *learned.notices, *fitted.words, *trusted.words)
     private = bool(getattr(rng, "private", True))
@@ -106,22 +108,27 @@ def _fitted(ready: PreparedSynthesis, desk: Desk, reader: PaidReader, progress: 
     return Saved(encoding, trusted.model, trusted.measured, ready.rules, facts)
 
 
-def _fit(ready: PreparedSynthesis, door: PrivateMarginals, progress: Progress) -> Fitted:
-    options = _options(ready, door.shape)
+def _fit(ready: PreparedSynthesis, marginals: PrivateMarginals, progress: Progress) -> Fitted:
+    options = _options(ready, marginals.shape)
     if len(ready.methods) > 1:
         candidates = [
             (name, lambda d, p, method=method: method.fit(d, progress=p, **options))
             for name, method in ready.methods
         ]
-        return choose_method(door, candidates, progress=progress)
+        return choose_method(marginals, candidates, progress=progress)
     ((name, method),) = ready.methods
     if method.fit is not automatic.fit:
         return Fitted(
-            fit_trusted(door, name, lambda: method.fit(door, progress=progress, **options)), name
+            fit_trusted(
+                marginals, name, lambda: method.fit(marginals, progress=progress, **options)
+            ),
+            name,
         )
-    picked = automatic.pick(door)
+    picked = automatic.pick(marginals)
     trusted = fit_trusted(
-        picked.door, picked.name, lambda: automatic.fit_picked(picked, progress=progress, **options)
+        picked.marginals,
+        picked.name,
+        lambda: automatic.fit_picked(picked, progress=progress, **options),
     )
     return Fitted(trusted, picked.name, (picked.words,), 1 - automatic.COUNT)
 
@@ -143,10 +150,10 @@ def _without_data(ready: PreparedSynthesis, rng: Rng, progress: Progress) -> Sav
         raise InvalidInput("No column of this table has declared values to choose from.")
     ((name, method),) = ready.methods
     broken = NoRows(InternalError("a method that reads no data asked for some"))
-    purse = MarginalBudget(Fraction(1), concentrated=False)
-    door = PrivateMarginals(broken, encoding.shape, purse, ready.unit, rng)
+    budget = MarginalBudget(Fraction(1), concentrated=False)
+    marginals = PrivateMarginals(broken, encoding.shape, budget, ready.unit, rng)
     options = {"rows": ready.request.rows, **ready.request.options}
-    model = method.fit(door, progress=progress, **options)
+    model = method.fit(marginals, progress=progress, **options)
     notices = (*ready.outline.notices, "No row was read: the values are random.")
     return Saved(encoding, model, (), ready.rules, _facts(ready, name, notices, private=True))
 
@@ -160,15 +167,15 @@ def _facts(
     part: Fraction = Fraction(1),
 ) -> dict[str, Any]:
     """Return what a saved model says about where it comes from: public, or paid for."""
-    funds = ready.funds
+    budget = ready.budget
     return {
         "dataset": ready.payer.dataset,
         "method": method,
         "options": dict(ready.request.options),
-        "cost": {"epsilon": str(ready.request.epsilon.value), "delta": str(funds.delta.value)},
+        "cost": {"epsilon": str(ready.request.epsilon.value), "delta": str(budget.delta.value)},
         "purse": {
-            "amount": str(funds.fitting.amount * part),
-            "concentrated": funds.purse.concentrated,
+            "amount": str(budget.fitting.amount * part),
+            "concentrated": budget.whole.concentrated,
         },
         "unit": {"rows": ready.unit.rows, "replaced": ready.unit.replaced},
         "accepted": ready.outline.dataset.accepted,

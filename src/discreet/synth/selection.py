@@ -17,7 +17,7 @@ from discreet.core.arrays import Integers
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Shape
-from discreet.synth.measure.part_door import PartDoor
+from discreet.synth.measure.partial_marginals import PartialMarginals
 from discreet.synth.measure.private_marginals import Counter, PrivateMarginals, Scores
 from discreet.synth.models.model import Model
 from discreet.synth.report.quality_scope import CELLS, ComparisonScope
@@ -38,7 +38,7 @@ MOST = 8
 
 
 def choose_method(
-    door: PrivateMarginals,
+    marginals: PrivateMarginals,
     candidates: Sequence[Candidate],
     *,
     progress: Progress = silent,
@@ -47,7 +47,7 @@ def choose_method(
 
     It has the noisy tables behind its model; what the others measured is not in it.
 
-    Guarantee: everything passes through `door`, in shares that add up to 1: FOR_CHOICE for the
+    Guarantee: everything passes through `marginals`, in shares that add up to 1: FOR_CHOICE for the
         selection and (1 - FOR_CHOICE) / k for each fit. The score of a candidate is minus the sum over W
         tables of the L1 distance between exact counts and fixed whole numbers (its fitted tables,
         paid for already). One row more or less changes one cell of each table by 1, so every
@@ -55,17 +55,17 @@ def choose_method(
     """
     names = [name for name, _ in candidates]
     check_choice(names)
-    tables = pairs_of(door.shape)
+    tables = pairs_of(marginals.shape)
     each = (1 - FOR_CHOICE) / len(candidates)
     fits = []
     for i, (name, fit) in enumerate(candidates):
         told = _stretch(progress, i, len(candidates), name)
         told(0, 1, "fitting")
-        part = PartDoor(door, each)
+        part = PartialMarginals(marginals, each)
         fits.append(fit_trusted(part, name, partial(fit, part, told)))
     progress(STEPS - 1, STEPS, "choosing")
     scores = _scores([fit.model for fit in fits], tables)
-    picked = door.choose(scores, sensitivity=len(tables), share=FOR_CHOICE)
+    picked = marginals.choose(scores, sensitivity=len(tables), share=FOR_CHOICE)
     progress(STEPS, STEPS, "chosen")
     words = (
         f"'{names[picked]}' was chosen among {', '.join(names)} by a paid selection: "

@@ -37,7 +37,7 @@ class TrustedFit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """A trusted fit, the method behind it, and the part of the purse that it got."""
+    """A trusted fit, the method behind it, and the part of the budget that it got."""
 
     trusted: TrustedFit
     method: str
@@ -45,7 +45,7 @@ class Fitted:
     part: Fraction = Fraction(1)
 
 
-def fit_trusted(door: PrivateMarginals, name: str, fit: Callable[[], Model]) -> TrustedFit:
+def fit_trusted(marginals: PrivateMarginals, name: str, fit: Callable[[], Model]) -> TrustedFit:
     """Return the model of `fit`, or independent columns where it cannot be trusted.
 
     Guarantee: what decides is noisy and paid for, or arithmetic on it. Columns that were not
@@ -53,22 +53,22 @@ def fit_trusted(door: PrivateMarginals, name: str, fit: Callable[[], Model]) -> 
     """
     try:
         model = fit()
-        checked = agreement(door.measured, model)
+        checked = agreement(marginals.measured, model)
     except _BROKEN:
-        return _simpler(door, f"The method '{name}' could not be fitted to its noisy tables")
+        return _simpler(marginals, f"The method '{name}' could not be fitted to its noisy tables")
     if checked.holds:
-        return TrustedFit(model, tuple(door.measured), checked)
+        return TrustedFit(model, tuple(marginals.measured), checked)
     return _simpler(
-        door, f"The model of '{name}' lay farther from its noisy tables than noise explains"
+        marginals, f"The model of '{name}' lay farther from its noisy tables than noise explains"
     )
 
 
-def _simpler(door: PrivateMarginals, why: str) -> TrustedFit:
-    tables = single_tables(door, door.measured)
-    model = smooth_columns(door.shape, tables)
+def _simpler(marginals: PrivateMarginals, why: str) -> TrustedFit:
+    tables = single_tables(marginals, marginals.measured)
+    model = smooth_columns(marginals.shape, tables)
     checked = agreement(tables, model)
     if not checked.holds:
-        model = plain_columns(door.shape, tables)
+        model = plain_columns(marginals.shape, tables)
         checked = agreement(tables, model)
     words = (
         f"{why}: the copy was made of single columns instead, and keeps no dependence between "

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Shape
 
-Wanted: TypeAlias = Sequence[Sequence[str | int]]
+WorkloadSpec: TypeAlias = Sequence[Sequence[str | int]]
 """Lists of columns, by name or by position."""
 
 MOST_CELLS = 50_000
@@ -23,7 +23,7 @@ MOST_MARGINALS = 600
 """Triples are asked for by default when there are at most this many, else pairs."""
 
 
-def find_workload(shape: Shape, wanted: Wanted | None) -> list[Columns]:
+def find_workload(shape: Shape, wanted: WorkloadSpec | None) -> list[Columns]:
     """Return the marginals of a workload, ascending; all triples or pairs where none is declared.
 
     >>> find_workload(Shape(("a", "b", "c"), (2, 2, 2)), [["c", "a"]])

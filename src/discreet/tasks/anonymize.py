@@ -45,7 +45,7 @@ def anonymize(
 
     Guarantee: none; the dataset stays marked. (docs/anonymize.md)
     """
-    wish = AnonymizeRequest.of(
+    request = AnonymizeRequest.of(
         k=k,
         quasi=tuple(quasi),
         sensitive=sensitive,
@@ -66,7 +66,7 @@ def anonymize(
     )
     return anonymize_file(
         str(source),
-        wish,
+        request,
         remember=_ledger_of,
         where=where,
         out=None if out is None else Path(out),

@@ -1,5 +1,7 @@
-"""A bare file made ready for a copy or a model: declared, its types and ranges paid for, the rest of the budget
-named; a command that is refused before anything is paid leaves no declaration."""
+"""A bare file made ready for a copy or a model: declared, its types and ranges paid for.
+
+What is left of the budget is named; a command that is refused before anything is paid leaves no declaration.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def init(
     progress: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Return what was proposed for these files or tables, after writing it as a discreet.toml."""
-    wish = InitRequest.of(
+    request = InitRequest.of(
         *files,
         out=Path(out),
         epsilon=epsilon,
@@ -46,7 +46,7 @@ def init(
     def look(engine: Engine, text: str) -> None:
         lost.update(_lost(engine, text, Path(out)))
 
-    proposal = propose_file(wish, progress=progress, look=look)
+    proposal = propose_file(request, progress=progress, look=look)
     return {**summary(proposal, Path(out)), "lost": lost}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.api.review import SeenTable, see_table
 from discreet.catalog.declare.change_file import change_file, text_of
-from discreet.catalog.declare.columns import Settings, accepted, hidden, with_columns
+from discreet.catalog.declare.columns import ColumnSettings, accepted, hidden, with_columns
 from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
 from discreet.catalog.read.policy_file import meant_file
 from discreet.core.path import FollowedPath
@@ -86,17 +86,17 @@ def review(
     >>> discreet.review("discreet.toml", accept=["age"])["todo"]            # doctest: +SKIP
     []
     """
-    wish = ReviewRequest(
+    request = ReviewRequest(
         config=meant_file(config), accept_safe=accept_safe, accept=accept, hide=hide
     )
-    tables = look(wish.config, progress=progress)
-    return decide(wish, tables)
+    tables = look(request.config, progress=progress)
+    return decide(request, tables)
 
 
-def decide(wish: ReviewRequest, tables: Sequence[ReviewedTable]) -> dict[str, Any]:
+def decide(request: ReviewRequest, tables: Sequence[ReviewedTable]) -> dict[str, Any]:
     """Return what was decided, after writing it into the file."""
-    chosen = [_choices(wish, each) for each in tables]
-    _refuse_unknown(wish, tables)
+    chosen = [_choices(request, each) for each in tables]
+    _refuse_unknown(request, tables)
     if any(chosen):
 
         def edit(text: str) -> str:
@@ -106,9 +106,9 @@ def decide(wish: ReviewRequest, tables: Sequence[ReviewedTable]) -> dict[str, An
                     text = with_columns(text, dataset, table, changes)
             return text
 
-        change_file(wish.config, edit)
+        change_file(request.config, edit)
     return {
-        "config": str(wish.config),
+        "config": str(request.config),
         "tables": {
             f"{each.declared.dataset}.{each.declared.table.name}": _told(each, changes)
             for each, changes in zip(tables, chosen, strict=True)
@@ -117,14 +117,16 @@ def decide(wish: ReviewRequest, tables: Sequence[ReviewedTable]) -> dict[str, An
     }
 
 
-def _choices(wish: ReviewRequest, each: ReviewedTable) -> dict[str, Callable[[Settings], Settings]]:
-    found: dict[str, Callable[[Settings], Settings]] = {}
-    if wish.accept_safe:
+def _choices(
+    request: ReviewRequest, each: ReviewedTable
+) -> dict[str, Callable[[ColumnSettings], ColumnSettings]]:
+    found: dict[str, Callable[[ColumnSettings], ColumnSettings]] = {}
+    if request.accept_safe:
         found |= dict.fromkeys(each.safe, accepted)
     for column in (c.column for c in each.seen.columns):
-        if _named(wish.accept, each, column.name):
+        if _named(request.accept, each, column.name):
             found[column.name] = accepted
-        if _named(wish.hide, each, column.name):
+        if _named(request.hide, each, column.name):
             found[column.name] = hidden
     return found
 
@@ -135,17 +137,17 @@ def _named(words: Sequence[str], each: ReviewedTable, column: str) -> bool:
     return any(word.lower() == name.lower() for word in words for name in names)
 
 
-def _refuse_unknown(wish: ReviewRequest, tables: Sequence[ReviewedTable]) -> None:
-    for word in (*wish.accept, *wish.hide):
+def _refuse_unknown(request: ReviewRequest, tables: Sequence[ReviewedTable]) -> None:
+    for word in (*request.accept, *request.hide):
         if not any(_named((word,), t, c.column.name) for t in tables for c in t.seen.columns):
             raise UnknownName(f"No declared table has a column '{word}'.")
-    both = {word.lower() for word in wish.accept} & {word.lower() for word in wish.hide}
+    both = {word.lower() for word in request.accept} & {word.lower() for word in request.hide}
     if both:
         raise InvalidInput("A column is accepted or hidden, not both.")
 
 
 def _told(
-    each: ReviewedTable, changes: Mapping[str, Callable[[Settings], Settings]]
+    each: ReviewedTable, changes: Mapping[str, Callable[[ColumnSettings], ColumnSettings]]
 ) -> dict[str, Any]:
     seen = each.seen.to_json()
     done = {name: "hidden" if change is hidden else "accepted" for name, change in changes.items()}

@@ -36,9 +36,9 @@ from discreet.api import Curator, renew_budget
 from discreet.api import open as open_curator
 from discreet.catalog.period import Every
 from discreet.catalog.read.policy_file import meant_file
-from discreet.core.machine.whole_file import write_whole
-from discreet.core.requests.asked import AskedField, FieldKind, asked_fields
-from discreet.core.requests.question import SCHEDULED, QuestionAsked
+from discreet.core.machine.atomic_file import write_whole
+from discreet.core.requests.question import SCHEDULED, QuestionFields
+from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.spec import parse_spec
@@ -74,14 +74,14 @@ _TYPES: dict[FieldKind, Any] = {
 }
 
 
-def _written(each: AskedField) -> tuple[Any, Any]:
+def _written(each: RequestField) -> tuple[Any, Any]:
     """Return type and facts of a field of a question, under its option's name where it has one."""
     kind = _TYPES[each.kind] if each.required else _TYPES[each.kind] | None
     return kind, Field(default=each.default, alias=each.option.removeprefix("--") or None)
 
 
 _ASKED: Any = {
-    name: _written(each) for name, each in asked_fields(QuestionAsked, only=SCHEDULED).items()
+    name: _written(each) for name, each in request_fields(QuestionFields, only=SCHEDULED).items()
 }
 _Question: Any = create_model("_Question", __base__=_Line, **_ASKED)
 

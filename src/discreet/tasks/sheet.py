@@ -18,7 +18,7 @@ from discreet.catalog.outline import outline
 from discreet.core.numbers import counted, plain
 from discreet.core.schema import Dataset
 from discreet.core.unit import Neighbours
-from discreet.report import Document, Grid, Section, Words
+from discreet.report import Document, Grid, Paragraph, Section
 
 ASKED_OF_PEOPLE = (
     "What is the purpose of the processing, and why is it necessary and proportionate to it (Art. 35 (7) a, b)?",
@@ -55,24 +55,26 @@ def _section(curator: Curator, dataset: Dataset) -> Section:
     meaning = explain(budget.epsilon)
     replaced = dataset.neighbours is Neighbours.REPLACE_ONE
     blocks: list[Any] = [
-        Words(f"Protected: {facts['protects']}. The promise compares the data with and without one of them"
+        Paragraph(f"Protected: {facts['protects']}. The promise compares the data with and without one of them"
               + (", one replaced by another." if replaced else ".")),
-        Words(
+        Paragraph(
             f"In all, whatever is asked by whomever, at most epsilon {plain(budget.epsilon.value)}"
             + (f" and delta {plain(budget.delta.value)}" if budget.delta.value else "")
             + f" is lost; {spent['epsilon']['spent']:g} is spent. {meaning.text}"
         ),
     ]  # fmt: skip
     if budget.renewal is not None:
-        blocks.append(Words(f"This budget {budget.renewal.words(budget.epsilon)}", warning=True))
+        blocks.append(
+            Paragraph(f"This budget {budget.renewal.words(budget.epsilon)}", warning=True)
+        )
     if dataset.accepted:
         blocks.append(
-            Words("Domains were read from the data and declared public unseen.", warning=True)
+            Paragraph("Domains were read from the data and declared public unseen.", warning=True)
         )
     if spent["exposures"]:
         exposed = ", ".join(spent["exposed"]) or "some columns"
         blocks.append(
-            Words(
+            Paragraph(
                 f"{counted(spent['exposures'], 'release')} without any guarantee. They exposed: {exposed}.",
                 warning=True,
             )
@@ -156,7 +158,7 @@ def _outside() -> Section:
         "Not inside the promise: what is learnt about groups and holds for a person who never took part; releases without a guarantee, listed above; "
         "how long answers take; other data sets with the same people; whoever can read the rows themselves."
     )
-    return Section("What remains", (Words(words, warning=True),))
+    return Section("What remains", (Paragraph(words, warning=True),))
 
 
 def _open_questions() -> Section:

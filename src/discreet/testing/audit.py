@@ -1,4 +1,4 @@
-"""How much privacy a mechanism loses at the very least, measured from its outcomes."""
+"""Privacy auditing in tests: a lower bound on the epsilon of a mechanism whose outcomes are whole numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that force what a table says, however rare."""
+"""Random words that make an alias table draw a chosen value."""
 
 from __future__ import annotations
 

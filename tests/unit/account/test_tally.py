@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.account.pure import PureAccountant, Spend
-from discreet.account.tally import SampledPart, Tally, is_private, tally
+from discreet.account.tally import EventTally, SampledPart, is_private, tally
 from discreet.account.zcdp import Concentration, ZcdpAccountant
 from discreet.core.event import (
     Composed,
@@ -47,7 +47,7 @@ def test_sampled_soft_parts_are_counted_not_copied():
     found = tally(Repeated(Sampled(inner, Fraction(1, 10)), 10**9))
     assert found.sampled == (SampledPart(tally(inner), Fraction(1, 10), 10**9),)
     assert found.rho is None
-    assert found.times(0) == Tally()
+    assert found.times(0) == EventTally()
 
 
 def test_privacy_is_looked_for_at_every_depth():

@@ -51,7 +51,7 @@ class Memory:
         self.told.append((self.place, dataset, NonPrivate(reason, columns)))
 
 
-def wish(**more):
+def request(**more):
     return AnonymizeRequest.of(
         **({"k": 4, "quasi": QUASI, "redact": ["name"], "suppress": 0.1} | more)
     )
@@ -64,7 +64,7 @@ def made(tmp_path_factory):
     memory = Memory(out)
     found = anonymize_file(
         str(source),
-        wish(sensitive="ill"),
+        request(sensitive="ill"),
         remember=memory,
         out=out,
         report=folder / "why.html",
@@ -156,7 +156,7 @@ def test_a_second_copy_is_told_that_it_is_one(made):
     _, memory, folder = made
     memory.out = folder / "again.parquet"
     again = anonymize_file(
-        str(folder / "people.csv"), wish(), remember=memory, out=folder / "again.parquet"
+        str(folder / "people.csv"), request(), remember=memory, out=folder / "again.parquet"
     )
     assert "1 earlier release of" in again.to_json()["notices"][-1]
     assert pq.read_table(folder / "again.parquet").num_rows == again.made.table.num_rows
@@ -168,7 +168,7 @@ def test_a_telling_column_is_noticed(made):
     _, memory, folder = made
     memory.out = folder / "third.csv"
     found = anonymize_file(
-        str(folder / "people.csv"), wish(redact=[]), remember=memory, out=folder / "third.csv"
+        str(folder / "people.csv"), request(redact=[]), remember=memory, out=folder / "third.csv"
     )
     assert any("another value of name" in notice for notice in found.to_json()["notices"])
 
@@ -186,14 +186,14 @@ def test_a_telling_column_is_noticed(made):
 )
 def test_what_makes_no_sense_is_refused(opened, changes, said):
     with pytest.raises(InvalidInput, match=said):
-        run(opened, wish(**changes))
+        run(opened, request(**changes))
 
 
 def test_a_refusal_leaves_nothing(tmp_path):
     source, out = people(tmp_path, rows=8), tmp_path / "copy.csv"
     memory = Memory(out)
     with pytest.raises(InvalidInput, match="needs 9 rows"):
-        anonymize_file(str(source), wish(k=9), remember=memory, out=out)
+        anonymize_file(str(source), request(k=9), remember=memory, out=out)
     assert memory.told == []
     assert not out.exists()
     assert not (tmp_path / "discreet.toml").exists()
@@ -202,7 +202,7 @@ def test_a_refusal_leaves_nothing(tmp_path):
 def test_a_hierarchy_that_does_not_cover_a_value(opened, tmp_path):
     (tmp_path / "zip.csv").write_text("02130;*\n")
     with pytest.raises(InvalidInput, match="does not cover") as error:
-        run(opened, wish(hierarchies=tmp_path))
+        run(opened, request(hierarchies=tmp_path))
     assert "0214" not in str(error.value)
 
 
@@ -210,7 +210,7 @@ def test_the_copy_must_not_replace_the_original(tmp_path):
     source = people(tmp_path, rows=8)
     for out, said in ((source, "must not replace"), (tmp_path / "copy.xlsx", "neither")):
         with pytest.raises(InvalidInput, match=said):
-            anonymize_file(str(source), wish(), remember=Memory(source), out=out)
+            anonymize_file(str(source), request(), remember=Memory(source), out=out)
     assert source.read_text().startswith(HEADER)
 
 
@@ -221,7 +221,7 @@ def test_if_the_ledger_fails_nothing_is_written(tmp_path):
         raise InvalidInput("The ledger is on fire.")
 
     with pytest.raises(InvalidInput, match="on fire"):
-        anonymize_file(str(source), replace(wish(), k=2), remember=broken, out=out)
+        anonymize_file(str(source), replace(request(), k=2), remember=broken, out=out)
     assert not out.exists()
 
 
@@ -247,11 +247,11 @@ def test_another_method_is_proposed_where_it_loses_less(made):
 
 def test_a_copy_that_is_close_by_the_hierarchy_of_its_sensitive_column(opened, tmp_path):
     (tmp_path / "ill.csv").write_text("flu;lung;*\ncold;lung;*\n")
-    close = wish(sensitive="ill", t=0.05, distance="hierarchical", hierarchies=tmp_path)
+    close = request(sensitive="ill", t=0.05, distance="hierarchical", hierarchies=tmp_path)
     found = run(opened, close)
     (varied,) = found.after.diversity
     # Both illnesses are of the lung, so moving between them is half as far as equal distance says.
     assert varied.hierarchical_t == pytest.approx(varied.t / 2)
     assert varied.hierarchical_t <= 0.05 + 1e-9
     assert "hierarchical distance" in found.result.conditions
-    assert run(opened, wish(sensitive="ill", t=0.05)).result.classes <= found.result.classes
+    assert run(opened, request(sensitive="ill", t=0.05)).result.classes <= found.result.classes

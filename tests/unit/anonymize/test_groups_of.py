@@ -21,8 +21,8 @@ def engine(tmp_path_factory):
 
 
 def _groups(engine, quasi, *, sensitive=None, where=None):
-    wish = AnonymizeRequest.of(k=1, quasi=quasi, sensitive=sensitive)
-    return groups_of(narrowed(engine, "rows", "rows", where=where), wish)
+    request = AnonymizeRequest.of(k=1, quasi=quasi, sensitive=sensitive)
+    return groups_of(narrowed(engine, "rows", "rows", where=where), request)
 
 
 def test_the_engine_counts_what_arrays_count(engine):

@@ -87,7 +87,7 @@ def by_the_server(place):
             curator=lambda: curator, advance=lambda *_: None, folder=place / "scratch"
         )
         bench.folder.mkdir(exist_ok=True)
-        return in_child.make(bench, state=place / "state", table="people", where=None, wish=WISH)
+        return in_child.make(bench, state=place / "state", table="people", where=None, request=WISH)
 
 
 def left(place):

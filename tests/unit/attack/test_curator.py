@@ -5,17 +5,17 @@ import pytest
 
 from discreet.attack.curator import (
     BOOLEAN,
-    Exhibit,
+    AttackTable,
     curated,
     curator_over,
     part_of,
-    staged,
     synthetic_copy,
+    temporary_town,
     whole_numbers,
 )
 from discreet.errors import BudgetExceeded
 
-BITS = Exhibit(
+BITS = AttackTable(
     pa.table({"place": list(range(40)), "secret": [True, False] * 20}),
     {"place": whole_numbers(0, 39), "secret": BOOLEAN},
 )
@@ -31,7 +31,7 @@ def test_a_real_curator_answers_charges_and_stops():
 
 
 def test_a_public_table_multiplies_the_noise_by_its_copies():
-    subsets = Exhibit(
+    subsets = AttackTable(
         pa.table({"place": [0, 0, 1], "subset": [0, 1, 0]}),
         {"place": whole_numbers(0, 39), "subset": whole_numbers(0, 1)},
         public_copies=2,
@@ -57,7 +57,7 @@ def test_a_synthetic_copy_has_the_columns_and_rows_of_the_table():
 
 
 def test_the_town_is_gone_afterwards_and_its_budget_is_real():
-    with staged(300, tables=("people",)) as made:
+    with temporary_town(300, tables=("people",)) as made:
         folder = made.folder
         with curated(made.toml, epsilon=2.5) as curator:
             answer = curator.query("SELECT COUNT(*) AS n FROM people", epsilon=2.0)

@@ -7,7 +7,7 @@ from discreet.attack.audit.audit import Audit
 from discreet.client.results import RemoteReport, RemoteSynthetic
 from discreet.core.shown.budget_report import BudgetReport
 from discreet.core.shown.lines import LONGEST, MOST, ShownInLines, lines_html
-from discreet.report import Document, Section, Words
+from discreet.report import Document, Paragraph, Section
 
 NASTY = "<script>alert('x')</script>"
 
@@ -25,7 +25,7 @@ def test_a_notebook_gets_escaped_text():
         lines_html([(NASTY, NASTY)]),
         Toy((NASTY, NASTY))._repr_html_(),
         BudgetReport(datasets={NASTY: spent(1)})._repr_html_(),
-        Document(NASTY, NASTY, NASTY, (Section(NASTY, (Words(NASTY),)),))._repr_html_(),
+        Document(NASTY, NASTY, NASTY, (Section(NASTY, (Paragraph(NASTY),)),))._repr_html_(),
         RemoteReport(NASTY.encode())._repr_html_(),
         remote_copy(notices=[NASTY])._repr_html_(),
     ):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from discreet.core.region import EVERYONE
-from discreet.kernel.codes import Codes, codes_of
+from discreet.kernel.codes import SelectedCodes, codes_of
 from discreet.kernel.derive.facts import facts_of
 from discreet.kernel.derive.rows import Rows
 from discreet.kernel.derive.scans import dataset_of, region_of
@@ -27,14 +27,14 @@ VISITS = (
 )
 
 
-def codes(sql: str, *sizes: int) -> Codes:
+def codes(sql: str, *sizes: int) -> SelectedCodes:
     """Return what both parsers' trees do, which must be the same."""
     found, other = (codes_of(tree, sizes, SCANS) for tree in trees(sql))
     assert found == other
     return found
 
 
-def stored(sql: str, *sizes: int) -> Codes:
+def stored(sql: str, *sizes: int) -> SelectedCodes:
     """Return what a statement does that only DuckDB can run."""
     return codes_of(duckdb_tree(sql), sizes, SCANS)
 
@@ -54,7 +54,7 @@ def stored(sql: str, *sizes: int) -> Codes:
 )
 def test_the_range_of_a_code_is_read_off(term: str, size: int) -> None:
     sql = f"SELECT {term} AS c0 FROM {ROWS} WHERE t.c0 IS NOT NULL AND t.c6 IS NOT NULL"
-    assert codes(sql, size) == Codes(1, ("town.rows",), person=False)
+    assert codes(sql, size) == SelectedCodes(1, ("town.rows",), person=False)
     with pytest.raises(Unfit, match="leave its table"):
         codes(sql, size - 1)
 
@@ -91,7 +91,7 @@ def test_other_texts_have_no_place(text: str) -> None:
 
 def test_rows_of_people_are_those_that_the_sql_keeps() -> None:
     found = stored(f"SELECT p.p0 AS c0 FROM {VISITS}", 3)
-    assert found == Codes(3, ("clinic.visits",), person=True)
+    assert found == SelectedCodes(3, ("clinic.visits",), person=True)
     assert dataset_of(found, SCANS.tables) == CLINIC
     none = region_of(found, SCANS.tables, lambda *_: None, lambda *_: EVERYONE)
     assert none == EVERYONE
@@ -238,7 +238,7 @@ def test_people_may_be_in_two_tables_and_rows_as_units_in_one() -> None:
     visits = f"(SELECT b.u AS u FROM {BOUNDED_VISITS} AS b WHERE b.n <= 3) AS v"
     people = '(SELECT p.u AS u FROM canon."clinic.people" AS p WHERE p.r <= 2) AS p'
     found = codes(f"SELECT 0 AS c0 FROM {visits} INNER JOIN {people} ON v.u = p.u", 1)
-    assert found == Codes(6, ("clinic.visits", "clinic.people"), person=True)
+    assert found == SelectedCodes(6, ("clinic.visits", "clinic.people"), person=True)
 
     class TwoAtOnce:
         """A relation over two private tables without a person, which no join makes."""

@@ -16,7 +16,7 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.kernel.look import canonical
-from discreet.kernel.seal import Asked
+from discreet.kernel.seal import MeasureDraft
 from discreet.kernel.seal import exact_of as measure_of
 from discreet.kernel.sensitivity import Bound, Kind
 from discreet.release.sealing import seal
@@ -79,7 +79,10 @@ def test_it_hides_itself():
 
 def test_centred_and_squared_sums_from_what_the_engine_added():
     outputs = (30, 2, 500)
-    centred, squares = Asked(Kind.CENTRED, (0, 1), 120), Asked(Kind.SQUARES, (2, 0, 1), 120)
+    centred, squares = (
+        MeasureDraft(Kind.CENTRED, (0, 1), 120),
+        MeasureDraft(Kind.SQUARES, (2, 0, 1), 120),
+    )
     assert measure_of(centred, Bound(Kind.CENTRED, -120, 120), outputs) == 2 * 30 - 120 * 2
     found = measure_of(squares, Bound(Kind.SQUARES, 0, 14_400), outputs)
     assert found == 4 * 500 - 4 * 120 * 30 + 120**2 * 2

@@ -29,8 +29,8 @@ from discreet.engine.base import Exact, PaidReader
 from discreet.kernel import look as looking
 from discreet.kernel.look import ExactResults, Noisy, canonical, exact, look, noised
 from discreet.kernel.mechanism import Mechanisms, Selection, Top
-from discreet.kernel.rehearsal import SeedWish
-from discreet.kernel.seal import Asked, Draft, Read, sealed
+from discreet.kernel.rehearsal import SeedRequest
+from discreet.kernel.seal import Draft, MeasureDraft, Read, sealed
 from discreet.kernel.sensitivity import Kind
 from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.laws import LaplaceLaw
@@ -58,11 +58,13 @@ HALF = Fraction(1, 2)
 CHOSEN = Selection(HALF, Fraction(1), 4, sensitivity=HALF)
 
 
-def read(keys: str = "", *, measures: dict[str, Asked] | None = None, choice: str | None = None):
+def read(
+    keys: str = "", *, measures: dict[str, MeasureDraft] | None = None, choice: str | None = None
+):
     shown = "".join(f"t.{key} AS k{i}, " for i, key in enumerate(keys.split()))
     by = f" GROUP BY {', '.join(str(i + 1) for i in range(len(keys.split())))}" if keys else ""
     sql = f'SELECT {shown}COUNT(*) AS r0 FROM canon."town.rows" AS t{by}'
-    asked = {"m0": Asked(Kind.ROWS, (0,))} if measures is None else measures
+    asked = {"m0": MeasureDraft(Kind.ROWS, (0,))} if measures is None else measures
     return sealed(Draft(sql, {} if choice else asked, choice), duckdb_tree(sql), SCANS)
 
 
@@ -116,7 +118,7 @@ def test_private_groups_come_by_their_keys_and_missing_ones_first() -> None:
 
 def test_private_groups_are_those_of_the_read_that_counts_units() -> None:
     """The other one may hold more: a threshold was made for the first one's only."""
-    other = read("c1", measures={"m1": Asked(Kind.ROWS, (0,))})
+    other = read("c1", measures={"m1": MeasureDraft(Kind.ROWS, (0,))})
     tables = [table(["a"], [3]), table(["a", "b"], [4, 5])]
     found = exactly([read("c1"), other], tables, (LETTERS,))
     assert (found.groups, found.measures) == ((("a",),), {"m0": [3], "m1": [4]})
@@ -383,16 +385,16 @@ class NoWords:
 
 
 def test_a_rehearsal_is_noise_of_its_seed_over_public_rows_only() -> None:
-    wish = SeedWish(7, "how many?")
+    request = SeedRequest(7, "how many?")
     laplace = Mechanisms({"m0": LAPLACE}, {})
     shown = replace(read("c1"), public_rows=True)
     first, again = (
-        looked(laplace, [("a",), ("b",)], found=shown, rehearsal=wish, rng=NoWords())
+        looked(laplace, [("a",), ("b",)], found=shown, rehearsal=request, rng=NoWords())
         for _ in range(2)
     )
     assert first == again
     with pytest.raises(Unfit, match="nobody declared public"):
-        looked(laplace, [("a",)], rehearsal=wish, reader=Answering())
+        looked(laplace, [("a",)], rehearsal=request, reader=Answering())
     with pytest.raises(AssertionError, match="noise of another kind"):
         looked(laplace, [("a",)], rng=NoWords())
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from discreet.kernel.rehearsal import SeedWish, words_for
-from discreet.kernel.seal import Asked, Draft, Read, sealed
+from discreet.kernel.rehearsal import SeedRequest, words_for
+from discreet.kernel.seal import Draft, MeasureDraft, Read, sealed
 from discreet.kernel.sensitivity import Kind
 from discreet.kernel.trees.nodes import Unfit
 from kernel_kit import SCANS, duckdb_tree
 
-WISH = SeedWish(7, "how many?")
+WISH = SeedRequest(7, "how many?")
 
 
 def read(*, public: bool) -> Read:
     sql = 'SELECT COUNT(*) AS r0 FROM canon."town.rows" AS t'
-    found = sealed(Draft(sql, {"m0": Asked(Kind.ROWS, (0,))}), duckdb_tree(sql), SCANS)
+    found = sealed(Draft(sql, {"m0": MeasureDraft(Kind.ROWS, (0,))}), duckdb_tree(sql), SCANS)
     return replace(found, public_rows=public)
 
 
@@ -50,8 +50,8 @@ def test_as_many_words_come_as_were_asked_for(count: int) -> None:
 
 def test_other_seeds_questions_and_calls_have_other_words() -> None:
     shown = [read(public=True)]
-    wishes = [WISH, SeedWish(8, "how many?"), SeedWish(7, "how much?")]
-    drawn = [word for wish in wishes for word in words_for(wish, shown).words(50).tolist()]
+    wishes = [WISH, SeedRequest(8, "how many?"), SeedRequest(7, "how much?")]
+    drawn = [word for request in wishes for word in words_for(request, shown).words(50).tolist()]
     again = words_for(WISH, shown)
     again.words(50)
     drawn += again.words(50).tolist()

@@ -17,7 +17,7 @@ from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Sele
 from discreet.core.unit import Neighbours
 from discreet.kernel.derive.scans import CatalogScans
 from discreet.kernel.mechanism import Mechanisms, Selection, Top
-from discreet.kernel.seal import Asked, Draft, Read, admit, exact_of, parse, sealed
+from discreet.kernel.seal import Draft, MeasureDraft, Read, admit, exact_of, parse, sealed
 from discreet.kernel.sensitivity import Bound, Kind, Stability
 from discreet.kernel.trees.nodes import Fold, Unfit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
@@ -57,7 +57,7 @@ def sealed_as(draft: Draft, neighbours: Neighbours = ADD) -> Read:
 
 def read(
     outputs: str,
-    asked: dict[str, Asked],
+    asked: dict[str, MeasureDraft],
     *,
     source: str = ROWS,
     key: str = "",
@@ -75,11 +75,11 @@ Sealing: TypeAlias = Callable[[], Read]
 
 
 def counted(name: str = "m0", **settings: Any) -> Sealing:
-    return partial(read, "COUNT(*)", {name: Asked(Kind.ROWS, (0,))}, **settings)
+    return partial(read, "COUNT(*)", {name: MeasureDraft(Kind.ROWS, (0,))}, **settings)
 
 
 def units(name: str = "m0", **settings: Any) -> Sealing:
-    asked = {name: Asked(Kind.UNITS, (0,))}
+    asked = {name: MeasureDraft(Kind.UNITS, (0,))}
     return partial(read, "COUNT(DISTINCT t.u)", asked, **{"source": VISITS, **settings})
 
 
@@ -92,7 +92,7 @@ def admitted_of(proposed: Mechanisms, *reads: Sealing) -> Mechanisms:
 
 
 def bound_of(outputs: str, kind: Kind, places: tuple[int, ...], centre: int = 0) -> Bound:
-    return read(outputs, {"m": Asked(kind, places, centre)}).bounds["m"]
+    return read(outputs, {"m": MeasureDraft(kind, places, centre)}).bounds["m"]
 
 
 # What one row adds, from the clamps.
@@ -271,23 +271,23 @@ def test_groups_need_not_be_numbers_where_there_are_no_bins() -> None:
 @pytest.mark.parametrize(
     ("asked", "value"),
     [
-        (Asked(Kind.SUM, (1,)), 5),
-        (Asked(Kind.ROWS, (2,)), 2),
+        (MeasureDraft(Kind.SUM, (1,)), 5),
+        (MeasureDraft(Kind.ROWS, (2,)), 2),
         # Of x = 2 and 3, centre 7: 2 * 5 - 7 * 2, and (4 - 7)^2 + (6 - 7)^2.
-        (Asked(Kind.CENTRED, (1, 2), 7), -4),
-        (Asked(Kind.CENTRED, (1, 2)), 10),
-        (Asked(Kind.SQUARES, (0, 1, 2), 7), 10),
-        (Asked(Kind.SQUARES, (0, 1, 2), 0), 52),
+        (MeasureDraft(Kind.CENTRED, (1, 2), 7), -4),
+        (MeasureDraft(Kind.CENTRED, (1, 2)), 10),
+        (MeasureDraft(Kind.SQUARES, (0, 1, 2), 7), 10),
+        (MeasureDraft(Kind.SQUARES, (0, 1, 2), 0), 52),
     ],
 )
-def test_a_measure_is_made_of_what_the_engine_added_up(asked: Asked, value: int) -> None:
+def test_a_measure_is_made_of_what_the_engine_added_up(asked: MeasureDraft, value: int) -> None:
     assert exact_of(asked, Bound(asked.kind, 0, 1), (13, 5, 2)) == value
 
 
 @pytest.mark.parametrize(("value", "grains"), [(7, 3), (6, 3), (-7, -4), (0, 0)])
 def test_an_exact_value_is_rounded_down_to_its_grains(value: int, grains: int) -> None:
     two = Bound(Kind.SUM, 0, 2 * 10**8)
-    assert exact_of(Asked(Kind.SUM, (0,)), two, (value,)) == grains
+    assert exact_of(MeasureDraft(Kind.SUM, (0,)), two, (value,)) == grains
 
 
 # Noise and its price.
@@ -424,7 +424,7 @@ BY_SEX = counted(key="t.c1")
         ),
         (
             private(PERCENT),
-            (partial(read, "COUNT(t.c0)", {"m0": Asked(Kind.PRESENT, (0,))}, key="t.c1"),),
+            (partial(read, "COUNT(t.c0)", {"m0": MeasureDraft(Kind.PRESENT, (0,))}, key="t.c1"),),
             "a threshold on something other than units",
         ),
     ],
@@ -520,7 +520,7 @@ def test_the_largest_group_is_chosen_for_the_rows_of_a_unit(
                 partial(
                     read,
                     "COUNT(*); COUNT(*)",
-                    {"m0": Asked(Kind.ROWS, (0,)), "m1": Asked(Kind.ROWS, (1,))},
+                    {"m0": MeasureDraft(Kind.ROWS, (0,)), "m1": MeasureDraft(Kind.ROWS, (1,))},
                     key="t.c1",
                 ),
             ),
@@ -596,11 +596,11 @@ def test_what_was_judged_cannot_be_changed_afterwards() -> None:
     """A planner that keeps its dictionary and swaps a count for a sum gets nothing of it."""
     outputs = f"COUNT(t.c0) AS r0, {SUM.format(LOW_AND_HIGH)} AS r1"
     places = [0]
-    asked = {"m": Asked(Kind.PRESENT, places)}  # type: ignore[arg-type]  # a list, as a liar would
+    asked = {"m": MeasureDraft(Kind.PRESENT, places)}  # type: ignore[arg-type]  # a list, as a liar would
     found = sealed_as(Draft(f"SELECT {outputs} FROM {ROWS}", asked))
-    asked["m"] = Asked(Kind.SUM, (1,))
+    asked["m"] = MeasureDraft(Kind.SUM, (1,))
     places[0] = 1
-    assert dict(found.draft.measures) == {"m": Asked(Kind.PRESENT, (0,))}
+    assert dict(found.draft.measures) == {"m": MeasureDraft(Kind.PRESENT, (0,))}
     with pytest.raises(TypeError):
         found.draft.measures["m"] = asked["m"]  # type: ignore[index]
 

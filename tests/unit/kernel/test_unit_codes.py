@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.kernel.codes import Codes
+from discreet.kernel.codes import SelectedCodes
 from discreet.kernel.trees.nodes import Unfit
 from discreet.kernel.unit_codes import unit_codes_of
 from kernel_kit import BOUNDED_VISITS, SCANS, trees
@@ -12,14 +12,14 @@ from kernel_kit import BOUNDED_VISITS, SCANS, trees
 VISITS = f"FROM {BOUNDED_VISITS} AS b WHERE b.n <= 3 AND b.c2 IS NOT NULL"
 
 
-def unit_codes(sql: str, *sizes: int) -> Codes:
+def unit_codes(sql: str, *sizes: int) -> SelectedCodes:
     found, other = (unit_codes_of(tree, sizes, SCANS) for tree in trees(sql))
     assert found == other
     return found
 
 
 def test_codes_and_whose_they_are() -> None:
-    expected = Codes(3, ("clinic.visits",), person=True)
+    expected = SelectedCodes(3, ("clinic.visits",), person=True)
     assert unit_codes(f"SELECT b.c2 AS c0, b.u AS u {VISITS}", 1001) == expected
     assert unit_codes(f"SELECT 0 AS c0, b.c2 AS c1, b.u AS u {VISITS}", 1, 1001) == expected
     assert unit_codes(f"SELECT b.u AS u {VISITS}") == expected

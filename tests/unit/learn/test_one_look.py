@@ -11,7 +11,7 @@ from discreet.engine.base import PaidReader
 from discreet.errors import DiscreetError
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import plain_columns
-from discreet.learn.one_look import LookedAt, planned_look
+from discreet.learn.one_look import DeclaredTarget, planned_look
 from discreet.synth.measure.sealing import seal_codes
 from learning import curator, people
 
@@ -24,7 +24,7 @@ def asked(tmp_path):
 
 @contextmanager
 def look_of(asked, seal=None):
-    at = LookedAt.of(asked.catalog, "people")
+    at = DeclaredTarget.of(asked.catalog, "people")
     column = next(iter(plain_columns(at.scan).values()))
     with planned_look(
         at,

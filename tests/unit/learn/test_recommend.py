@@ -28,8 +28,8 @@ from discreet.learn.recommend.sums import (
     leaning_products,
 )
 from discreet.ledger.ledger import Ledger
+from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.outline import scan_of
 from discreet.testing import SeededRng
 
 TOML = """

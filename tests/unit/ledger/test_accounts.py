@@ -83,9 +83,9 @@ def test_a_long_history_is_read_in_good_time():
     links = history(5_000)
 
     def read(_turn):
-        book = Accounts()
+        accounts = Accounts()
         for item in checked(links, position=0, previous=ROOT):
-            book.apply(item)
-        assert book.account("census").charges == 4_999
+            accounts.apply(item)
+        assert accounts.account("census").charges == 4_999
 
     assert quickest(read) < 2 * slowness()

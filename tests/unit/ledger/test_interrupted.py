@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import BudgetExceeded, TooManyRequests
 from discreet.ledger import Cap, Payer
-from discreet.ledger.integer_amounts import CEILING, COMPONENTS, Quanta
+from discreet.ledger.integer_amounts import CEILING, COMPONENTS, AmountResolution
 from discreet.ledger.others_spending import MOST_REFUSALS, others_of
 from discreet.ledger.worst.account import Account
 from discreet.ledger.worst.worst_hit import Worst
@@ -55,15 +55,15 @@ def test_an_interrupted_count_is_not_taken_for_the_bill(tmp_path, monkeypatch, e
 def test_a_view_that_is_kept_before_it_is_filled_is_noticed(tmp_path, monkeypatch):
     """The broken twin: kept first, and a book that nobody throws away."""
     ledger = reopened(tmp_path)
-    monkeypatch.setattr("discreet.ledger.session.Accounts", lambda genesis: ledger._kept.book)
+    monkeypatch.setattr("discreet.ledger.session.Accounts", lambda genesis: ledger._kept.accounts)
 
     def early(self):
         if self._worst is None:
-            self._quanta = Quanta.of(*(getattr(self.limits, part) for part in PARTS))
+            self._resolution = AmountResolution.of(*(getattr(self.limits, part) for part in PARTS))
             neighbours = self.last_limit.neighbours
             self._worst = Worst(COMPONENTS, ceiling=(CEILING,) * COMPONENTS, neighbours=neighbours)
-            self._worst.extend(self._billed(self._quanta))
-        return self._worst, self._quanta
+            self._worst.extend(self._billed(self._resolution))
+        return self._worst, self._resolution
 
     monkeypatch.setattr(Account, "_view", early)
     once_broken(monkeypatch, "extend", MemoryError)
@@ -100,8 +100,8 @@ def test_what_others_have_paid_is_remembered_whole_or_not_at_all(tmp_path, monke
     once_broken(monkeypatch, "add", error)
     with pytest.raises(error):
         pay(ledger, "0.5", "e", MEN, payer=EVE)
-    with ledger._kept.current() as book:
-        assert others_of(book, ("census", "eve")).peak().epsilon >= Fraction("0.95")
+    with ledger._kept.current() as accounts:
+        assert others_of(accounts, ("census", "eve")).peak().epsilon >= Fraction("0.95")
     for _ in range(MOST_REFUSALS - 1):
         with pytest.raises(BudgetExceeded):
             pay(ledger, "0.2", "e", MEN, payer=EVE)

@@ -77,7 +77,7 @@ def test_without_its_head_a_ledger_that_never_charged_goes_on(tmp_path):
 
 def test_a_head_further_on_is_an_old_copy_and_another_hash_another_history(ledger):
     found = head_of(ledger).read()
-    book = load(ledger._store)
+    accounts = load(ledger._store)
     for changes, words in (
         ({"position": 9}, "old copy"),
         ({"hash": "1" * 64}, "not the one"),
@@ -85,12 +85,12 @@ def test_a_head_further_on_is_an_old_copy_and_another_hash_another_history(ledge
     ):
         with head_of(ledger).locked():
             head_of(ledger).write(replace(found, **changes))
-        for refused in (lambda: load(ledger._store), lambda: require_head(ledger._store, book)):
+        for refused in (lambda: load(ledger._store), lambda: require_head(ledger._store, accounts)):
             with pytest.raises(LedgerTampered, match=words):
                 refused()
     with head_of(ledger).locked():
         head_of(ledger).write(replace(found, position=4, hash=ledger._store.find(4).hash))
-    require_head(ledger._store, book)
+    require_head(ledger._store, accounts)
     assert load(ledger._store).position == 6, "a head that lags behind is no harm"
 
 
@@ -105,31 +105,33 @@ def test_recorded_bounds_never_fall_below_what_the_head_had(ledger):
 
 def test_an_entry_that_the_store_has_lost_is_our_own_bug():
     empty = SimpleNamespace(find=lambda position: None)
-    book = Accounts()
-    assert book.link(empty, 5) is None
+    accounts = Accounts()
+    assert accounts.link(empty, 5) is None
     with pytest.raises(InternalError, match="entry 5 vanished"):
-        book.stored(empty, 5)
+        accounts.stored(empty, 5)
 
 
 def test_a_history_that_begins_elsewhere_is_no_history(ledger):
     first = link(1, "genesis", {"time": "now"}, previous="0" * 64)
-    book = Accounts()
-    assert book.position == -1
-    book.apply(first)
-    assert book.genesis != first.hash, "only the first entry names a ledger"
+    accounts = Accounts()
+    assert accounts.position == -1
+    accounts.apply(first)
+    assert accounts.genesis != first.hash, "only the first entry names a ledger"
 
 
-def changes(book, **budgets) -> list[tuple]:
+def changes(accounts, **budgets) -> list[tuple]:
     made = Policy({name: BudgetPolicy.of(*each) for name, each in budgets.items()})
-    return [(each["budget"], each["old"] and 1, each["new"] and 1) for each in adopt(book, made)]
+    return [
+        (each["budget"], each["old"] and 1, each["new"] and 1) for each in adopt(accounts, made)
+    ]
 
 
 def test_only_limits_that_differ_are_changed(ledger):
-    book = load(ledger._store)
-    assert changes(book, census=("10",)) == []
-    assert changes(book, census=("11",)) == [("census", 1, 1)]
-    assert changes(book, census=("10",), visits=("1",)) == [("visits", None, 1)]
-    assert changes(book) == [("census", 1, None)]
+    accounts = load(ledger._store)
+    assert changes(accounts, census=("10",)) == []
+    assert changes(accounts, census=("11",)) == [("census", 1, 1)]
+    assert changes(accounts, census=("10",), visits=("1",)) == [("visits", None, 1)]
+    assert changes(accounts) == [("census", 1, None)]
 
 
 def test_neighbours_change_only_while_nothing_was_charged(ledger, tmp_path):

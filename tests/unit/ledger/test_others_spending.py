@@ -171,8 +171,8 @@ def test_a_lowered_share_shows_nothing_within_a_step(tmp_path):
 def test_the_twin_that_compares_with_what_was_paid_is_caught(tmp_path, monkeypatch):
     """As it was: the shares in force cap others' bill unless more than that was paid."""
 
-    def capped(book, key, asked, limits):
-        paid = beside.in_region(beside.others_of(book, key), asked)
+    def capped(accounts, key, asked, limits):
+        paid = beside.in_region(beside.others_of(accounts, key), asked)
         most = Fraction("0.47")
         told = beside.coarse(paid, limits)
         return told if paid.epsilon > most else replace(told, epsilon=min(told.epsilon, most))
@@ -270,10 +270,12 @@ def counted_anew(monkeypatch) -> list[int]:
 def others(ledger) -> tuple:
     """Return what Eve's account of the others says, and what one made anew does."""
     with ledger.session() as session:
-        book = session.book
-        known = beside.others_of(book, ("census", "eve"))
-        bills = book.account("census").bills - book.account("census", "eve").bills
-        fresh = replace(book.account("census"), bills=bills, _worst=None, _quanta=None, _tried=[])
+        accounts = session.accounts
+        known = beside.others_of(accounts, ("census", "eve"))
+        bills = accounts.account("census").bills - accounts.account("census", "eve").bills
+        fresh = replace(
+            accounts.account("census"), bills=bills, _worst=None, _resolution=None, _tried=[]
+        )
         told = [known.peak_with(region, quote("0.001").cost) for region in REGIONS]
         return (known.peak(), told), (
             fresh.peak(),
@@ -294,12 +296,12 @@ def test_what_others_add_is_entered_and_not_counted_anew(tmp_path, monkeypatch):
     pay(ledger, "0.01", "last", ADULTS, payer=ALICE)
     anew = counted_anew(monkeypatch)
     with ledger.session() as session:
-        beside.others_of(session.book, ("census", "eve")).peak()
+        beside.others_of(session.accounts, ("census", "eve")).peak()
     assert not anew
     monkeypatch.setattr(beside, "SINGLY", 0)
     pay(ledger, "0.01", "one more", ADULTS, payer=ALICE)
     with ledger.session() as session:
-        beside.others_of(session.book, ("census", "eve")).peak()
+        beside.others_of(session.accounts, ("census", "eve")).peak()
     assert anew
     ledger.close()
 
@@ -311,7 +313,7 @@ def test_what_others_get_back_is_counted_anew(tmp_path):
     assert known == fresh
     with ledger.session() as session:
         for who in (None, "alice"):
-            session.book.account("census", who).flatten(quote("0.4").cost)
+            session.accounts.account("census", who).flatten(quote("0.4").cost)
     pay(ledger, "0.01", "b", ADULTS, payer=ALICE)
     known, fresh = others(ledger)
     assert known == fresh
@@ -400,7 +402,7 @@ def test_what_the_owner_asked_is_what_came_out_of_no_share(tmp_path):
     pay(ledger, "0.2", "owner's women", WOMEN)
     pay(ledger, "0.3", "owner's men", MEN)
     with ledger.session() as session:
-        owner = beside.owner_of(session.book, "census")
+        owner = beside.owner_of(session.accounts, "census")
     told = [owner.peak_with(region, quote("0.4").cost).epsilon for region in (WOMEN, MEN)]
     assert owner.peak().epsilon == Fraction(3, 10)
     assert told == [Fraction(6, 10), Fraction(7, 10)]

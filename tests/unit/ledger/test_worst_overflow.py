@@ -7,7 +7,7 @@ import pytest
 
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.worst.overflow import INNER, Nests, Overflow
+from discreet.ledger.worst.overflow import INNER, BlockGridQuota, Overflow
 from discreet.ledger.worst.worst_hit import Worst
 from sittings import FULL
 
@@ -19,51 +19,51 @@ def box(a, b):
 
 
 def test_disjoint_thin_charges_in_one_block_are_billed_in_parallel():
-    spare = Overflow(STARTS, 100, Nests(1000))
+    spare = Overflow(STARTS, 100, BlockGridQuota(1000))
     for day in range(8):
         assert spare.thin(box((day, day), (day, day)))
         spare.add(((1, box((day, day), (day, day))),), (5,))
-    assert spare.shade.grid.planes[0].max() == 5  # all that touch the block would be 40
+    assert spare.block_bounds.grid.planes[0].max() == 5  # all that touch the block would be 40
 
 
 def test_overlapping_thin_charges_add_up():
-    spare = Overflow(STARTS, 100, Nests(1000))
+    spare = Overflow(STARTS, 100, BlockGridQuota(1000))
     for low in range(5):
         spare.add(((1, box((low, 6), (3, 3))),), (5, 0))
-    assert spare.shade.grid.planes[0].max() == 25
-    assert 1 not in spare.shade.grid.planes
+    assert spare.block_bounds.grid.planes[0].max() == 25
+    assert 1 not in spare.block_bounds.grid.planes
 
 
 @pytest.mark.parametrize("components", [1, 4])
 def test_a_block_holds_so_many_integers_about_its_charges_and_no_more(components):
-    spare = Overflow(STARTS, 1, Nests(1000))
+    spare = Overflow(STARTS, 1, BlockGridQuota(1000))
     for low in range(60):
         spare.add(((1, box((low, low + 90), (low, low + 90))),), (1,) * components)
     (inner,) = spare._inner.values()
     assert INNER / 4 < inner.entries <= INNER
-    assert spare.shade.grid.planes[0].max() == 60
+    assert spare.block_bounds.grid.planes[0].max() == 60
 
 
-def points_below(seed: int, nests: int) -> tuple[bool, Overflow]:
+def points_below(seed: int, quota: int) -> tuple[bool, Overflow]:
     """Return whether a point was billed less than it pays, after wide and thin charges."""
-    rng, spare = random.Random(seed), Overflow(STARTS, 64, Nests(nests))
+    rng, spare = random.Random(seed), Overflow(STARTS, 64, BlockGridQuota(quota))
     truth = np.zeros((400, 400), dtype=np.int64)
     for _ in range(80):
         wide = rng.choice((1, 3, 300))
         low, other = rng.randrange(400 - wide), rng.randrange(400 - wide)
         spare.add(((1, box((low, low + wide), (other, other + wide))),), (7,))
         truth[low : low + wide + 1, other : other + wide + 1] += 7
-    grid, points = spare.shade.grid, np.arange(400)
+    grid, points = spare.block_bounds.grid, np.arange(400)
     blocks = np.ix_(*[axis.atoms_at(points) for axis in grid.axes])
     return bool((grid.planes[0][blocks] < truth).any()), spare
 
 
-@pytest.mark.parametrize("nests", [0, 3, 1000])
+@pytest.mark.parametrize("quota", [0, 3, 1000])
 @pytest.mark.parametrize("seed", range(4))
-def test_blocks_never_pay_less_than_one_of_their_points(seed, nests):
-    below, spare = points_below(seed, nests)
+def test_blocks_never_pay_less_than_one_of_their_points(seed, quota):
+    below, spare = points_below(seed, quota)
     assert not below
-    assert len(spare._inner) <= nests
+    assert len(spare._inner) <= quota
 
 
 def test_the_twin_that_forgets_what_has_no_grid_is_noticed(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from discreet.core.region import Positions
 from discreet.ledger.worst import search as search_module
 from discreet.ledger.worst.axis_blocks import Tree, pools
-from discreet.ledger.worst.block_bounds import Shade, balance, crowded, settle_loans
+from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded, undo_shifts
 from discreet.ledger.worst.grid import BillGrid
 from discreet.ledger.worst.small_grids import Tables
 
@@ -101,18 +101,18 @@ def test_squeezed_tables_are_never_too_low():
 def test_loans_add_up_to_nothing_and_bring_the_bound_down():
     made, truth = tables(200, 1)
     view = made.search(NAMES, 0)  # balances
-    shades = [shade for shade in view.shades if shade.shifts]
-    assert len(shades) > 1
+    all_bounds = [block_bounds for block_bounds in view.all_bounds if block_bounds.shifts]
+    assert len(all_bounds) > 1
     for column, tree in enumerate(view.trees):
         lent = np.zeros(tree.axis.count, dtype=np.int64)
-        for shade in shades:
-            if column in shade.columns:
-                lent += shade.shifts[0, shade.columns.index(column)]
+        for block_bounds in all_bounds:
+            if column in block_bounds.columns:
+                lent += block_bounds.shifts[0, block_bounds.columns.index(column)]
         assert not lent.any()
     root = np.zeros((1, len(NAMES)), dtype=np.int64)
-    lending = sum(int(s.bound(0, [0, 0, 0], root)) for s in view.shades)
-    settle_loans(view.shades, 0)
-    alone = sum(int(s.bound(0, [0, 0, 0], root)) for s in view.shades)
+    lending = sum(int(s.bound(0, [0, 0, 0], root)) for s in view.all_bounds)
+    undo_shifts(view.all_bounds, 0)
+    alone = sum(int(s.bound(0, [0, 0, 0], root)) for s in view.all_bounds)
     assert truth.max() <= lending < alone
 
 
@@ -120,34 +120,34 @@ def test_lending_one_quantum_too_little_would_be_noticed():
     """Broken twin: loans that do not cancel put some bound below a bill that somebody pays."""
     made, truth = tables(200, 1)
     view = made.search(NAMES, 0)
-    shade = next(shade for shade in view.shades if shade.shifts)
-    for key in shade.shifts:
-        shade.shifts[key] = shade.shifts[key] - int(truth.max())
-    for each in view.shades:
+    block_bounds = next(block_bounds for block_bounds in view.all_bounds if block_bounds.shifts)
+    for key in block_bounds.shifts:
+        block_bounds.shifts[key] = block_bounds.shifts[key] - int(truth.max())
+    for each in view.all_bounds:
         each.forget()
     assert view.highest(0, {}, -1).upper < truth.max() or not _bounded(view, truth)
 
 
 def _bounded(view, truth):
     root = np.zeros((1, len(NAMES)), dtype=np.int64)
-    return sum(int(s.bound(0, [0, 0, 0], root)) for s in view.shades) >= truth.max()
+    return sum(int(s.bound(0, [0, 0, 0], root)) for s in view.all_bounds) >= truth.max()
 
 
 def test_crowded_sums_are_not_balanced():
-    shades = []
+    all_bounds = []
     for _ in range(4):
         grid = BillGrid(("a",))
         boxes = ((1, {"a": Positions(((3, 9),))}),)
         grid.add(boxes, (2**59,), grid.fit(boxes))
-        shades.append(Shade(grid))
-    assert crowded(shades, 0)
-    assert not crowded(shades[:2], 0)
-    for shade in shades[:2]:
-        shade.plant([Tree(shades[0].grid.axes[0])], ["a"])
-    balance(shades[:2], 0, sweeps=2)
-    assert shades[0].shifts
-    settle_loans(shades, 0)
-    assert not shades[0].shifts
+        all_bounds.append(BlockBounds(grid))
+    assert crowded(all_bounds, 0)
+    assert not crowded(all_bounds[:2], 0)
+    for block_bounds in all_bounds[:2]:
+        block_bounds.plant([Tree(all_bounds[0].grid.axes[0])], ["a"])
+    balance(all_bounds[:2], 0, sweeps=2)
+    assert all_bounds[0].shifts
+    undo_shifts(all_bounds, 0)
+    assert not all_bounds[0].shifts
 
 
 def test_every_level_of_a_pool_covers_what_its_blocks_touch():

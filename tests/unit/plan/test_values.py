@@ -16,7 +16,7 @@ from discreet.core.schema import (
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.lattices import common_step, number_domain
-from discreet.plan.tables import tabulated
+from discreet.plan.tabulate import tabulated
 from discreet.plan.values import infer, infer_by_rule, numeric
 from discreet.sql.scalars import Scope, to_expr
 

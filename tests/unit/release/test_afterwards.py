@@ -7,7 +7,7 @@ from discreet.core.output import OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, QueryRefused
 from discreet.release import pipeline
-from discreet.release.afterwards.tables import Small
+from discreet.release.afterwards.tables import ScratchTable
 
 SHARES = "SELECT sex, COUNT(*) AS n, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS s FROM people GROUP BY sex"
 BOTH = (
@@ -98,7 +98,7 @@ def test_a_price_in_the_statement_is_the_price(tmp_path):
 def test_the_database_for_results_reaches_nothing_else(tmp_path):
     secret = tmp_path / "secret.csv"
     secret.write_text("a\n1\n", encoding="utf-8")
-    table = {"r0": Small((OutputType.INTEGER,), [(1,), (None,)])}
+    table = {"r0": ScratchTable((OutputType.INTEGER,), [(1,), (None,)])}
     assert outcome("SELECT SUM(c0) FROM r0", table) == [(1,)]
     for sql in (
         f"SELECT * FROM '{secret}'",

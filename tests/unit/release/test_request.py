@@ -5,15 +5,15 @@ from fractions import Fraction
 import pytest
 
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.question import QuestionAsked, Wanted
+from discreet.core.requests.question import NoiseLimit, QuestionFields
 from discreet.errors import InvalidInput
 from discreet.release.request import Request
 
 
 def test_amounts_are_what_was_written():
     assert Request.of("q", epsilon=0.1).epsilon == Epsilon(Fraction(1, 10))
-    assert Wanted.of("50") == Wanted(Fraction(50), relative=False)
-    assert Wanted.of("5%") == Wanted(Fraction(1, 20), relative=True)
+    assert NoiseLimit.of("50") == NoiseLimit(Fraction(50), relative=False)
+    assert NoiseLimit.of("5%") == NoiseLimit(Fraction(1, 20), relative=True)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_words_of_the_body_are_what_they_were():
 
 
 def test_what_was_asked_is_the_request_but_for_what_was_checked():
-    asked = QuestionAsked(sql="q", within=50, analyst="ann", request_id="mine")
+    asked = QuestionFields(sql="q", within=50, analyst="ann", request_id="mine")
     found = Request.of_asked(asked)
     assert found == Request.of("q", within=50, analyst="ann", request_id="mine")
     assert (found.analyst, found.request_id, found.named) == ("ann", "mine", True)

@@ -10,7 +10,7 @@ from asking import plan
 from discreet.kernel.look import Noisy
 from discreet.noise.laws import LaplaceLaw
 from discreet.release.finish import finish
-from discreet.release.paid_cells import Known, cells_of, known_from, signature
+from discreet.release.paid_cells import PaidValue, cells_of, paid_values_from, signature
 from discreet.release.reuse import implied
 
 ALL = "SELECT COUNT(*) AS n FROM people WHERE sex IS NOT NULL"
@@ -21,7 +21,7 @@ WOMEN = "SELECT COUNT(*) AS n FROM people WHERE sex = 'Female'"
 def paid(sql, epsilon, *values, **settings):
     found = plan(sql, epsilon=epsilon, **settings)
     noisy = Noisy(tuple(found.question.groups), {"m0": list(values)}, {})
-    return known_from(found.question, noisy, found.mechanisms.laws)
+    return paid_values_from(found.question, noisy, found.mechanisms.laws)
 
 
 def free(sql, known, epsilon="0.1", **settings):
@@ -136,7 +136,7 @@ def test_grains_are_part_of_what_is_measured():
 def test_what_does_not_add_up_over_boxes_is_not_reused(sql):
     found = plan(sql)
     noisy = Noisy(((),), {name: [5] for name in found.mechanisms.laws}, {"q0": [1]})
-    assert known_from(found.question, noisy, found.mechanisms.laws) == ()
+    assert paid_values_from(found.question, noisy, found.mechanisms.laws) == ()
 
 
 def test_the_largest_group_is_not_taken_from_counts():
@@ -148,8 +148,8 @@ def test_the_largest_group_is_not_taken_from_counts():
 def test_known_numbers_survive_the_ledger():
     law = LaplaceLaw(Fraction(7, 3))
     boxes = cells_of(plan(MEN).question).boxes
-    known = Known("census.people", "rows||1|0|1", boxes[0], 12, law)
-    assert Known.from_json(known.to_json()) == known
+    known = PaidValue("census.people", "rows||1|0|1", boxes[0], 12, law)
+    assert PaidValue.from_json(known.to_json()) == known
 
 
 def test_a_fresh_answer_has_the_bars_of_its_own_noise():

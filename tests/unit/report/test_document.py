@@ -3,11 +3,11 @@
 import pytest
 
 from discreet.errors import InternalError
-from discreet.report import Document, Grid, Section, Words
+from discreet.report import Document, Grid, Paragraph, Section
 
 
 def test_a_document_is_a_frozen_value():
-    document = Document("Title", "sub", None, (Section("One", (Words("text"),)),))
+    document = Document("Title", "sub", None, (Section("One", (Paragraph("text"),)),))
     with pytest.raises(AttributeError):
         document.title = "other"
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from discreet.errors import MissingExtra
-from discreet.report import Document, Figure, Grid, Section, Words, bars, to_fragment, to_html
+from discreet.report import Document, Figure, Grid, Paragraph, Section, bars, to_fragment, to_html
 from discreet.report.html import shown
 
 HOSTILE = """<script>alert(1)</script><img src=x onerror=alert(1)>"'&"""
@@ -36,8 +36,8 @@ def hostile(warning=HOSTILE):
             Section(
                 HOSTILE,
                 (
-                    Words(HOSTILE),
-                    Words(HOSTILE, warning=True),
+                    Paragraph(HOSTILE),
+                    Paragraph(HOSTILE, warning=True),
                     Figure(HOSTILE, chart, HOSTILE),
                     Grid.of([HOSTILE], [[HOSTILE]], HOSTILE),
                 ),

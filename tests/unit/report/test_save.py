@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.report import Document, Figure, Grid, Section, Words, bars, to_json, write
+from discreet.report import Document, Figure, Grid, Paragraph, Section, bars, to_json, write
 
 DOCUMENT = Document(
     "Title",
@@ -17,7 +17,7 @@ DOCUMENT = Document(
         Section(
             "One",
             (
-                Words("text"),
+                Paragraph("text"),
                 Figure("Bars", bars(["a"], [1]), "caption"),
                 Grid.of(["a", "b"], [[float("inf"), float("nan")], [0.5, None]], "numbers"),
             ),

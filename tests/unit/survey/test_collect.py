@@ -17,7 +17,7 @@ from discreet.survey.command import begin_survey, close_survey, estimate_survey
 from discreet.survey.device.cbor import encoded
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import Donation
-from discreet.survey.estimate.wanted import SurveyWanted
+from discreet.survey.estimate.request import EstimateRequest
 from patience import eventually
 
 TOML = """
@@ -67,7 +67,7 @@ def test_reports_are_kept_and_estimated(store, tmp_path):
     given += [each.to_cbor() for each in donations(store, 100, smokes=None, word="coffee")]
     assert store.take_cbor(given).accepted == 300
     found = estimate_survey(
-        "class", tmp_path / "here", wanted=SurveyWanted(cross=("smokes", "street"))
+        "class", tmp_path / "here", wanted=EstimateRequest(cross=("smokes", "street"))
     )
     questions = found["questions"]
     assert found["reports"] == 300

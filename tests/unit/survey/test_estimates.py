@@ -17,6 +17,7 @@ from discreet.survey.estimate.planning import (
     respondents_needed,
     unit_variance,
 )
+from discreet.survey.estimate.request import EstimateRequest
 from discreet.survey.estimate.shares import (
     estimate_mean,
     norm_sub,
@@ -25,7 +26,6 @@ from discreet.survey.estimate.shares import (
     worst_variance,
 )
 from discreet.survey.estimate.shuffle import shuffled_epsilon
-from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.randomizers.bits import column_sums
 from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
@@ -330,7 +330,7 @@ def test_an_open_question_that_nobody_answered(tmp_path, mechanism):
     assert rehearse_survey(toml, answers)["questions"]["o"]["answers"] == 0
     for cross in (("a", "o"), ("a", "a")):
         with pytest.raises(InvalidInput):
-            rehearse_survey(toml, answers, wanted=SurveyWanted(cross=cross))
+            rehearse_survey(toml, answers, wanted=EstimateRequest(cross=cross))
 
 
 @pytest.mark.parametrize("error", [1e-160, 1e200, 0.0, math.inf, math.nan])
@@ -342,18 +342,18 @@ def test_errors_that_no_number_of_respondents_gives(error):
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 1 - 2**-53, math.nan])
 def test_a_confidence_that_is_certain_is_refused(confidence):
     with pytest.raises(InvalidInput):
-        SurveyWanted(confidence=confidence)
+        EstimateRequest(confidence=confidence)
 
 
 def test_what_is_wanted_is_checked_once_for_command_and_body():
-    wanted = SurveyWanted.of(candidates={"o": ["tea", "milk", "tea"]}, cross=["a", "o"])
+    wanted = EstimateRequest.of(candidates={"o": ["tea", "milk", "tea"]}, cross=["a", "o"])
     assert (wanted.candidates, wanted.cross) == ({"o": ["tea", "milk"]}, ("a", "o"))
-    assert SurveyWanted.of() == SurveyWanted()
+    assert EstimateRequest.of() == EstimateRequest()
     for cross in (["a"], ["a", "a"], ["a", "b", "c"]):
         with pytest.raises(InvalidInput, match="two questions"):
-            SurveyWanted.of(cross=cross)
+            EstimateRequest.of(cross=cross)
     with pytest.raises(InvalidInput, match="confidence"):
-        SurveyWanted.of(confidence=1)
+        EstimateRequest.of(confidence=1)
 
 
 def test_frequent_words_are_found_without_a_list():

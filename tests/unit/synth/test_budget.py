@@ -10,14 +10,14 @@ from discreet.core.event import Composed, Concentrated, Failing, Pure
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.errors import InvalidInput
-from discreet.synth.budget import check_hope, funds_of, noise_of
+from discreet.synth.budget import check_hope, noise_of, synth_budget
 from discreet.synth.measure.private_marginals import Unit
 
 FIFTH = Fraction(1, 5)
 
 
-def funds(epsilon="1", delta="1e-9", *, learn=Fraction(0), words=0):
-    return funds_of(
+def budget(epsilon="1", delta="1e-9", *, learn=Fraction(0), words=0):
+    return synth_budget(
         Epsilon.of(epsilon), Delta.of(delta), region=EVERYONE, learn_share=learn, words=words
     )
 
@@ -26,54 +26,54 @@ def funds(epsilon="1", delta="1e-9", *, learn=Fraction(0), words=0):
 @pytest.mark.parametrize("delta", ["1e-6", "1e-9", "4.2e-10"])
 @pytest.mark.parametrize("words", [0, 3])
 def test_the_charge_is_what_was_written(epsilon, delta, words):
-    found = funds(epsilon, delta, learn=FIFTH, words=words)
+    found = budget(epsilon, delta, learn=FIFTH, words=words)
     assert found.quote.cost.epsilon == Epsilon.of(epsilon).value
     assert found.quote.cost.delta == Delta.of(delta).value
-    assert found.learning.amount + found.fitting.amount == found.purse.amount
-    assert isinstance(found.purse.event, Concentrated)
+    assert found.learning.amount + found.fitting.amount == found.whole.amount
+    assert isinstance(found.whole.event, Concentrated)
     used = tally(found.quote.event)
     assert used.delta == found.threshold_delta == (Delta.of(delta).value / 10 if words else 0)
 
 
 def test_it_could_not_buy_more():
-    found = funds()
-    more = Concentrated(found.purse.amount * Fraction(1001, 1000))
+    found = budget()
+    more = Concentrated(found.whole.amount * Fraction(1001, 1000))
     assert price(more, epsilon=Epsilon.of(1), delta=Delta.of("1e-9")).cost.epsilon > 1
 
 
 def test_without_delta_the_currency_is_pure():
-    found = funds("0.5", "0")
-    assert found.purse.event == Pure(Fraction(1, 2))
+    found = budget("0.5", "0")
+    assert found.whole.event == Pure(Fraction(1, 2))
     assert found.quote.cost.delta == 0
     assert found.quote.cost.epsilon == Fraction(1, 2)
 
 
 def test_thresholds_take_their_part_of_delta():
-    found = funds(words=2)
+    found = budget(words=2)
     assert isinstance(found.quote.event, Composed)
     assert isinstance(found.quote.event.events[1], Failing)
-    assert found.purse.amount < funds().purse.amount
+    assert found.whole.amount < budget().whole.amount
 
 
 def test_an_epsilon_that_says_nothing_is_refused():
     for epsilon, delta in (("1e-9", "0"), ("1e-12", "1e-9"), ("1e-30", "1e-9")):
         with pytest.raises(InvalidInput, match="nothing could be seen") as refused:
-            check_hope(funds(epsilon, delta), Unit(), Epsilon.of(epsilon))
+            check_hope(budget(epsilon, delta), Unit(), Epsilon.of(epsilon))
         assert "Nothing was charged" in refused.value.hint
-    check_hope(funds("0.001"), Unit(), Epsilon.of("0.001"))
+    check_hope(budget("0.001"), Unit(), Epsilon.of("0.001"))
 
 
 def test_noise_grows_with_what_one_unit_can_do():
-    purse = funds().purse
-    one, three = noise_of(purse, Unit()), noise_of(purse, Unit(3))
+    whole = budget().whole
+    one, three = noise_of(whole, Unit()), noise_of(whole, Unit(3))
     assert three == pytest.approx(3 * one)
-    assert noise_of(purse, Unit(replaced=True)) == pytest.approx(2**0.5 * one)
-    pure = funds("1", "0").purse
+    assert noise_of(whole, Unit(replaced=True)) == pytest.approx(2**0.5 * one)
+    pure = budget("1", "0").whole
     assert noise_of(pure, Unit(replaced=True)) == pytest.approx(2 * noise_of(pure, Unit()))
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-9"])
 def test_a_huge_epsilon_buys_no_noise_that_cannot_be_drawn(delta):
-    found = funds("1e7", delta)
-    assert found.purse.amount == 1000
+    found = budget("1e7", delta)
+    assert found.whole.amount == 1000
     assert found.quote.cost.epsilon == 10**7

@@ -4,7 +4,7 @@ import pytest
 
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.outline import Bins
+from discreet.synth.encoding.column_treatment import Bins
 from discreet.synth.request import SynthRequest
 
 

@@ -13,15 +13,15 @@ from discreet.synth.methods import adaptive, automatic, tree
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.trusted_fit import fit_trusted
 from discreet.testing import SeededRng
-from synth_kit import PURSES, random_codes, shape_of
+from synth_kit import BUDGETS, random_codes, shape_of
 
 SHAPE = shape_of(3, 4, 2, 5)
 CODES = random_codes(np.random.default_rng(3), SHAPE, 2_000)
-PURSE = next(iter(PURSES.values()))
+BUDGET = next(iter(BUDGETS.values()))
 
 
-def door(seed=1):
-    return PrivateMarginals(MemoryCounter(CODES, SHAPE), SHAPE, PURSE, Unit(), SeededRng(seed))
+def marginals(seed=1):
+    return PrivateMarginals(MemoryCounter(CODES, SHAPE), SHAPE, BUDGET, Unit(), SeededRng(seed))
 
 
 def uniform(total=2_000.0):
@@ -30,7 +30,7 @@ def uniform(total=2_000.0):
 
 
 def test_a_good_model_is_handed_over_as_it_is():
-    opened = door()
+    opened = marginals()
     found = fit_trusted(opened, "tree", lambda: tree.fit(opened))
     assert found.words == ()
     assert found.agreement.holds
@@ -42,7 +42,7 @@ def test_a_good_model_is_handed_over_as_it_is():
 )
 @pytest.mark.parametrize("measured", [True, False], ids=["measured", "nothing measured"])
 def test_a_fit_that_breaks_gives_way_to_single_columns(error, measured):
-    opened = door()
+    opened = marginals()
 
     def broken():
         if measured:
@@ -58,7 +58,7 @@ def test_a_fit_that_breaks_gives_way_to_single_columns(error, measured):
 
 
 def test_a_model_far_from_its_own_measurements_is_not_handed_over():
-    opened = door()
+    opened = marginals()
 
     def wrong():
         tree.fit(opened)
@@ -78,7 +78,7 @@ def test_an_engine_that_fails_is_not_hidden():
         raise EngineGoneError
 
     with pytest.raises(EngineGoneError):
-        fit_trusted(door(), "tree", gone)
+        fit_trusted(marginals(), "tree", gone)
 
 
 def test_potentials_a_thousand_apart_neither_overflow_nor_lie():
@@ -87,8 +87,8 @@ def test_potentials_a_thousand_apart_neither_overflow_nor_lie():
     first = dice.integers(0, 40, 20_000)
     codes = np.stack([first, first // 4, first % 3, first // 20], axis=1).astype(np.int32)
     shape = shape_of(40, 10, 3, 2)
-    purse = type(PURSE)(PURSE.amount * 400, PURSE.concentrated)
-    opened = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, Unit(), SeededRng(2))
+    budget = type(BUDGET)(BUDGET.amount * 400, BUDGET.concentrated)
+    opened = PrivateMarginals(MemoryCounter(codes, shape), shape, budget, Unit(), SeededRng(2))
     with np.errstate(all="raise", under="ignore"):
         found = fit_trusted(opened, "adaptive", lambda: adaptive.fit(opened))
     assert found.words == ()
@@ -98,11 +98,11 @@ def test_potentials_a_thousand_apart_neither_overflow_nor_lie():
 
 
 def test_auto_takes_single_columns_where_rows_are_few_and_adaptive_elsewhere():
-    few = door()
-    few.purse = type(PURSE)(PURSE.amount / 10**6, PURSE.concentrated)
+    few = marginals()
+    few.budget = type(BUDGET)(BUDGET.amount / 10**6, BUDGET.concentrated)
     assert automatic.pick(few).name == "independent"
-    many = door()
-    many.purse = type(PURSE)(PURSE.amount * 100, PURSE.concentrated)
+    many = marginals()
+    many.budget = type(BUDGET)(BUDGET.amount * 100, BUDGET.concentrated)
     picked = automatic.pick(many)
     assert picked.name == "adaptive"
     assert many.left == 1 - automatic.COUNT
@@ -111,9 +111,9 @@ def test_auto_takes_single_columns_where_rows_are_few_and_adaptive_elsewhere():
     assert many.left >= 0
 
 
-@pytest.mark.parametrize("purse", PURSES.values(), ids=PURSES)
-def test_auto_picks_at_a_price_without_any_noise(purse):
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+def test_auto_picks_at_a_price_without_any_noise(budget):
     """It divided by the spread of the noise, which at an epsilon of 1000 is none, after the charge."""
-    rich = door()
-    rich.purse = type(purse)(purse.amount * 10**4, purse.concentrated)
+    rich = marginals()
+    rich.budget = type(budget)(budget.amount * 10**4, budget.concentrated)
     assert automatic.pick(rich).name == "adaptive"

@@ -1,4 +1,4 @@
-"""What a class must be like: k-anonymity, l-diversity, t-closeness.
+"""The privacy criteria of classes, and what they measure of a sensitive column.
 
 Only anonymize/ imports from here.
 """

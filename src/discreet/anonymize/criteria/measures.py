@@ -1,4 +1,4 @@
-"""What a sensitive column gives away within each class: diversity and closeness, for all at once."""
+"""What a sensitive column gives away within each class: diversity, and closeness by the earth mover's distance, for all at once."""
 
 from __future__ import annotations
 

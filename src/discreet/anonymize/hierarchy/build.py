@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import cast
 
-from discreet.anonymize.groups import Value, spelled
+from discreet.anonymize.groups import CellValue, spelled
 from discreet.anonymize.hierarchy.levels import TOP, Hierarchy
 from discreet.errors import InvalidInput
 
@@ -16,12 +16,12 @@ _ENOUGH_PARTS = 2
 _CODE_SHARE = 0.9
 
 
-def star(column: str, values: Sequence[Value]) -> Hierarchy:
+def star(column: str, values: Sequence[CellValue]) -> Hierarchy:
     """Return the hierarchy that keeps a value or says nothing."""
     return Hierarchy(column, {spelled(value): (spelled(value), TOP) for value in values})
 
 
-def intervals(column: str, values: Sequence[Value]) -> Hierarchy:
+def intervals(column: str, values: Sequence[CellValue]) -> Hierarchy:
     """Return numbers > intervals of growing width > star.
 
     The first width is a round number that makes about 50 parts, and each next is double, until two
@@ -47,7 +47,7 @@ def intervals(column: str, values: Sequence[Value]) -> Hierarchy:
     return Hierarchy(column, paths)
 
 
-def _number(column: str, value: Value) -> float:
+def _number(column: str, value: CellValue) -> float:
     try:
         number = float(cast("str | float", value))
     except (TypeError, ValueError):
@@ -92,7 +92,7 @@ def _intervals(number: float, widths: Sequence[float], *, whole: bool) -> list[s
     return labels
 
 
-def prefixes(column: str, values: Sequence[Value]) -> Hierarchy:
+def prefixes(column: str, values: Sequence[CellValue]) -> Hierarchy:
     """Return codes > codes with one more character of their ends replaced by a star > star.
 
     Codes keep their length, so ZIP codes stay recognisable.
@@ -115,7 +115,7 @@ def _prefix(text: str, number: int, longest: int) -> str:
     return text[:number] + "*" * (longest - min(number, len(text)))
 
 
-def dates(column: str, values: Sequence[Value]) -> Hierarchy:
+def dates(column: str, values: Sequence[CellValue]) -> Hierarchy:
     """Return days > months > years > decades > star; texts must be written as 1999-12-31."""
     paths: dict[str, tuple[str, ...]] = {}
     for value in values:
@@ -145,7 +145,7 @@ def _date(column: str, text: str) -> date:
         ) from None
 
 
-def guess(column: str, values: Sequence[Value]) -> Hierarchy:
+def guess(column: str, values: Sequence[CellValue]) -> Hierarchy:
     """Return the hierarchy that suits the values: dates, numbers, codes of digits, or a star."""
     known = [value for value in values if value is not None]
     texts = [spelled(value) for value in known]

@@ -1,4 +1,4 @@
-"""Ladders: a hierarchy tied to the values that a column really holds, as arrays."""
+"""The generalization levels of a column: a hierarchy tied to the values that it really holds, as arrays."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.anonymize.groups import Groups, Integers, Numbers, Value
+from discreet.anonymize.groups import CellValue, Groups, Integers, Numbers
 from discreet.anonymize.hierarchy.build import guess
 from discreet.anonymize.hierarchy.levels import Hierarchy
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class ColumnLevel:
     """One level of one column.
 
     `codes[value]` is the label of a value, `labels` their texts. `share[label]` is the part of the
@@ -33,11 +33,11 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class ColumnLevels:
     """All levels of one column, finest first; each is a coarsening of the one before."""
 
     column: str
-    rungs: tuple[Rung, ...] = field(repr=False)
+    rungs: tuple[ColumnLevel, ...] = field(repr=False)
 
     @property
     def levels(self) -> int:
@@ -45,7 +45,7 @@ class Ladder:
         return len(self.rungs)
 
 
-def make_ladders(groups: Groups, hierarchies: Mapping[str, Hierarchy]) -> tuple[Ladder, ...]:
+def make_ladders(groups: Groups, hierarchies: Mapping[str, Hierarchy]) -> tuple[ColumnLevels, ...]:
     """Return a ladder for each quasi-identifier; where no hierarchy is given, one is built."""
     found = []
     for place, column in enumerate(groups.quasi):
@@ -56,24 +56,26 @@ def make_ladders(groups: Groups, hierarchies: Mapping[str, Hierarchy]) -> tuple[
     return tuple(found)
 
 
-def _ladder(column: str, values: tuple[Value, ...], hierarchy: Hierarchy, mass: Integers) -> Ladder:
+def _ladder(
+    column: str, values: tuple[CellValue, ...], hierarchy: Hierarchy, mass: Integers
+) -> ColumnLevels:
     known = hierarchy.paths_of(
         column, values, otherwise=", or leave the file out: a hierarchy is then built"
     )
-    rungs: list[Rung] = []
+    rungs: list[ColumnLevel] = []
     for level in range(hierarchy.levels):
         names: dict[str, int] = {}
         codes = np.array([names.setdefault(path[level], len(names)) for path in known])
         labels = tuple(names)
         rungs.append(
-            Rung(
+            ColumnLevel(
                 codes.astype(np.int64),
                 labels,
                 _shares(hierarchy, level, labels),
                 np.bincount(codes, weights=mass, minlength=len(labels)).astype(np.int64),
             )
         )
-    return Ladder(column, tuple(rungs))
+    return ColumnLevels(column, tuple(rungs))
 
 
 def _shares(hierarchy: Hierarchy, level: int, labels: tuple[str, ...]) -> Numbers:

@@ -10,8 +10,8 @@ from datetime import date
 import numpy as np
 
 from discreet.anonymize.class_labels import ClassLabels
-from discreet.anonymize.groups import Groups, Integers, Numbers, Value, spelled
-from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.groups import CellValue, Groups, Integers, Numbers, spelled
+from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 
 _APART = 2.0
 """Where missing values stand on an axis from 0 to 1: apart, so that they are cut off first."""
@@ -25,8 +25,8 @@ class ColumnOrder:
     covers a stretch without gaps.
     """
 
-    values: tuple[Value, ...] = field(repr=False)
-    ladder: Ladder
+    values: tuple[CellValue, ...] = field(repr=False)
+    ladder: ColumnLevels
     rank: Integers = field(repr=False)
     spot: Numbers = field(repr=False)
     mass: Integers = field(repr=False)
@@ -74,14 +74,14 @@ class ColumnOrder:
         return text, min(1.0, float(top.share[some].sum())), int(top.mass[some].sum())
 
 
-def make_axes(groups: Groups, ladders: Sequence[Ladder]) -> tuple[ColumnOrder, ...]:
+def make_axes(groups: Groups, ladders: Sequence[ColumnLevels]) -> tuple[ColumnOrder, ...]:
     """Return an axis for each quasi-identifier."""
     return tuple(
         _axis(values, ladder) for values, ladder in zip(groups.values, ladders, strict=True)
     )
 
 
-def _axis(values: tuple[Value, ...], ladder: Ladder) -> ColumnOrder:
+def _axis(values: tuple[CellValue, ...], ladder: ColumnLevels) -> ColumnOrder:
     known = [value for value in values if value is not None]
     by_size = bool(known) and all(_has_size(value) for value in known)
     if by_size:
@@ -99,13 +99,13 @@ def _axis(values: tuple[Value, ...], ladder: Ladder) -> ColumnOrder:
     return ColumnOrder(values, ladder, rank, spot, first.mass[first.codes], by_size)
 
 
-def _has_size(value: Value) -> bool:
+def _has_size(value: CellValue) -> bool:
     if isinstance(value, date):
         return True
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _amount(value: Value) -> float:
+def _amount(value: CellValue) -> float:
     return float(value.toordinal()) if isinstance(value, date) else float(value or 0)
 
 
@@ -115,7 +115,7 @@ def _positions(amounts: Sequence[float]) -> Numbers:
     return (places - places.min()) / reach if reach else np.zeros(len(places))
 
 
-def _range(low: Value, high: Value) -> str:
+def _range(low: CellValue, high: CellValue) -> str:
     if low == high:
         return spelled(low)
     plain = isinstance(low, int) and isinstance(high, int) and low >= 0

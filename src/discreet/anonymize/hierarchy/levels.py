@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from discreet.anonymize.groups import Value, spelled
+from discreet.anonymize.groups import CellValue, spelled
 from discreet.errors import InvalidInput
 
 TOP = "*"
@@ -46,7 +46,7 @@ class Hierarchy:
         """Return the number of levels, the values themselves counted as the first."""
         return len(next(iter(self.paths.values())))
 
-    def path(self, value: Value) -> tuple[str, ...] | None:
+    def path(self, value: CellValue) -> tuple[str, ...] | None:
         """Return what a value becomes at each level, or None where the hierarchy lacks it.
 
         A missing value that has no line of its own stays missing until the last level, where it
@@ -64,7 +64,7 @@ class Hierarchy:
         return found
 
     def paths_of(
-        self, column: str, values: Sequence[Value], *, otherwise: str = ""
+        self, column: str, values: Sequence[CellValue], *, otherwise: str = ""
     ) -> list[tuple[str, ...]]:
         """Return the path of each value of a column; `otherwise` says what else helps if one has none."""
         paths = [path for path in map(self.path, values) if path is not None]

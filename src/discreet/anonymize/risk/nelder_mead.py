@@ -12,7 +12,7 @@ STEPS = 400
 CLOSE = 1e-9
 
 
-def least(function: Callable[[Point], float], start: Point, *, step: float = 0.5) -> Point:
+def minimize(function: Callable[[Point], float], start: Point, *, step: float = 0.5) -> Point:
     """Return where `function` is least near `start`; values that are no numbers count as high."""
 
     def height(point: Point) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymize.risk.class_sizes import ClassSizes
-from discreet.anonymize.risk.nelder_mead import Point, least
+from discreet.anonymize.risk.nelder_mead import Point, minimize
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def pitman_parameters(sizes: ClassSizes) -> tuple[float, float]:
         inside = sum(c * math.lgamma(s - a) for s, c in each) - count * math.lgamma(1 - a)
         return float(whole - split - inside)
 
-    return parameters(least(height, (0.0, math.log(max(count, 2)))))
+    return parameters(minimize(height, (0.0, math.log(max(count, 2)))))
 
 
 def zayatz(sizes: ClassSizes, part: float) -> float:
@@ -143,7 +143,7 @@ def slid_negative_binomial(sizes: ClassSizes, part: float) -> float:
         return sizes.count * math.log1p(-unseen) - total
 
     start = (0.0, math.log(max(sizes.average - 1, 0.1) / part))
-    point = least(height, start)
+    point = minimize(height, start)
     shape, mean = math.exp(point[0]), math.exp(point[1])
     return float((shape / (shape + mean)) ** shape / (1 + mean))
 

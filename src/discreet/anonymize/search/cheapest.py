@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.anonymize.search.evaluate import Evaluator, Look
+from discreet.anonymize.search.evaluate import Evaluator, NodeResult
 from discreet.anonymize.search.lattice import MOST_NODES, Lattice, thinned
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
@@ -26,7 +26,7 @@ class CheapestNode:
     optimal: bool
     evaluated: int
     nodes: int
-    runners: tuple[Look, ...]
+    runners: tuple[NodeResult, ...]
     """The best allowed nodes, for those who ask why another was not chosen."""
 
 
@@ -34,23 +34,23 @@ class _Best:
     """The best looks so far; ties go to the smaller discernibility, then to lower levels."""
 
     def __init__(self) -> None:
-        self.looks: list[Look] = []
+        self.looks: list[NodeResult] = []
 
     @property
     def cost(self) -> float:
         return self.looks[0].cost if self.looks else math.inf
 
     @property
-    def look(self) -> Look | None:
+    def look(self) -> NodeResult | None:
         return self.looks[0] if self.looks else None
 
-    def add(self, look: Look) -> None:
+    def add(self, look: NodeResult) -> None:
         if look.allowed and look not in self.looks:
             merged = [*self.looks, look]
             self.looks = heapq.nsmallest(_RUNNERS, merged, key=_rank)
 
 
-def _rank(look: Look) -> tuple[float, float, tuple[int, ...]]:
+def _rank(look: NodeResult) -> tuple[float, float, tuple[int, ...]]:
     # Costs that differ only by rounding are ties; nine digits are more than any report shows.
     return (float(f"{look.cost:.9e}"), look.tie, look.levels)
 
@@ -126,7 +126,7 @@ def _sweep(
     return True
 
 
-def _learn(lattice: Lattice, look: Look) -> None:
+def _learn(lattice: Lattice, look: NodeResult) -> None:
     lattice.raise_above(look.levels, look.bound)
     if look.hopeless:
         lattice.close_below(look.levels)

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.anonymize.criteria.measures import Histogram, make_histogram
 from discreet.anonymize.groups import Groups, Integers, Numbers, packed
-from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 
 _DENSE = 8
 """Counting into an array beats sorting up to so many cells for each class."""
@@ -55,7 +55,7 @@ def bottom_table(groups: Groups, width: int) -> ClassTable:
     )
 
 
-def class_of(table: ClassTable, ladders: Sequence[Ladder], levels: Sequence[int]) -> Integers:
+def class_of(table: ClassTable, ladders: Sequence[ColumnLevels], levels: Sequence[int]) -> Integers:
     """Return for each class of `table` its class at a coarser node: 0, 1, 2, ..."""
     key, _ = _keys(table.codes, ladders, levels)
     return np.unique(key, return_inverse=True)[1]
@@ -63,7 +63,7 @@ def class_of(table: ClassTable, ladders: Sequence[Ladder], levels: Sequence[int]
 
 def _keys(
     codes: Integers,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[ColumnLevels],
     levels: Sequence[int],
     known: dict[tuple[int, int], Integers] | None = None,
 ) -> tuple[Integers, int]:
@@ -87,7 +87,7 @@ def _keys(
 
 def roll_up(
     table: ClassTable,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[ColumnLevels],
     levels: Sequence[int],
     known: dict[tuple[int, int], Integers] | None = None,
 ) -> ClassTable:
@@ -160,7 +160,7 @@ def whole_distribution(groups: Groups) -> Numbers:
 class TableShelf:
     """Class tables of nodes that were looked at: the next node starts from the smallest below it."""
 
-    def __init__(self, bottom: ClassTable, ladders: Sequence[Ladder]) -> None:
+    def __init__(self, bottom: ClassTable, ladders: Sequence[ColumnLevels]) -> None:
         self._ladders = ladders
         self._tables = [bottom]
         self._levels = np.array([bottom.levels])

@@ -1,4 +1,4 @@
-"""What an anonymization costs: five measures, each with a bound for all coarser nodes.
+"""What an anonymization costs: discernibility, class size, height, loss or entropy, each with a bound for all coarser nodes.
 
 Definitions (n rows, S of them suppressed): *discernibility* is the sum of squared class sizes plus
 n for each suppressed row; *classes* is the average class size, n over the number of classes, the
@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
-from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.errors import InvalidInput
 
 
@@ -116,7 +116,7 @@ class CellCost:
     `extra[j][level][label]` is what suppressing adds to a cell that reads `label`.
     """
 
-    ladders: tuple[Ladder, ...] = field(repr=False)
+    ladders: tuple[ColumnLevels, ...] = field(repr=False)
     base: tuple[tuple[float, ...], ...] = field(repr=False)
     extra: tuple[tuple[Numbers, ...], ...] = field(repr=False)
     scale: float
@@ -144,7 +144,7 @@ class CellCost:
 def make_cost(
     cost: GeneralisationCost,
     groups: Groups,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[ColumnLevels],
     weights: Mapping[str, float],
 ) -> CostModel:
     """Return the measure, ready for the lattice of these ladders."""
@@ -175,7 +175,10 @@ def check_weights(quasi: Sequence[str], weights: Mapping[str, float]) -> tuple[f
 
 
 def cell_cost(
-    cost: GeneralisationCost, groups: Groups, ladders: Sequence[Ladder], weights: Sequence[float]
+    cost: GeneralisationCost,
+    groups: Groups,
+    ladders: Sequence[ColumnLevels],
+    weights: Sequence[float],
 ) -> CellCost:
     """Return the loss or the entropy measure."""
     total = groups.total

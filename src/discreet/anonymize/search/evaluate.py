@@ -12,7 +12,7 @@ import numpy as np
 from discreet.anonymize.class_labels import SUPPRESSED
 from discreet.anonymize.criteria.models import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask
-from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.search.classes import (
     ClassTable,
     TableShelf,
@@ -26,7 +26,7 @@ from discreet.anonymize.search.costs import CostModel, Discernibility, View
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class NodeResult:
     """What was learned at one node.
 
     `hopeless` says that no finer node is allowed either; no coarser node costs less than `bound`.
@@ -71,7 +71,7 @@ class Evaluator(ABC):
     def __init__(
         self,
         groups: Groups,
-        ladders: Sequence[Ladder],
+        ladders: Sequence[ColumnLevels],
         smallest: int,
         cost: CostModel,
         *,
@@ -93,7 +93,7 @@ class Evaluator(ABC):
         klass = class_of(self._bottom, self._ladders, levels)
         return Assigned(np.where(found.kept[klass], klass, SUPPRESSED), found.among[found.kept])
 
-    def look(self, levels: Sequence[int]) -> Look:
+    def look(self, levels: Sequence[int]) -> NodeResult:
         """Return what a node tells."""
         table = self._shelf.reach(levels)
         found = self._judge(table)
@@ -108,7 +108,7 @@ class Evaluator(ABC):
             most_classes=found.most_classes,
         )
         allowed = view.lost <= self._limit
-        return Look(
+        return NodeResult(
             levels=view.levels,
             allowed=allowed,
             hopeless=not allowed and (self._monotone or found.impossible > self._limit),
@@ -130,7 +130,7 @@ class ClassEvaluator(Evaluator):
     def __init__(
         self,
         groups: Groups,
-        ladders: Sequence[Ladder],
+        ladders: Sequence[ColumnLevels],
         conditions: Conditions,
         cost: CostModel,
         *,

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding, merged_by_text
 from discreet.anonymize.criteria.models import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
-from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.search.classes import whole_distribution
 from discreet.anonymize.search.entries import Entries, judge, start_entries
 from discreet.core.progress import Progress
@@ -38,7 +38,7 @@ class _Column:
 
 def local_recoding(
     groups: Groups,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[ColumnLevels],
     conditions: Conditions,
     klass: Integers,
     levels: Sequence[int],
@@ -102,7 +102,7 @@ def _rescued(
     *,
     klass: Integers,
     levels: Sequence[int],
-    ladders: Sequence[Ladder],
+    ladders: Sequence[ColumnLevels],
 ) -> tuple[Integers, Integers]:
     """Return the classes, with one more of all suppressed rows if allowed, and the levels of each."""
     count = int(klass.max(initial=0)) + 1
@@ -117,7 +117,7 @@ def _rescued(
     return klass, high
 
 
-def _column(values: Integers, ladder: Ladder) -> _Column:
+def _column(values: Integers, ladder: ColumnLevels) -> _Column:
     labels = np.stack([rung.codes for rung in ladder.rungs])
     share = np.stack([rung.share[rung.codes] for rung in ladder.rungs])
     return _Column(values, labels, share)
@@ -164,7 +164,7 @@ def _lowered(parts: _Parts, columns: Sequence[_Column], best: Integers) -> _Part
 
 
 def _read_off(
-    groups: Groups, ladders: Sequence[Ladder], parts: _Parts, stays: Integers
+    groups: Groups, ladders: Sequence[ColumnLevels], parts: _Parts, stays: Integers
 ) -> Recoding:
     """Return the recoding, each class at the levels of its own."""
     first = np.unique(parts.part, return_index=True)[1]
@@ -189,7 +189,7 @@ def _read_off(
     )
 
 
-def _all_labels(ladder: Ladder) -> tuple[ClassLabels, Integers]:
+def _all_labels(ladder: ColumnLevels) -> tuple[ClassLabels, Integers]:
     """Return the labels of all levels of a column in one list, and where each level starts."""
     sizes = [rung.size for rung in ladder.rungs]
     texts = tuple(text for rung in ladder.rungs for text in rung.labels)

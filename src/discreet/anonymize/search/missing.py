@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.anonymize.groups import Groups, Integers, Mask, packed
-from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.search.classes import ClassTable
 from discreet.anonymize.search.costs import CostModel
 from discreet.anonymize.search.evaluate import Evaluator, Judged
@@ -24,7 +24,13 @@ class MatchingEvaluator(Evaluator):
     """
 
     def __init__(
-        self, groups: Groups, ladders: Sequence[Ladder], k: int, cost: CostModel, *, limit: int
+        self,
+        groups: Groups,
+        ladders: Sequence[ColumnLevels],
+        k: int,
+        cost: CostModel,
+        *,
+        limit: int,
     ) -> None:
         _check_labels(groups, ladders)
         # Whatever is kept is kept at every coarser node too.
@@ -95,7 +101,7 @@ def _matches(
     return found
 
 
-def _check_labels(groups: Groups, ladders: Sequence[Ladder]) -> None:
+def _check_labels(groups: Groups, ladders: Sequence[ColumnLevels]) -> None:
     """Refuse hierarchies that turn missing values into something, except at a level of one label."""
     for values, ladder in zip(groups.values, ladders, strict=True):
         if None not in values:

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.anonymize.class_labels import Recoding, merged_by_text
 from discreet.anonymize.criteria.models import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
-from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.hierarchy.column_order import ColumnOrder, make_axes
 from discreet.anonymize.search.classes import whole_distribution
 from discreet.anonymize.search.entries import Entries, judge, start_entries
@@ -38,7 +38,7 @@ class _Space:
 
 def mondrian(
     groups: Groups,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[ColumnLevels],
     conditions: Conditions,
     *,
     weights: Sequence[float],

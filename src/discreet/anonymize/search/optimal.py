@@ -15,11 +15,11 @@ from enum import Enum
 from discreet.anonymize.class_labels import Costs, Recoding, full_domain, measure
 from discreet.anonymize.criteria.models import Conditions, KAnonymity, PrivacyModel
 from discreet.anonymize.groups import Groups, Integers
-from discreet.anonymize.hierarchy.column_levels import Ladder, make_ladders
+from discreet.anonymize.hierarchy.column_levels import ColumnLevels, make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.cheapest import CheapestNode, search
 from discreet.anonymize.search.costs import GeneralisationCost, check_weights, make_cost
-from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluator, Look
+from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluator, NodeResult
 from discreet.anonymize.search.local_recoding import local_recoding
 from discreet.anonymize.search.missing import MatchingEvaluator
 from discreet.anonymize.search.mondrian import mondrian
@@ -81,7 +81,7 @@ class SearchResult:
     bound: float | None
     evaluated: int = 0
     nodes: int = 0
-    runners: tuple[Look, ...] = ()
+    runners: tuple[NodeResult, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     """What other methods would have lost under the same conditions, where that was tried."""
 
@@ -102,7 +102,7 @@ class _Task:
 
     groups: Groups
     k: int
-    ladders: tuple[Ladder, ...]
+    ladders: tuple[ColumnLevels, ...]
     conditions: Conditions
     cost: GeneralisationCost
     limit: int

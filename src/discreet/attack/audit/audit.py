@@ -1,4 +1,4 @@
-"""How much privacy a mechanism loses at the very least, measured from its outputs alone."""
+"""Privacy auditing: how much any mechanism loses at the very least, from outputs of any shape, event chosen by a pilot."""
 
 from __future__ import annotations
 

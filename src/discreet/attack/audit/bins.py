@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.audit.features import Column
+from discreet.attack.audit.features import OutputValues
 from discreet.core.arrays import Bits, Floats, Integers
 
 MOST_BINS = 256
@@ -25,7 +25,7 @@ class Binning:
     repeated: Floats | None = None
 
     @classmethod
-    def of(cls, first: Column, second: Column) -> Binning:
+    def of(cls, first: OutputValues, second: OutputValues) -> Binning:
         """Return bins for the values of two inputs; every second one says which repeated ones matter."""
         values = np.concatenate([first, second])
         if values.dtype == object:
@@ -55,7 +55,7 @@ class Binning:
             return len(self.names) + 1
         return len(self.edges) + 1 + (0 if self.repeated is None else len(self.repeated))
 
-    def places(self, values: Column) -> Integers:
+    def places(self, values: OutputValues) -> Integers:
         """Return the bin of each value; a word that was not met before is in the last."""
         if self.edges is None:
             known = {name: i for i, name in enumerate(self.names)}
@@ -87,7 +87,7 @@ class Binning:
         return " or ".join(shown[:4]) + (" or …" if len(runs) > 3 or len(shown) > 4 else "")
 
 
-def _finite(values: Column) -> Floats:
+def _finite(values: OutputValues) -> Floats:
     return np.nan_to_num(values.astype(np.float64), nan=np.inf)
 
 

@@ -12,7 +12,13 @@ import numpy.typing as npt
 
 from discreet.attack.audit.bins import Binning
 from discreet.attack.audit.bounds import GuessCount, LossMeasure
-from discreet.attack.audit.features import Column, OpenedOutputs, OutputPart, Outputs, parts_of
+from discreet.attack.audit.features import (
+    OpenedOutputs,
+    OutputPart,
+    Outputs,
+    OutputValues,
+    parts_of,
+)
 from discreet.attack.audit.joint import ConditionTree, Piece, Together
 from discreet.core.arrays import Bits, Integers
 
@@ -103,7 +109,7 @@ def _mixed(first: Outputs, second: Outputs) -> bool:
 
 def _sides(
     parts: Sequence[OutputPart], first: OpenedOutputs, second: OpenedOutputs
-) -> Iterator[tuple[Part, Column, Column]]:
+) -> Iterator[tuple[Part, OutputValues, OutputValues]]:
     """Yield every part with its column on each input; joint ones are learned on one half only."""
     for part in parts:
         yield part, first.column(part), second.column(part)
@@ -115,12 +121,12 @@ def _sides(
             yield joint, _values(judged[0], joint), _values(judged[1], joint)
 
 
-def _values(outputs: OpenedOutputs, part: Part) -> Column:
+def _values(outputs: OpenedOutputs, part: Part) -> OutputValues:
     return outputs.column(part) if isinstance(part, OutputPart) else part.column(outputs)
 
 
 def _best(
-    part: Part, first: Column, second: Column, measure: LossMeasure, times: float
+    part: Part, first: OutputValues, second: OutputValues, measure: LossMeasure, times: float
 ) -> tuple[Event, Event | None]:
     bins = Binning.of(first, second)
     sides = (bins.places(first), bins.places(second))

@@ -14,7 +14,7 @@ from discreet.core.arrays import Floats, Integers
 
 Outputs = npt.NDArray[Any] | list[Any]
 """Many outputs: an array of numbers (or rows of numbers), or any objects in a list."""
-Column = npt.NDArray[Any]
+OutputValues = npt.NDArray[Any]
 Path = tuple[Any, ...]
 """Where in an output a number or word stands: keys and places, from the outside in."""
 MOST_PARTS = 64
@@ -37,7 +37,7 @@ class OutputPart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class PathValues:
     """What stands at one path: in which outputs, and the values there."""
 
     rows: Integers
@@ -49,18 +49,18 @@ class Found:
         column[self.rows] = [float(x) if _is_number(x) else ABSENT for x in self.values]
         return column
 
-    def texts(self, total: int) -> Column:
+    def texts(self, total: int) -> OutputValues:
         """Return a word for each output."""
         column = np.full(total, "nothing", dtype=object)
         column[self.rows] = [_said(value) for value in self.values]
         return column
 
-    def present(self, total: int) -> Column:
+    def present(self, total: int) -> OutputValues:
         """Return 1 for each output that has something here."""
         return np.bincount(self.rows, minlength=total)
 
 
-_NOWHERE = Found(np.empty(0, dtype=np.int64), [])
+_NOWHERE = PathValues(np.empty(0, dtype=np.int64), [])
 
 
 class OpenedOutputs:
@@ -77,7 +77,7 @@ class OpenedOutputs:
         return OpenedOutputs(self.outputs[first::2])
 
     @cached_property
-    def opened(self) -> Mapping[Path, Found]:
+    def opened(self) -> Mapping[Path, PathValues]:
         """What stands at each path; lengths of lists stand under their own."""
         rows: dict[Path, list[int]] = {}
         values: dict[Path, list[Any]] = {}
@@ -85,14 +85,14 @@ class OpenedOutputs:
             for path, value in _leaves(one, ()):
                 rows.setdefault(path, []).append(row)
                 values.setdefault(path, []).append(value)
-        return {p: Found(np.array(rows[p]), values[p]) for p in rows}
+        return {p: PathValues(np.array(rows[p]), values[p]) for p in rows}
 
     @cached_property
     def whole(self) -> list[str]:
         """Each output as a word."""
         return [_said(one) for one in self.outputs]
 
-    def column(self, part: OutputPart) -> Column:
+    def column(self, part: OutputPart) -> OutputValues:
         """Return one number or word for each output."""
         if isinstance(self.outputs, np.ndarray) and part.view in ("value", "grain"):
             values = _of_array(self.outputs, part.path)
@@ -133,7 +133,7 @@ def _leaves(one: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         yield path, one
 
 
-def _of_array(outputs: npt.NDArray[Any], path: Path) -> Column | None:
+def _of_array(outputs: npt.NDArray[Any], path: Path) -> OutputValues | None:
     if outputs.ndim == 1:
         return outputs if path == () else None
     flat = outputs.reshape(len(outputs), -1)
@@ -172,7 +172,7 @@ def _parts_of_array(outputs: npt.NDArray[Any]) -> list[OutputPart]:
     return [p for i, path in enumerate(paths) for p in _views(_at(path), path, flat[:, i])]
 
 
-def _parts_at(found: Found, path: Path, total: int) -> list[OutputPart]:
+def _parts_at(found: PathValues, path: Path, total: int) -> list[OutputPart]:
     words = _at(path)
     parts = []
     if len(found.values) < total:
@@ -200,7 +200,7 @@ def _whole(seen: OpenedOutputs) -> list[OutputPart]:
     return [OutputPart("the whole output", (), "whole")] if few else []
 
 
-def _views(words: str, path: Path, values: Column) -> list[OutputPart]:
+def _views(words: str, path: Path, values: OutputValues) -> list[OutputPart]:
     if values.dtype.kind in "iub":
         return [OutputPart(words, path)]
     # Which floating-point numbers are reachable at all can give the input away.
@@ -222,7 +222,7 @@ def _said(one: Any) -> str:
     return repr(one)
 
 
-def grain(values: Column) -> Floats:
+def grain(values: OutputValues) -> Floats:
     """Return the exponent of the lowest bit that is set: 3.5 is a multiple of 2^-1.
 
     >>> grain(np.array([3.5, 1.0, 0.1])).tolist()
@@ -239,7 +239,7 @@ def grain(values: Column) -> Floats:
     return np.where(whole == 0, _ZERO, found)
 
 
-def as_outputs(many: Sequence[Any] | Column) -> Outputs:
+def as_outputs(many: Sequence[Any] | OutputValues) -> Outputs:
     """Return outputs as an array where they are numbers or vectors of one length, else as a list."""
     if isinstance(many, np.ndarray) and many.dtype.kind in "iubf":
         return many

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.attack.audit.bins import Binning
-from discreet.attack.audit.features import Column, OpenedOutputs, OutputPart
+from discreet.attack.audit.features import OpenedOutputs, OutputPart, OutputValues
 from discreet.core.arrays import Bits, Floats, Integers
 
 _SOFT = 0.5  # added to every count before taking ratios
@@ -44,7 +44,7 @@ class Together:
     pieces: tuple[Piece, ...]
     words: str = "the evidence of all parts together"
 
-    def column(self, outputs: OpenedOutputs) -> Column:
+    def column(self, outputs: OpenedOutputs) -> OutputValues:
         """Return the summed weight of each output."""
         total = np.zeros(len(outputs))
         for piece in self.pieces:
@@ -87,7 +87,7 @@ class ConditionTree:
         ours = np.arange(columns.shape[1]) < min(len(first), cut)
         return cls(pieces, _grow(columns, ours, np.arange(columns.shape[1]), [0], 0))
 
-    def column(self, outputs: OpenedOutputs) -> Column:
+    def column(self, outputs: OpenedOutputs) -> OutputValues:
         """Return the leaf of each output, as a word."""
         columns = np.stack([piece.weights[piece.places(outputs)] for piece in self.pieces])
         found = np.empty(len(outputs), dtype=np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.curator import Ask, Exhibit, categories, curator_over, staged
+from discreet.attack.curator import Ask, AttackTable, categories, curator_over, temporary_town
 from discreet.attack.linkage.town import Hospital, prior_of
 from discreet.attack.membership.pool import DECLARED
 from discreet.core.arrays import Floats, Integers
@@ -38,7 +38,7 @@ class Patients:
 
 def patients_of(people: int, *, seed: int) -> Patients:
     """Return the patients of a town; the condition is the first diagnosis on each one's list."""
-    with staged(people, tables=("people", "visits"), seed=seed) as made:
+    with temporary_town(people, tables=("people", "visits"), seed=seed) as made:
         hospital = Hospital.of(made, DIAGNOSES)
         prior = prior_of(made, hospital.patients)
     dice = np.random.default_rng(seed)
@@ -58,7 +58,7 @@ def private_beliefs(patients: Patients, targets: Patients, *, epsilon: float) ->
     """
     # The domains are public, from the recipe of the town.
     declared = {name: DECLARED[name] for name in QUASI} | {SENSITIVE: categories(DIAGNOSES)}
-    with curator_over({"patients": Exhibit(patients.table, declared)}, epsilon=epsilon) as ask:
+    with curator_over({"patients": AttackTable(patients.table, declared)}, epsilon=epsilon) as ask:
         table = noisy_table(ask, epsilon)
     age = targets.table["age"].to_numpy() // BAND
     sex = np.array([SEXES.index(cell) for cell in targets.table["sex"].to_pylist()])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.curator import BOOLEAN, Exhibit, whole_numbers
+from discreet.attack.curator import BOOLEAN, AttackTable, whole_numbers
 from discreet.core.arrays import Bits
 from discreet.errors import InvalidInput
 
@@ -28,7 +28,7 @@ class Blocks:
         """Return how many people live in each."""
         return int(self.secret.shape[1])
 
-    def exhibit(self) -> Exhibit:
+    def exhibit(self) -> AttackTable:
         """Return the table that a curator guards: block and place are public, the bit is not."""
         block, place = np.indices(self.secret.shape)
         rows = pa.table(
@@ -38,7 +38,7 @@ class Blocks:
                 "secret": pa.array(self.secret.ravel()),
             }
         )
-        return Exhibit(
+        return AttackTable(
             rows,
             {
                 "block": whole_numbers(0, self.blocks - 1),

@@ -30,13 +30,20 @@ from discreet.attack.counts.census_tables import (
     tabulated,
 )
 from discreet.attack.counts.secret_bits import own_residents
-from discreet.attack.curator import BOOLEAN, Exhibit, curator_over, part_of, staged, whole_numbers
+from discreet.attack.curator import (
+    BOOLEAN,
+    AttackTable,
+    curator_over,
+    part_of,
+    temporary_town,
+    whole_numbers,
+)
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.package import attack_package
 from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
-from discreet.report.document import Block, Figure, Grid, Words
+from discreet.report.document import DocumentBlock, Figure, Grid, Paragraph
 
 ATTACK = Attack(
     name="census",
@@ -86,7 +93,9 @@ def town_blocks(
     if chosen.text("original"):
         residents = own_residents(chosen.text("original"), chosen.words("columns"))
     else:
-        with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
+        with temporary_town(
+            chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")
+        ) as town:
             table = town.load("people")
         flags = [table["sex"].to_numpy(zero_copy_only=False) == "Male"]
         flags += [table[name].to_numpy(zero_copy_only=False) for name in ("married", "smoker")]
@@ -140,14 +149,14 @@ def private_blocks(
     return [likeliest_block(belief, n) for belief, n in zip(beliefs, sizes, strict=True)]
 
 
-def _exhibit(blocks: Sequence[Integers]) -> Exhibit:
+def _exhibit(blocks: Sequence[Integers]) -> AttackTable:
     kinds = np.concatenate([np.repeat(np.arange(len(RESIDENTS)), block) for block in blocks])
     number = np.repeat(np.arange(len(blocks)), [int(block.sum()) for block in blocks])
     residents = RESIDENTS[kinds]
     rows = {"block": pa.array(number), "age": pa.array(residents[:, AGE])}
     for name, flag in (("male", MALE), ("married", MARRIED), ("smoker", SMOKER)):
         rows[name] = pa.array(residents[:, flag].astype(bool))
-    return Exhibit(
+    return AttackTable(
         pa.table(rows),
         {
             "block": whole_numbers(0, len(blocks) - 1),
@@ -205,7 +214,7 @@ def _blocks(
     tallies: Sequence[tuple[int, int, int, int]],
     baseline: float,
     unique: int,
-) -> tuple[Block, ...]:
+) -> tuple[DocumentBlock, ...]:
     guessing = Score(baseline, baseline, baseline, baseline)
     return (
         Figure(
@@ -220,7 +229,7 @@ def _blocks(
             f"Where all residents are certain the tables have one solution: {unique} of "
             f"{len(tallies)} blocks.",
         ),
-        Words(
+        Paragraph(
             "Guessing means the likeliest block by what is known of everybody else in the town, "
             "which the attacker on private tables knows too. The limits treat residents as independent, which those of one block are not quite."
         ),

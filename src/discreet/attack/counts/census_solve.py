@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.counts.census_tables import RESIDENTS, Counts, ResidentRows, tabulated
+from discreet.attack.counts.census_tables import RESIDENTS, CensusCounts, ResidentRows, tabulated
 from discreet.attack.counts.reconstruction_solve import optimizer
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
@@ -106,7 +106,7 @@ def likeliest_block(expected: Floats, size: int) -> Integers:
     return np.bincount(best % expected.size, minlength=expected.size).astype(np.int64)
 
 
-def weighed(expected: Floats, table: Counts, noisy: Floats, *, epsilon: float) -> Floats:
+def weighed(expected: Floats, table: CensusCounts, noisy: Floats, *, epsilon: float) -> Floats:
     """Return the expected residents after hearing a table with noise of scale 1 / epsilon.
 
     In each cell the number of residents is Poisson before, and weighed by the law of the noise; the

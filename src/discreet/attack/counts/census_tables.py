@@ -23,7 +23,7 @@ _FLAGS = {MALE: "male", MARRIED: "married", SMOKER: "smoker"}
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class CensusCounts:
     """One published table of counts: by which flags, and whether by five-year bands of age too."""
 
     flags: tuple[int, ...]
@@ -68,10 +68,10 @@ class Counts:
         return " x ".join(names)
 
 
-PUBLISHED: tuple[Counts, ...] = (
-    Counts((MALE, MARRIED), banded=True),
-    Counts((MALE, SMOKER), banded=True),
-    Counts((MALE, MARRIED, SMOKER), banded=False),
+PUBLISHED: tuple[CensusCounts, ...] = (
+    CensusCounts((MALE, MARRIED), banded=True),
+    CensusCounts((MALE, SMOKER), banded=True),
+    CensusCounts((MALE, MARRIED, SMOKER), banded=False),
 )
 """Every block's counts. Means and medians of age by each set of flags come on top: `age_rows`."""
 

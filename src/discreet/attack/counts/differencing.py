@@ -1,4 +1,4 @@
-"""Differencing: two counts, one with and one without a person, and what their gap says."""
+"""The differencing attack: two counts, one with and one without a person, and what their gap says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers from which one person is subtracted: exact, rounded, suppressed, private."""
+"""Answers to a differencing attack: exact, rounded, suppressed (with a tracker against such query auditing), private."""
 
 from __future__ import annotations
 

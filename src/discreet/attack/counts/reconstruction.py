@@ -1,4 +1,4 @@
-"""Reconstruction: enough answers with too little noise give back everybody's secret bit."""
+"""Database reconstruction (Dinur and Nissim): enough answers with too little noise give back everybody's secret bit."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from discreet.attack.counts.reconstruction_solve import (
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import (
     MOST_KEYS,
-    Exhibit,
+    AttackTable,
     curator_over,
-    people_exhibit,
-    subsets_exhibit,
+    people_table,
+    subsets_table,
 )
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
@@ -33,7 +33,7 @@ from discreet.core.answer import Answer
 from discreet.core.arrays import Bits, Floats
 from discreet.core.progress import Progress
 from discreet.report.charts import lines
-from discreet.report.document import Block, Figure, Grid, Words
+from discreet.report.document import DocumentBlock, Figure, Grid, Paragraph
 from discreet.report.look import LIGHT
 
 ATTACK = Attack(
@@ -132,8 +132,8 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNo
     the guarantee allows (e^epsilon / (1 + e^epsilon)).
     """
     price, asked = repr(epsilon), queries[:MOST_KEYS]
-    people = {"people": people_exhibit(secret, "person")}
-    subsets = {"subsets": subsets_exhibit(asked, "person")}
+    people = {"people": people_table(secret, "person")}
+    subsets = {"subsets": subsets_table(asked, "person")}
     values, answer = answered({**people, **subsets}, SUBSET_SUMS, price)
     assert answer.covariance is not None, "the noise of a count is known"
     spread = math.sqrt(answer.covariance[0][0][0])
@@ -146,7 +146,7 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNo
     )
 
 
-def answered(tables: Mapping[str, Exhibit], sql: str, epsilon: str) -> tuple[Floats, Answer]:
+def answered(tables: Mapping[str, AttackTable], sql: str, epsilon: str) -> tuple[Floats, Answer]:
     """Return the answer of a curator with `epsilon` in total, and first its counts in order."""
     with curator_over(tables, epsilon=epsilon) as ask:
         answer = ask(sql, epsilon)
@@ -193,7 +193,7 @@ def _outcome(
 
 def _blocks(
     chosen: AttackSettings, swept: Mapping[float, tuple[Score, Score]], against: AgainstNoise
-) -> tuple[Block, ...]:
+) -> tuple[DocumentBlock, ...]:
     people, small = chosen.whole("people"), min(chosen.whole("people"), chosen.whole("lp_people"))
     rows = [
         (most, most / math.sqrt(people), first.success, first.low, first.high, second.success)
@@ -214,7 +214,7 @@ def _blocks(
             f"Bits right of {people:,} ({small} in the programme); guessing gives 50%.",
             shares=(2, 3, 4, 5),
         ),
-        Words(
+        Paragraph(
             "The noise of the sweep is uniform between its bounds. The bits are those of the made-up "
             "town (who is married), drawn so that half are ones."
         ),

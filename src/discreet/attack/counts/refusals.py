@@ -1,4 +1,4 @@
-"""Refusals: a desk that declines dangerous questions tells the answer by declining."""
+"""Query auditing and its refusals: a desk that declines dangerous questions tells the answer by declining."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from discreet.attack.counts.refusals_auditor import (
 )
 from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measured
 from discreet.attack.counts.secret_bits import OWN_FILE
-from discreet.attack.curator import curator_over, subsets_exhibit
+from discreet.attack.curator import curator_over, subsets_table
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.core.progress import Progress
 from discreet.report.charts import lines
-from discreet.report.document import Block, Figure, Grid
+from discreet.report.document import DocumentBlock, Figure, Grid
 
 ATTACK = Attack(
     name="refusals",
@@ -101,7 +101,7 @@ def against_curator(blocks: Blocks, *, epsilon: float) -> int:
     """Return how many bits are guessed right from a curator's answers to the same questions."""
     asked = questions(blocks.places)
     answers = np.zeros((blocks.blocks, len(asked)))
-    tables = {"people": blocks.exhibit(), "subsets": subsets_exhibit(asked, "place")}
+    tables = {"people": blocks.exhibit(), "subsets": subsets_table(asked, "place")}
     with curator_over(tables, epsilon=repr(epsilon)) as ask:
         for block, number, count in ask(_SUBSETS, repr(epsilon)).rows:
             answers[int(block), int(number)] = count
@@ -151,7 +151,7 @@ def _outcome(
 
 def _blocks(
     tallies: Mapping[Auditor, RefusalScore], private: Score, costs: Sequence[AuditingCost]
-) -> tuple[Block, ...]:
+) -> tuple[DocumentBlock, ...]:
     looking = tallies[Auditor.LOOKING]
     found = {
         "refusals read": Score.of_guesses(looking.right, looking.bits, baseline=_HALF),

@@ -1,4 +1,4 @@
-"""Auditors of counting queries over secret bits, and what their refusals tell."""
+"""Query auditing: auditors of counting queries over secret bits, and what their refusals tell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Auditor(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Heard:
+class PossibleDatabases:
     """What an attacker has after a row of questions, as the databases that remain possible.
 
     `by_answers` reads the answers alone (what the auditor believes is known), `by_all` the
@@ -71,7 +71,7 @@ def risky_answers(possible: Bits, counts: Integers, every: Bits) -> Bits:
     return risky
 
 
-def interview(secret: Bits, asked: Bits, every: Bits, auditor: Auditor) -> Heard:
+def interview(secret: Bits, asked: Bits, every: Bits, auditor: Auditor) -> PossibleDatabases:
     """Return what is known after asking an auditor all questions in order.
 
     The attacker knows how the auditor works, so keeps exactly those databases for which it would have
@@ -95,7 +95,7 @@ def interview(secret: Bits, asked: Bits, every: Bits, auditor: Auditor) -> Heard
         else:
             by_answers &= counts == truth
             by_all &= counts == truth
-    return Heard(by_answers, by_all, refused)
+    return PossibleDatabases(by_answers, by_all, refused)
 
 
 def best_guess(possible: Bits, every: Bits) -> Bits:

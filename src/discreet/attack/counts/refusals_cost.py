@@ -1,4 +1,4 @@
-"""What exact auditing costs: a search for a second database that gives the same answers."""
+"""What exact query auditing costs: a search for a second database that gives the same answers."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from discreet.attack.attacks import AttackSettings, file_knob, words_knob
 from discreet.attack.counts.census_tables import OLDEST
-from discreet.attack.curator import staged
+from discreet.attack.curator import temporary_town
 from discreet.attack.files import named, people_of, read_rows
 from discreet.core.arrays import Bits, Integers
 from discreet.core.schema import IntegerDomain, NumberDomain
@@ -24,7 +24,7 @@ def secret_bits(chosen: AttackSettings, *, people: int, town: str) -> Bits:
     """Return the bits of the file that was named, or of `people` townsfolk in column `town`."""
     if chosen.text("original"):
         return bits_of_file(chosen.text("original"), chosen.text("secret"))
-    with staged(people, tables=("people",), seed=chosen.whole("seed")) as made:
+    with temporary_town(people, tables=("people",), seed=chosen.whole("seed")) as made:
         found = made.load("people")[town].to_numpy(zero_copy_only=False)
     return np.asarray(found, dtype=np.bool_)
 

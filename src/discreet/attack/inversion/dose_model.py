@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.curator import Exhibit, regressions
+from discreet.attack.curator import AttackTable, regressions
 from discreet.attack.files import OwnPeople
 from discreet.attack.inversion.patients import ROOT
 from discreet.core.arrays import Floats
@@ -63,7 +63,7 @@ def plain_model(people: OwnPeople) -> DoseModel:
 
 def private_models(people: OwnPeople, epsilons: Sequence[float]) -> list[DoseModel]:
     """Return a model for each epsilon, each bought on its own from a curator."""
-    exhibit = Exhibit(people.rows, people.declared())
+    exhibit = AttackTable(people.rows, people.declared())
     made = regressions(exhibit, target=ROOT, epsilons=epsilons, delta=DELTA)
     return [DoseModel(model.variables, model.target, model.weights) for model in made]
 

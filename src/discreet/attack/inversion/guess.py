@@ -18,7 +18,7 @@ _SOFT = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Common:
+class HiddenValueRates:
     """How common each combination of hidden values is, for each value of a known column.
 
     Learned from patients who are in no training: what anybody can read in a journal.
@@ -31,7 +31,7 @@ class Common:
     known: str
 
     @classmethod
-    def of(cls, rows: pa.Table, hidden: Sequence[str], known: str) -> Common:
+    def of(cls, rows: pa.Table, hidden: Sequence[str], known: str) -> HiddenValueRates:
         """Return the shares among these patients."""
         texts = [_words(rows[name]) for name in hidden]
         combinations = tuple(product(*(sorted(set(text.tolist())) for text in texts)))
@@ -61,12 +61,12 @@ class Common:
         return values, np.array([values.index(each[0]) for each in self.combinations])
 
 
-def without_model(common: Common, rows: pa.Table) -> Bits:
+def without_model(common: HiddenValueRates, rows: pa.Table) -> Bits:
     """Return who is guessed right from common knowledge alone: the baseline."""
     return _right(common, rows, common.of_people(rows))
 
 
-def inverted(model: DoseModel, error: float, common: Common, rows: pa.Table) -> Bits:
+def inverted(model: DoseModel, error: float, common: HiddenValueRates, rows: pa.Table) -> Bits:
     """Return whose secret is guessed right from the model, the stable dose and common knowledge.
 
     `error` is the spread of the model's residuals, published with it: a model that is mostly noise has
@@ -80,7 +80,7 @@ def inverted(model: DoseModel, error: float, common: Common, rows: pa.Table) -> 
     return _right(common, rows, weights)
 
 
-def _right(common: Common, rows: pa.Table, weights: Floats) -> Bits:
+def _right(common: HiddenValueRates, rows: pa.Table, weights: Floats) -> Bits:
     values, which = common.secrets()
     beliefs = np.stack([weights[:, which == i].sum(axis=1) for i in range(len(values))], axis=1)
     guesses = np.array(values, dtype=object)[beliefs.argmax(axis=1)]

@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.inversion.dose_model import DoseModel, plain_model, private_models
-from discreet.attack.inversion.guess import Common, inverted, without_model
-from discreet.attack.inversion.patients import ROOT, Clinic, clinic
+from discreet.attack.inversion.guess import HiddenValueRates, inverted, without_model
+from discreet.attack.inversion.patients import ROOT, DoseStudy, dose_study
 from discreet.attack.inversion.story import outcome_of
 from discreet.attack.outcome import Outcome
 from discreet.core.progress import Progress
@@ -62,15 +62,15 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
 def _training(
     chosen: AttackSettings, number: int, prices: Sequence[float]
 ) -> dict[float | None, Inverted]:
-    patients = _only(clinic(chosen, number), chosen)
+    patients = _only(dose_study(chosen, number), chosen)
     hidden = (chosen.text("secret"), *chosen.words("hidden"))
-    common = Common.of(patients.known, hidden, chosen.text("known"))
+    common = HiddenValueRates.of(patients.known, hidden, chosen.text("known"))
     models: dict[float | None, DoseModel] = {None: plain_model(patients.trained)}
     models |= zip(prices, private_models(patients.trained, prices), strict=True)
     return {price: _judged(model, common, patients) for price, model in models.items()}
 
 
-def _only(patients: Clinic, chosen: AttackSettings) -> Clinic:
+def _only(patients: DoseStudy, chosen: AttackSettings) -> DoseStudy:
     """Return the patients with the columns that the model goes by, as the file spells them."""
     have = {name.lower(): name for name in patients.trained.domains}
     wanted = chosen.words("columns") or tuple(n for n in have if n != ROOT)
@@ -85,7 +85,7 @@ def _only(patients: Clinic, chosen: AttackSettings) -> Clinic:
     return patients.only([have[name.lower()] for name in wanted])
 
 
-def _judged(model: DoseModel, common: Common, patients: Clinic) -> Inverted:
+def _judged(model: DoseModel, common: HiddenValueRates, patients: DoseStudy) -> Inverted:
     strangers = patients.strangers.rows
     truth, predicted = strangers[ROOT].to_numpy(), model.predict(strangers)
     spread = float(np.sqrt(np.mean((truth - predicted) ** 2)))

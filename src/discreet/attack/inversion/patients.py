@@ -45,14 +45,14 @@ DOMAINS: dict[str, FiniteDomain] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clinic:
+class DoseStudy:
     """Patients of one training, patients who were not in it, and what is known of patients at large."""
 
     trained: OwnPeople
     strangers: OwnPeople
     known: pa.Table
 
-    def only(self, columns: Sequence[str]) -> Clinic:
+    def only(self, columns: Sequence[str]) -> DoseStudy:
         """Return the same patients with these columns, and the dose."""
         kept = [*(name for name in columns if name != ROOT), ROOT]
 
@@ -60,10 +60,10 @@ class Clinic:
             domains = {name: people.domains[name] for name in kept}
             return OwnPeople(people.rows.select(kept), domains)
 
-        return Clinic(of(self.trained), of(self.strangers), self.known)
+        return DoseStudy(of(self.trained), of(self.strangers), self.known)
 
 
-def clinic(chosen: AttackSettings, number: int) -> Clinic:
+def dose_study(chosen: AttackSettings, number: int) -> DoseStudy:
     """Return the patients of one training: drawn anew from the town, or another half of the file."""
     if chosen.text("patients"):
         everyone = own_patients(chosen)
@@ -76,7 +76,7 @@ def clinic(chosen: AttackSettings, number: int) -> Clinic:
         OwnPeople(everyone.rows.take(pa.array(order[i * size : (i + 1) * size])), everyone.domains)
         for i in range(3)
     ]
-    return Clinic(parts[0], parts[1], parts[2].rows)
+    return DoseStudy(parts[0], parts[1], parts[2].rows)
 
 
 def town_patients(count: int, seed: int) -> OwnPeople:

@@ -9,7 +9,7 @@ from discreet.attack.attacks import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.student import mean_interval
 from discreet.core.arrays import Floats
-from discreet.report import Block, Figure, Grid, Words, lines
+from discreet.report import DocumentBlock, Figure, Grid, Paragraph, lines
 
 Figures = Mapping[float | None, Mapping[str, Floats]]
 """For each price (None: no noise) each figure of every training."""
@@ -67,7 +67,7 @@ def _details(found: Figures) -> dict[str, Any]:
     }
 
 
-def _blocks(chosen: AttackSettings, found: Figures) -> tuple[Block, ...]:
+def _blocks(chosen: AttackSettings, found: Figures) -> tuple[DocumentBlock, ...]:
     points = [
         (float(figures["error"].mean()), float(figures["right"].mean()))
         for figures in found.values()
@@ -114,7 +114,7 @@ def _blocks(chosen: AttackSettings, found: Figures) -> tuple[Block, ...]:
             f"95% intervals over {chosen.whole('models')} trainings, each on patients of its own.",
             shares=(1, 2, 3, 4, 5, 6, 10),
         ),
-        Words(
+        Paragraph(
             "Strangers were in no training. What is guessed of them too is what the model says of people "
             "in general; differential privacy promises nothing about that, noise merely hides it."
         ),

@@ -17,7 +17,7 @@ from discreet.attack.outcome import Outcome, Score
 from discreet.core.arrays import Bits, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
-from discreet.report import Block, Figure, Grid, Words, bars
+from discreet.report import DocumentBlock, Figure, Grid, Paragraph, bars
 
 CLAIMED = "share of people linked to exactly one record (no key was given, so nobody knows whether rightly)"
 RIGHT = "share of people in both files who were linked to their own record"
@@ -28,7 +28,7 @@ NOTHING_PRIVATE = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class LinkedFiles:
     """An auxiliary file and a released one, with the columns they are linked by."""
 
     auxiliary: pa.Table
@@ -59,7 +59,7 @@ def between_files(
     private = None
     if chosen.text("private"):
         copy = read_rows(chosen.text("private"))
-        private = linked(Pair(auxiliary, copy, pair.columns, ""), slack, dice).score
+        private = linked(LinkedFiles(auxiliary, copy, pair.columns, ""), slack, dice).score
     progress(2, 3, "counting who is unique")
     unique = uniqueness(
         pair.released, named(pair.released, pair.columns, label="The released file")
@@ -106,7 +106,7 @@ class FileLinks:
         }
 
 
-def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> FileLinks:
+def linked(pair: LinkedFiles, slack: Slack | None, dice: np.random.Generator) -> FileLinks:
     """Return how many people were linked beside a control of equal size, and how many links are right.
 
     The control is the auxiliary file with its linking columns shuffled against each other: people who
@@ -145,7 +145,7 @@ def _same(who: KeyColumn, first: Integers, second: Integers) -> Bits:
 
 def _pair(
     auxiliary: pa.Table, released: pa.Table, columns: Sequence[str], chosen: AttackSettings
-) -> Pair:
+) -> LinkedFiles:
     key, person = chosen.text("key"), chosen.text("person")
     shared = tuple(columns) or tuple(
         name for name in common(auxiliary, released) if name.lower() != key.lower()
@@ -160,13 +160,13 @@ def _pair(
         # One row for each person and each way in which the person's rows read.
         released = released.select(list(dict.fromkeys(used))).group_by(list(dict.fromkeys(used)))
         released = released.aggregate([])
-    return Pair(auxiliary, released, shared, key)
+    return LinkedFiles(auxiliary, released, shared, key)
 
 
-def _blocks(unique: dict[tuple[str, ...], float], *, scored: bool) -> tuple[Block, ...]:
+def _blocks(unique: dict[tuple[str, ...], float], *, scored: bool) -> tuple[DocumentBlock, ...]:
     ordered = sorted(unique.items(), key=lambda item: (-item[1], len(item[0])))[:SHOWN]
     labels = [" + ".join(key) for key, _ in ordered]
-    blocks: list[Block] = [
+    blocks: list[DocumentBlock] = [
         Figure(
             "Whom these columns single out",
             bars(labels, [share for _, share in ordered], title="share of records"),
@@ -181,5 +181,5 @@ def _blocks(unique: dict[tuple[str, ...], float], *, scored: bool) -> tuple[Bloc
     ]
     if not scored:
         words = "Without a column that says who is who, links cannot be scored, only counted."
-        blocks.append(Words(words, warning=True))
+        blocks.append(Paragraph(words, warning=True))
     return tuple(blocks)

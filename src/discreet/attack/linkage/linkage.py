@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
-from discreet.attack.curator import curated, staged
+from discreet.attack.curator import curated, temporary_town
 from discreet.attack.linkage.files import between_files
 from discreet.attack.linkage.join import Slack, link
 from discreet.attack.linkage.keys import coded, narrowed, uniqueness
@@ -79,7 +79,7 @@ def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         )
     dice = np.random.default_rng(chosen.whole("seed"))
     progress(0, 4, "building the town")
-    with staged(
+    with temporary_town(
         chosen.whole("people"), tables=("people", "visits", "voters"), seed=chosen.whole("seed")
     ) as made:
         roll = Roll.of(made, errors=chosen.number("errors"), dice=dice)

@@ -11,7 +11,7 @@ from discreet.attack.attacks import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.examples import parameters as p
 from discreet.noise.bars.binomial import clopper_pearson
-from discreet.report import Figure, Grid, Words, bars
+from discreet.report import Figure, Grid, Paragraph, bars
 
 Shares = Mapping[tuple[str, ...], float]
 SHOWN = 25
@@ -101,7 +101,7 @@ def _details(found: LinkageFindings) -> dict[str, Any]:
     }
 
 
-def _blocks(found: LinkageFindings) -> tuple[Figure | Grid | Words, ...]:
+def _blocks(found: LinkageFindings) -> tuple[Figure | Grid | Paragraph, ...]:
     ordered = sorted(found.unique_more.items(), key=lambda item: (-item[1], len(item[0])))
     most = [item for item in ordered if len(item[0]) <= 3][:SHOWN]
     return (
@@ -137,7 +137,7 @@ def _blocks(found: LinkageFindings) -> tuple[Figure | Grid | Words, ...]:
             "How good the links are.",
             shares=(1,),
         ),
-        Words(GENERATOR),
+        Paragraph(GENERATOR),
     )
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.attack.attacks import AttackSettings
-from discreet.attack.curator import staged
+from discreet.attack.curator import temporary_town
 from discreet.attack.membership.auc import auc_score
 from discreet.attack.membership.indicators import Study, own_study
 from discreet.attack.membership.scores import STATISTICS, Genotypes, Statistic
@@ -100,7 +100,7 @@ def against_frequencies(chosen: AttackSettings, *, progress: Progress) -> Outcom
 def _town_study(chosen: AttackSettings) -> Study:
     people, loci = chosen.whole("people"), chosen.whole("loci")
     panel = PANEL if chosen.text("reference") == "panel" else 0
-    with staged(
+    with temporary_town(
         1, tables=("genotypes",), seed=chosen.whole("seed"), genotypes=2 * people + panel, loci=loci
     ) as made:
         genotypes = np.array(made.genotypes())

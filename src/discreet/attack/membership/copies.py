@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from discreet.attack.attacks import AttackSettings
 from discreet.attack.files import OwnPeople, as_texts, common, people_of, read_rows
-from discreet.attack.membership.learners import Victim, purse_of
+from discreet.attack.membership.learners import Victim, marginal_budget
 from discreet.attack.membership.nearness import membership_scores
 from discreet.attack.membership.played import DELTA, Opponent, game_figures, played_out
 from discreet.attack.membership.pool import people_to_attack
@@ -117,12 +117,12 @@ def resampled(people: CodedPeople, seed: int) -> Victim:
 
 def our_copy(people: CodedPeople, *, epsilon: float) -> Victim:
     """Return a copy by the tree method of discreet synth; as many rows as people in the pool by half."""
-    purse, shape = purse_of(epsilon, DELTA), people.encoding.shape
+    budget, shape = marginal_budget(epsilon, DELTA), people.encoding.shape
 
     def make(inside: Bits) -> Floats:
         counter = MemoryCounter(people.codes[inside], shape)
-        door = PrivateMarginals(counter, shape, purse, Unit(), SystemRng())
-        model = find_method(METHOD).fit(door, progress=silent)
+        marginals = PrivateMarginals(counter, shape, budget, Unit(), SystemRng())
+        model = find_method(METHOD).fit(marginals, progress=silent)
         # Half of the pool: how many are really in is not public. No guarantee hangs on these dice.
         rows = model.sample(len(people.codes) // 2, dice=np.random.default_rng())
         return people.density(rows)

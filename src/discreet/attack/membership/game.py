@@ -1,4 +1,4 @@
-"""The membership game: everybody is in or out of each training by a coin, and an adversary says who was.
+"""Membership inference (loss, shadow models, LiRA): everybody is in or out by a coin, and an adversary says who was.
 
 A row of a score matrix is a trained model (or a made copy), a column a person; the score says how well the
 model knows that person. Shadows are models that the adversary trained on coins it knows; victims are

@@ -22,7 +22,7 @@ from discreet.core.progress import silent
 from discreet.core.schema import FiniteDomain
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import check_target, encoding_of, feature_column
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
@@ -96,21 +96,21 @@ def overfitted(pool: Pool) -> Victim:
 
 def our_learner(pool: Pool, kind: str, *, epsilon: float, delta: float) -> Victim:
     """Return one of the classifiers of `discreet learn` at this price."""
-    purse = purse_of(epsilon, delta)
+    budget = marginal_budget(epsilon, delta)
     encoding = pool.encoding
 
     def fit(inside: Bits) -> Floats:
         rows = PaidRows(pool.codes[inside], encoding.shape, len(encoding.coded) - 1)
-        door = LearningDoor(rows, purse, Unit(), SystemRng())
-        fitted = fit_classifier(kind, door, encoding, silent)
+        residuals = PrivateResiduals(rows, budget, Unit(), SystemRng())
+        fitted = fit_classifier(kind, residuals, encoding, silent)
         model = Classifier(kind, encoding, fitted.intercept, fitted.terms)
         return _margin(model.scores(pool.codes), pool.classes)
 
     return fit
 
 
-def purse_of(epsilon: float, delta: float) -> MarginalBudget:
-    """Return what an (epsilon, delta) buys: rho of zCDP where there is a delta, else epsilon."""
+def marginal_budget(epsilon: float, delta: float) -> MarginalBudget:
+    """Return what (epsilon, delta) buys, unpriced: rho of zCDP where there is a delta, else epsilon."""
     price, risk = to_fraction(repr(epsilon)), to_fraction(repr(delta))
     if not risk:
         return MarginalBudget(min(price, LARGEST), concentrated=False)

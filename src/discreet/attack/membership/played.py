@@ -19,7 +19,7 @@ from discreet.attack.membership.learners import Victim
 from discreet.attack.outcome import Score, score_bars
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.progress import Progress
-from discreet.report import Block, Figure, Grid
+from discreet.report import DocumentBlock, Figure, Grid
 
 DELTA = 1e-6
 
@@ -132,7 +132,9 @@ def game_figures(
     }
 
 
-def _blocks(chosen: AttackSettings, verdicts: Mapping[str, GameVerdict]) -> tuple[Block, ...]:
+def _blocks(
+    chosen: AttackSettings, verdicts: Mapping[str, GameVerdict]
+) -> tuple[DocumentBlock, ...]:
     method = chosen.text("method")
     areas = [
         (name, adversary, s.success, s.low, s.high)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.attacks import AttackSettings
-from discreet.attack.curator import BOOLEAN, categories, staged, whole_numbers
+from discreet.attack.curator import BOOLEAN, categories, temporary_town, whole_numbers
 from discreet.attack.files import OwnPeople, people_of, read_rows
 from discreet.catalog.declare.toml_text import WrittenTable
 from discreet.errors import InvalidInput
@@ -22,7 +22,7 @@ def people_to_attack(chosen: AttackSettings) -> OwnPeople:
     if chosen.text("original"):
         found = people_of(read_rows(chosen.text("original")), chosen.words("columns"))
     else:
-        with staged(wanted, tables=("people",), seed=chosen.whole("seed")) as made:
+        with temporary_town(wanted, tables=("people",), seed=chosen.whole("seed")) as made:
             found = people_of(made.load("people").select(list(DECLARED)))
     if found.rows.num_rows < FEWEST:
         raise InvalidInput(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.attack.ratings.background_knowledge import Glimpse, RatingKnowledge, Witness
 from discreet.attack.ratings.index import Index
-from discreet.attack.ratings.known import Glimpse, RatingKnowledge, Witness
 from discreet.core.arrays import Floats, Integers
 
 ECCENTRICITY = 1.5

@@ -9,9 +9,15 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
-from discreet.attack.curator import Exhibit, curator_over, staged, whole_numbers
+from discreet.attack.curator import AttackTable, curator_over, temporary_town, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
+from discreet.attack.ratings.background_knowledge import (
+    PUBLISHED,
+    Glimpse,
+    RatingKnowledge,
+    Witness,
+)
 from discreet.attack.ratings.claims import (
     CLASSIC,
     ECCENTRICITY,
@@ -22,7 +28,6 @@ from discreet.attack.ratings.claims import (
     claims,
 )
 from discreet.attack.ratings.index import GRADES, Index, Ratings
-from discreet.attack.ratings.known import PUBLISHED, Glimpse, RatingKnowledge, Witness
 from discreet.attack.ratings.small_club import small_club
 from discreet.attack.ratings.story import HERE, outcome_of
 from discreet.core.arrays import Floats, Integers
@@ -146,7 +151,7 @@ def noisy_counts(index: Index, *, epsilon: float) -> Floats:
     film = np.repeat(np.arange(len(index.support)), index.support)
     rows = pa.table({"user_id": pa.array(index.record), "film_id": pa.array(film)})
     declared = {"user_id": {"type": "identifier"}, "film_id": whole_numbers(1, films)}
-    ratings = Exhibit(rows, declared, people={"unit": "user_id", "max_rows": MOST_RATINGS})
+    ratings = AttackTable(rows, declared, people={"unit": "user_id", "max_rows": MOST_RATINGS})
     with curator_over({"ratings": ratings}, epsilon=epsilon) as ask:
         answer = ask("SELECT film_id, COUNT(*) AS n FROM ratings GROUP BY film_id", epsilon)
     counts = np.zeros(len(index.support))
@@ -201,7 +206,7 @@ def _ratings(chosen: AttackSettings) -> Ratings:
     if chosen.text("club") == "small":
         return small_club(everyone, chosen.whole("seed"))
     wanted = everyone * p.RATINGS_A_USER
-    with staged(1, tables=("ratings",), seed=chosen.whole("seed"), ratings=wanted) as made:
+    with temporary_town(1, tables=("ratings",), seed=chosen.whole("seed"), ratings=wanted) as made:
         return Ratings.of(made.load("ratings"))
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from discreet.attack.attacks import AttackSettings
 from discreet.attack.outcome import Outcome, Score
+from discreet.attack.ratings.background_knowledge import RatingKnowledge
 from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, Claims
 from discreet.attack.ratings.index import Index
-from discreet.attack.ratings.known import RatingKnowledge
 from discreet.examples import parameters as p
 from discreet.noise.bars.binomial import clopper_pearson
-from discreet.report import Figure, Grid, Words, lines
+from discreet.report import Figure, Grid, Paragraph, lines
 
 NOT_EVIDENCE = (
     "The ratings are made up, so no figure here is evidence about Netflix. Parameters of the generator: "
@@ -94,7 +94,7 @@ def _blocks(
     table: Mapping[str, Pair],
     curve: Mapping[str, Sequence[tuple[float, float]]],
     made_up: str,
-) -> tuple[Figure | Grid | Words, ...]:
+) -> tuple[Figure | Grid | Paragraph, ...]:
     rows = [
         (
             f"here: {known.words}" if name == HERE else name,
@@ -125,4 +125,4 @@ def _blocks(
         "A method is worth its false claims: the last share is for people who are not in the release.",
         shares=(2, 3, 4),
     )
-    return (picture, grid, Words(made_up)) if made_up else (picture, grid)
+    return (picture, grid, Paragraph(made_up)) if made_up else (picture, grid)

@@ -40,7 +40,7 @@ class ReleaseColumn(Protocol):
         """Return whether the commonest cell of these rows of the release is right for a person."""
 
 
-class Numbers:
+class NumberColumn:
     """A column of numbers on both sides: near is a matter of degree."""
 
     def __init__(self, released: Floats, people: Floats) -> None:
@@ -159,7 +159,7 @@ def column_of(
     """
     ours, theirs = _numbers(released), _numbers(people)
     if ours is not None and theirs is not None:
-        return Numbers(ours, theirs)
+        return NumberColumn(ours, theirs)
     return CellLabels(_words(released), _words(people), coarser)
 
 

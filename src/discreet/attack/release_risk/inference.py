@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
 from discreet.attack.outcome import Outcome
 from discreet.attack.release_risk.parties import Parties
-from discreet.attack.release_risk.stage import COMMON, Story, beside_strangers, played
+from discreet.attack.release_risk.scenes import COMMON, Story, beside_strangers, played
 from discreet.core.arrays import Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput, UnknownName

@@ -8,9 +8,9 @@ import numpy as np
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
 from discreet.attack.outcome import Outcome
-from discreet.attack.release_risk.controls import AddedRisk, split_of_hits
+from discreet.attack.release_risk.added_risk import AddedRisk, split_of_hits
 from discreet.attack.release_risk.parties import Parties
-from discreet.attack.release_risk.stage import COMMON, Story, played
+from discreet.attack.release_risk.scenes import COMMON, Story, played
 from discreet.core.arrays import Bits
 from discreet.core.progress import Progress
 

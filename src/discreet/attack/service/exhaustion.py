@@ -20,7 +20,7 @@ from discreet.attack.curator import (
     AnsweringService,
     curator_of,
     part_of,
-    people_exhibit,
+    people_table,
     running,
 )
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
@@ -51,7 +51,7 @@ _ENOUGH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Siege:
+class ExhaustionResult:
     """What one attack came to: questions that the attacker got, and refusals of the other."""
 
     attacker: int
@@ -70,7 +70,7 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         return _outcome(chosen, None, _on_server(chosen, progress))
     whole = chosen.number("epsilon")
     bits = secret_bits(chosen, people=chosen.whole("people"), town="smoker")
-    tables = {"people": people_exhibit(bits, "place")}
+    tables = {"people": people_table(bits, "place")}
     half = part_of(whole, 2)
     each = part_of(float(half), chosen.whole("questions"))
     found = []
@@ -82,7 +82,7 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     return _outcome(chosen, found[0], found[1])
 
 
-def _on_server(chosen: AttackSettings, progress: Progress) -> Siege:
+def _on_server(chosen: AttackSettings, progress: Progress) -> ExhaustionResult:
     if not chosen.text("ask"):
         raise InvalidInput(
             "Say what to ask.", hint='As in --ask "SELECT COUNT(*) AS n FROM people".'
@@ -100,7 +100,7 @@ def _besieged(
     sql: str,
     each: Fraction,
     names: tuple[str | None, str | None],
-) -> Siege:
+) -> ExhaustionResult:
     """Return what is left for the other analyst after the attacker asked all they could."""
     attacker, other = parties
     got = tried = lost = 0
@@ -119,7 +119,7 @@ def _besieged(
                 lost = 0 if any(told) else lost + 1
     planned = chosen.whole("questions")
     refused = sum(not _asked(other, sql, each, names[1]) for _ in range(planned))
-    return Siege(got, tried, refused, planned)
+    return ExhaustionResult(got, tried, refused, planned)
 
 
 def _asked(who: AnsweringService, sql: str, epsilon: Fraction, name: str | None) -> bool:
@@ -133,7 +133,9 @@ def _asked(who: AnsweringService, sql: str, epsilon: Fraction, name: str | None)
     return True
 
 
-def _outcome(chosen: AttackSettings, pot: Siege | None, shares: Siege) -> Outcome:
+def _outcome(
+    chosen: AttackSettings, pot: ExhaustionResult | None, shares: ExhaustionResult
+) -> Outcome:
     """Return the outcome; against a running server there is no naive twin, so it is its own score."""
     shown = {"one pot for all": pot, "a share for each": shares}
     held = {name: siege for name, siege in shown.items() if siege is not None}

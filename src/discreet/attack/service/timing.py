@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob
 from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
-from discreet.attack.curator import TOKEN, AnsweringService, curator_of, people_exhibit, running
+from discreet.attack.curator import TOKEN, AnsweringService, curator_of, people_table, running
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.progress import Progress
@@ -112,7 +112,7 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     bits = balanced_bits(people, min(count, 2 * int(min(people.sum(), (~people).sum()))), rng)
     # Different people are asked about, so the ledger lets each cost the whole budget.
     whole = chosen.number("epsilon") * chosen.whole("times") * 1.01
-    tables = {"people": people_exhibit(bits, "place")}
+    tables = {"people": people_table(bits, "place")}
     with _naive(bits) as desk, curator_of(tables, epsilon=whole) as curator:
         found = {
             name: _timed(question, halved(bits, rng), bits, chosen, progress=progress, name=name)

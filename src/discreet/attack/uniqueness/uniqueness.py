@@ -19,7 +19,7 @@ from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import estimates
 from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
-from discreet.attack.curator import Exhibit, staged, synthetic_copy, whole_numbers
+from discreet.attack.curator import AttackTable, synthetic_copy, temporary_town, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score, score_grid
 from discreet.attack.uniqueness.copula import chances_of_uniqueness
@@ -95,7 +95,9 @@ def _crowd(chosen: AttackSettings) -> Crowd:
         table = read_rows(chosen.text("original"))
         wanted = chosen.words("columns") or tuple(table.column_names)
     else:
-        with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
+        with temporary_town(
+            chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")
+        ) as town:
             table = town.load("people")
         wanted = chosen.words("columns") or TOWN_COLUMNS
     columns = named(table, wanted, label="Your file")
@@ -130,7 +132,7 @@ def _private(crowd: Crowd, sample: Integers, epsilon: float) -> Integers:
     declared = {
         name: whole_numbers(0, max(1, int(top))) for name, top in zip(names, tops, strict=True)
     }
-    made = synthetic_copy(Exhibit(rows, declared), epsilon=epsilon, delta=1e-9)
+    made = synthetic_copy(AttackTable(rows, declared), epsilon=epsilon, delta=1e-9)
     return np.stack([np.asarray(made[name].to_pylist(), dtype=np.int64) for name in names])
 
 

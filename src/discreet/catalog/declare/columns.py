@@ -16,14 +16,14 @@ from discreet.catalog.declare.sections import (
     sections_of,
 )
 
-Settings: TypeAlias = Mapping[str, Setting]
+ColumnSettings: TypeAlias = Mapping[str, Setting]
 
 
 def with_columns(
     text: str,
     dataset: str,
     table: str,
-    columns: Mapping[str, Callable[[Settings], Settings]],
+    columns: Mapping[str, Callable[[ColumnSettings], ColumnSettings]],
 ) -> str:
     """Return `text` in which each of these columns is declared as its function changes it."""
     place = ("datasets", dataset, "tables", table, "columns")
@@ -42,23 +42,23 @@ def with_columns(
     return checked("".join(lines), wanted)
 
 
-def declared_settings(text: str, dataset: str, table: str) -> dict[str, Settings]:
+def declared_settings(text: str, dataset: str, table: str) -> dict[str, ColumnSettings]:
     """Return the settings of a table's columns as they are written."""
     found = inside(parsed(text), ("datasets", dataset, "tables", table, "columns"))
     return {name: as_settings(settings) for name, settings in found.items()}
 
 
-def accepted(settings: Settings) -> Settings:
+def accepted(settings: ColumnSettings) -> ColumnSettings:
     """Return the declaration without its mark: the owner says that it is public knowledge."""
     return {key: value for key, value in settings.items() if key != "review"}
 
 
-def hidden(_settings: Settings) -> Settings:
+def hidden(_settings: ColumnSettings) -> ColumnSettings:
     """Return the declaration of a column that nobody can ask about."""
     return {"type": "text", "hidden": True}
 
 
-def as_settings(raw: Mapping[str, Any]) -> Settings:
+def as_settings(raw: Mapping[str, Any]) -> ColumnSettings:
     """Return parsed settings in the kinds that are written to a file."""
     return {key: _setting(value) for key, value in raw.items()}
 
@@ -72,7 +72,7 @@ def _setting(value: Any) -> Setting:
     return setting
 
 
-def _read_back(settings: Settings) -> dict[str, Any]:
+def _read_back(settings: ColumnSettings) -> dict[str, Any]:
     """Return the settings as the parser will read them."""
     found: dict[str, Any] = parsed(setting("x", settings))["x"]
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.proposal import ENGINE, LEDGER
-from discreet.catalog.declare.toml_text import Written, WrittenTable
+from discreet.catalog.declare.toml_text import TomlValue, WrittenTable
 
 
 def composed(*parts: Iterable[str]) -> str:
@@ -23,7 +23,7 @@ def heading(*path: str) -> str:
     return f"[{'.'.join(toml.key(part) for part in path)}]"
 
 
-def setting(name: str, value: Written, note: str = "") -> str:
+def setting(name: str, value: TomlValue, note: str = "") -> str:
     """Return the line, or the lines, of one setting, with a note behind it.
 
     >>> setting("accepted", True, "unseen")
@@ -33,7 +33,7 @@ def setting(name: str, value: Written, note: str = "") -> str:
     return f"{said}  # {note}" if note else said
 
 
-def settings_lines(settings: Mapping[str, Written | None]) -> list[str]:
+def settings_lines(settings: Mapping[str, TomlValue | None]) -> list[str]:
     """Return the lines of settings; what is None is left out."""
     return [setting(name, value) for name, value in settings.items() if value is not None]
 
@@ -49,7 +49,7 @@ def engine_and_ledger(engine: str = ENGINE, ledger: str = LEDGER) -> list[str]:
     ]
 
 
-def dataset_lines(name: str, settings: Mapping[str, Written | None]) -> list[str]:
+def dataset_lines(name: str, settings: Mapping[str, TomlValue | None]) -> list[str]:
     """Return the section of a dataset: its budget, neighbours and what else holds for all its tables."""
     return [heading("datasets", name), *settings_lines(settings)]
 
@@ -57,7 +57,7 @@ def dataset_lines(name: str, settings: Mapping[str, Written | None]) -> list[str
 def table_lines(
     dataset: str,
     table: str,
-    settings: Mapping[str, Written | None],
+    settings: Mapping[str, TomlValue | None],
     columns: Mapping[str, WrittenTable],
 ) -> list[str]:
     """Return the sections of a table: its source and unit, and a line for each column."""

@@ -14,9 +14,9 @@ from discreet.errors import InvalidInput
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNSAFE = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]')
-Written: TypeAlias = Setting | Fraction | Mapping[str, "Written"]
+TomlValue: TypeAlias = Setting | Fraction | Mapping[str, "TomlValue"]
 """What can be written: a setting, an exact amount, or a table of such in one line."""
-WrittenTable: TypeAlias = Mapping[str, Written]
+WrittenTable: TypeAlias = Mapping[str, TomlValue]
 LINE = 96
 MAX_DIGITS = 60
 
@@ -59,7 +59,7 @@ def _finite_decimal(value: Fraction) -> Decimal:
         return exact.normalize()
 
 
-def value(setting: Written) -> str:
+def value(setting: TomlValue) -> str:
     """Return one setting as TOML."""
     if isinstance(setting, bool):
         return "true" if setting else "false"

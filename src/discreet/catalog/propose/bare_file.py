@@ -14,7 +14,7 @@ from pathlib import Path
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.amounts import with_section
 from discreet.catalog.declare.change_file import bytes_of, change_file, put_back_file
-from discreet.catalog.declare.columns import Settings, with_columns
+from discreet.catalog.declare.columns import ColumnSettings, with_columns
 from discreet.catalog.declare.compose import (
     columns_lines,
     composed,
@@ -161,7 +161,7 @@ def retype(bare: Bare, types: Mapping[str, Storage]) -> None:
     _rewrite(bare, {name: partial(_as_type, kind) for name, kind in types.items()})
 
 
-def _as_type(kind: Storage, _settings: Settings) -> Settings:
+def _as_type(kind: Storage, _settings: ColumnSettings) -> ColumnSettings:
     return widest(kind)
 
 
@@ -170,7 +170,7 @@ def rebound(bare: Bare, bounds: Mapping[str, IntegerDomain | NumberDomain]) -> N
     _rewrite(bare, {name: partial(_with_ends, domain) for name, domain in bounds.items()})
 
 
-def _with_ends(domain: IntegerDomain | NumberDomain, settings: Settings) -> Settings:
+def _with_ends(domain: IntegerDomain | NumberDomain, settings: ColumnSettings) -> ColumnSettings:
     ends = {"lower": _number(domain.lower), "upper": _number(domain.upper)}
     if isinstance(domain, NumberDomain):
         ends["step"] = _number(domain.step)
@@ -183,7 +183,7 @@ def _number(value: int | Fraction) -> Setting:
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
-def _rewrite(bare: Bare, changes: Mapping[str, Callable[[Settings], Settings]]) -> None:
+def _rewrite(bare: Bare, changes: Mapping[str, Callable[[ColumnSettings], ColumnSettings]]) -> None:
     dataset, _, name = bare.table.rpartition(".")
     change_file(bare.config, lambda text: with_columns(text, dataset, name, changes))
 
@@ -223,13 +223,13 @@ def _declared(catalog: Catalog, path: Path) -> str | None:
 
 
 def _accepted(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, unit: str) -> Bare:
-    wish = InitRequest.of(path, out=place, epsilon=epsilon, delta=delta, unit=unit, accept=True)
+    request = InitRequest.of(path, out=place, epsilon=epsilon, delta=delta, unit=unit, accept=True)
     if place.exists():
         raise InvalidInput(
             f"'{place.name}' is there already and does not list '{path.name}'.",
             hint="Declare the file there, or move it to a folder of its own.",
         )
-    proposal = propose_file(wish)
+    proposal = propose_file(request)
     return Bare(place, f"{proposal.dataset}.{proposal.tables[0].name}", created=True)
 
 

@@ -16,10 +16,10 @@ from discreet.catalog.declare.proposal import ColumnProposal, Setting
 from discreet.catalog.propose.profile import MOST_VALUES, Profile
 from discreet.catalog.propose.round_bounds import (
     as_decimal,
-    nice_bounds,
-    nice_days,
-    nice_whole_bounds,
+    round_bounds,
+    round_whole_bounds,
     step_for,
+    whole_years,
 )
 from discreet.catalog.propose.spelling import names_a_person, sounds_like_identifier
 
@@ -48,7 +48,7 @@ def whole(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
         return identifier(profile, notes)
     if max(abs(low), abs(high)) > _LARGEST:
         return identifier(profile, (*notes, "Its numbers are too large to count with."))
-    lower, upper = nice_whole_bounds(low, high)
+    lower, upper = round_whole_bounds(low, high)
     seen = f"Seen: {low:,} to {high:,}, {_how_many(profile)} distinct."
     return proposed(profile, {"type": "integer", "lower": lower, "upper": upper}, (seen, *notes))
 
@@ -65,7 +65,7 @@ def number(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
         return whole(replace(profile, values=ints), notes)
     step = step_for(decimals, low, high)
     low, high = _outwards(low, high, Fraction(step))
-    lower, upper = _outwards(*nice_bounds(low, high), Fraction(step))
+    lower, upper = _outwards(*round_bounds(low, high), Fraction(step))
     settings: dict[str, Setting] = {
         "type": "number",
         "lower": as_decimal(lower),
@@ -86,7 +86,7 @@ def boolean(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
 def date(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     """Return the proposal for a column of days."""
     low, high = _extremes(profile)
-    lower, upper = nice_days(low, high)
+    lower, upper = whole_years(low, high)
     seen = f"Seen: {low} to {high}, {profile.distinct:,} distinct."
     return proposed(profile, {"type": "date", "lower": lower, "upper": upper}, (seen, *notes))
 
@@ -96,7 +96,7 @@ def timestamp(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     if pc.all(pc.equal(profile.values, pc.floor_temporal(profile.values, unit="day"))).as_py():
         return date(replace(profile, values=profile.values.cast(pa.date32())), notes)
     low, high = (bound.replace(microsecond=0) for bound in _extremes(profile))
-    first, last = nice_days(low.date(), high.date())
+    first, last = whole_years(low.date(), high.date())
     settings: dict[str, Setting] = {
         "type": "timestamp",
         "lower": dt.datetime.combine(first, dt.time()),

@@ -21,7 +21,7 @@ from discreet.catalog.propose.profile import (
     read_profile,
     rows_per_unit,
 )
-from discreet.catalog.propose.round_bounds import nice_above
+from discreet.catalog.propose.round_bounds import round_up_to
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput
@@ -192,7 +192,7 @@ def _person_table(
     engine: Engine, table: TableProposal, person: str, *, accept: bool
 ) -> TableProposal:
     bound, most, kept = rows_per_unit(engine, table.name, person)
-    bound = int(nice_above(Fraction(bound)))
+    bound = int(round_up_to(Fraction(bound)))
     note = f"Seen: at most {most:,} rows of one person; {bound:,} rows cover 95% of the people"
     note += f" and at least {100 * kept:.3g}% of the rows."
     finite = [c.name for c in table.columns if c.type not in ("text", "identifier")]

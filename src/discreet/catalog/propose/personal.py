@@ -1,4 +1,4 @@
-"""Columns that name, reach or describe one person: names, e-mails, phone numbers, free text.
+"""Personal data (PII): columns that name, reach or describe one person: names, e-mails, phone numbers, free text.
 
 They are proposed hidden, never as lists of values: a list would publish them.
 """

@@ -42,22 +42,22 @@ class InitRequest(InitAsked):
 
 
 def propose_file(
-    wish: InitRequest,
+    request: InitRequest,
     *,
     progress: TellStep = lambda _: None,
     look: Callable[[Engine, str], None] = lambda _engine, _text: None,
 ) -> Proposal:
-    """Return the proposal after writing it to `wish.out`.
+    """Return the proposal after writing it to `request.out`.
 
     `look` is called with the engine and the text of the file before it is written.
     """
-    check_accept(accept=wish.accept, epsilon=wish.epsilon, unit=wish.unit)
-    if not wish.force:
-        refuse_existing(wish.out)
-    base = wish.out.parent
+    check_accept(accept=request.accept, epsilon=request.epsilon, unit=request.unit)
+    if not request.force:
+        refuse_existing(request.out)
+    base = request.out.parent
     if not base.is_dir():
         raise InvalidInput(f"There is no folder '{base}' to write to.")
-    found = find_sources(wish.files, base=base)
+    found = find_sources(request.files, base=base)
     kind_of(found.engine_url).check_reach(found.engine_url, found.tables)
     try:
         engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
@@ -65,13 +65,13 @@ def propose_file(
             proposal = propose(
                 engine,
                 found.tables,
-                dataset=wish.dataset or next(iter(found.tables)),
+                dataset=request.dataset or next(iter(found.tables)),
                 engine_url=found.engine_url,
-                unit=wish.unit,
-                epsilon=wish.epsilon,
-                delta=wish.delta,
-                max_rows=wish.max_rows,
-                accept=wish.accept,
+                unit=request.unit,
+                epsilon=request.epsilon,
+                delta=request.delta,
+                max_rows=request.max_rows,
+                accept=request.accept,
                 progress=progress,
             )
             proposal = _with_encodings(proposal, found)
@@ -86,7 +86,7 @@ def propose_file(
             f"The engine could not read {', '.join(found.tables.values())}.",
             hint="Check that every line has as many cells as the first, and the file is whole.",
         ) from None
-    write_file(wish.out, text, force=wish.force)
+    write_file(request.out, text, force=request.force)
     return proposal
 
 

@@ -12,33 +12,33 @@ EXACT_SPAN = 20
 _STEPS = tuple(Fraction(tenths, 10) for tenths in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100))
 
 
-def nice_above(value: Fraction) -> Fraction:
+def round_up_to(value: Fraction) -> Fraction:
     """Return the least round number that is not below a positive `value`: 90 gives 100, 109 120."""
     power = _power_of_ten(value)
     return next(step * power for step in _STEPS if step * power >= value)
 
 
-def nice_bounds(low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+def round_bounds(low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
     """Return round bounds around [low, high]: 17 to 90 gives 0 to 100, 1934 to 2005 1930 to 2010."""
     if low >= 0 and 2 * low <= high:
-        return Fraction(0), nice_above(high) if high else Fraction(1)
+        return Fraction(0), round_up_to(high) if high else Fraction(1)
     if high <= 0 and 2 * high >= low:
-        return -nice_above(-low), Fraction(0)
+        return -round_up_to(-low), Fraction(0)
     if low < 0 < high:
-        return -nice_above(-low), nice_above(high)
+        return -round_up_to(-low), round_up_to(high)
     unit = _power_of_ten(high - low) if high > low else _power_of_ten(abs(high))
     return low // unit * unit, -(-high // unit) * unit
 
 
-def nice_whole_bounds(low: int, high: int) -> tuple[int, int]:
+def round_whole_bounds(low: int, high: int) -> tuple[int, int]:
     """Return round whole bounds around [low, high]; short ranges stay as they are."""
     if high - low <= EXACT_SPAN and abs(low) <= EXACT_SPAN:
         return low, high
-    lower, upper = nice_bounds(Fraction(low), Fraction(high))
+    lower, upper = round_bounds(Fraction(low), Fraction(high))
     return lower.__floor__(), upper.__ceil__()
 
 
-def nice_days(low: dt.date, high: dt.date) -> tuple[dt.date, dt.date]:
+def whole_years(low: dt.date, high: dt.date) -> tuple[dt.date, dt.date]:
     """Return the first and the last day of the years of `low` and `high`."""
     return dt.date(low.year, 1, 1), dt.date(high.year, 12, 31)
 

@@ -10,15 +10,15 @@ from discreet.cli.options import Json
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import counting
-from discreet.core.requests.asked import asked_fields
-from discreet.core.requests.audit import AuditAsked
+from discreet.core.requests.audit import AuditFields
+from discreet.core.requests.request_fields import request_fields
 
 
-@with_options(AuditAsked, leave=("target",))
+@with_options(AuditFields, leave=("target",))
 def audit(
     target: Annotated[
         str,
-        typer.Argument(metavar="FILE.py:FUNCTION", help=asked_fields(AuditAsked)["target"].help),
+        typer.Argument(metavar="FILE.py:FUNCTION", help=request_fields(AuditFields)["target"].help),
     ],
     *,
     json: Json = False,

@@ -67,13 +67,13 @@ def demo(
             say(f"PostgreSQL clients: port {pg_port}, user owner, the token as password.")
         say("Stop with Ctrl-C.")
         if not no_browser and _has_display():
-            _open_browser(leading_to(address, door))
+            _open_browser(leading_to(address, redirect_page))
 
-    door = settings.state_folder / "open.html"
+    redirect_page = settings.state_folder / "open.html"
     try:
         parts.serve(settings, ready=ready, log_level="WARNING")
     finally:
-        door.unlink(missing_ok=True)
+        redirect_page.unlink(missing_ok=True)
 
 
 def state_folder(name: str) -> tuple[Path, str]:
@@ -139,22 +139,22 @@ def _has_display() -> bool:
     )
 
 
-def leading_to(address: str, door: Path) -> str:
+def leading_to(address: str, redirect_page: Path) -> str:
     """Return the address of a page, for our eyes only, that leads on to `address`.
 
     A browser is started with what it shall open on its command line, which everybody on this
     machine can read; so that must not be the address with the token in it.
     """
     shown = html.escape(address)
-    door.unlink(missing_ok=True)
-    handle = os.open(door, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    redirect_page.unlink(missing_ok=True)
+    handle = os.open(redirect_page, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(
             f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
             f'<meta http-equiv="refresh" content="0; url={shown}"><title>discreet</title>'
             f'<p><a href="{shown}">Open Discreet</a></p>\n'
         )
-    return door.resolve().as_uri()
+    return redirect_page.resolve().as_uri()
 
 
 def _open_browser(address: str) -> None:

@@ -9,8 +9,8 @@ import typer
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import reading
+from discreet.core.escape_text import visible
 from discreet.core.requests.declare import InitAsked
-from discreet.core.visible import visible
 
 
 @with_options(InitAsked, limited=("max_rows",))

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Accept, Config, Json, Source, Unit, comma_list, command_group
-from discreet.cli.public_word import declared_public
+from discreet.cli.options import Accept, Config, Json, Source, UnitOption, comma_list, command_group
+from discreet.cli.public_declaration import declared_public
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say, tell
-from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
+from discreet.core.requests.learn import LearnFields, RecommendFields, SelectFields
 from discreet.errors import InvalidInput
 from discreet.learn.learners import REGRESS, choices
 from discreet.tasks.bare_place import declared_place, typed_place, with_types
@@ -28,7 +28,7 @@ Out = Annotated[Path | None, typer.Option(help="Where to keep the model: a .zip 
 
 
 @app.command()
-@with_options(LearnAsked, leave=("table", "task"), **choices())
+@with_options(LearnFields, leave=("table", "task"), **choices())
 def classify(
     source: Source,
     *,
@@ -36,7 +36,7 @@ def classify(
     test_public: TestPublic = False,
     out: Out = None,
     accept: Accept = False,
-    unit: Unit = "row",
+    unit: UnitOption = "row",
     json: Json = False,
     config: Config = None,
     **asked: Any,
@@ -61,7 +61,7 @@ def classify(
 
 
 @app.command()
-@with_options(LearnAsked, leave=("table", "task", "choose", "rows"), **choices(REGRESS))
+@with_options(LearnFields, leave=("table", "task", "choose", "rows"), **choices(REGRESS))
 def regress(
     source: Source,
     *,
@@ -69,7 +69,7 @@ def regress(
     test_public: TestPublic = False,
     out: Out = None,
     accept: Accept = False,
-    unit: Unit = "row",
+    unit: UnitOption = "row",
     json: Json = False,
     config: Config = None,
     **asked: Any,
@@ -104,7 +104,7 @@ def regress(
 
 
 @app.command()
-@with_options(LearnAsked, only=("target", "delta", "model", "features", "analyst"), **choices())
+@with_options(LearnFields, only=("target", "delta", "model", "features", "analyst"), **choices())
 def impact(
     source: Source,
     *,
@@ -115,7 +115,7 @@ def impact(
         "impact.html"
     ),
     accept: Accept = False,
-    unit: Unit = "row",
+    unit: UnitOption = "row",
     json: Json = False,
     config: Config = None,
     **asked: Any,
@@ -188,12 +188,12 @@ def hide(
 
 
 @app.command()
-@with_options(SelectAsked, leave=("table",))
+@with_options(SelectFields, leave=("table",))
 def select(
     source: Source,
     *,
     accept: Accept = False,
-    unit: Unit = "row",
+    unit: UnitOption = "row",
     json: Json = False,
     config: Config = None,
     **asked: Any,
@@ -216,7 +216,7 @@ def select(
 
 @app.command()
 @with_options(
-    RecommendAsked,
+    RecommendFields,
     leave=("table",),
     item={"default": "item"},
     rating={"default": "rating"},
@@ -233,7 +233,7 @@ def recommend(
     ] = None,
     out: Out = None,
     accept: Accept = False,
-    unit: Unit = "user_id",
+    unit: UnitOption = "user_id",
     json: Json = False,
     config: Config = None,
     **asked: Any,

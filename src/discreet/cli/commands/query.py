@@ -11,14 +11,14 @@ from discreet.cli.options import Config, Json
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
-from discreet.core.requests.asked import asked_fields
-from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
+from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionFields
+from discreet.core.requests.request_fields import request_fields
 from discreet.errors import InvalidInput
 
 
-@with_options(QuestionAsked, leave=("sql",))
+@with_options(QuestionFields, leave=("sql",))
 def query(
-    sql: Annotated[str, typer.Argument(help=asked_fields(QuestionAsked)["sql"].help)],
+    sql: Annotated[str, typer.Argument(help=request_fields(QuestionFields)["sql"].help)],
     *,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show plan, price and error; spend nothing.")

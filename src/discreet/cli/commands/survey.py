@@ -115,7 +115,7 @@ def close(name: Name, *, folder: Folder = HERE, json: Json = False) -> None:
 
 def _wanted(*, candidates: list[str], **asked: Any) -> Any:
     from discreet.survey.answers import read_candidates
-    from discreet.survey.estimate.wanted import SurveyWanted
+    from discreet.survey.estimate.request import EstimateRequest
 
     words = {}
     for each in candidates:
@@ -123,7 +123,7 @@ def _wanted(*, candidates: list[str], **asked: Any) -> Any:
         if not separator or not file:
             raise InvalidInput("Write --candidates as QUESTION=FILE, such as emoji=emoji.csv.")
         words[question] = read_candidates(Path(file), question)
-    return SurveyWanted.of(candidates=words, **asked)
+    return EstimateRequest.of(candidates=words, **asked)
 
 
 def new_words(found: dict[str, Any]) -> list[str]:

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Accept, Config, Json, Unit
+from discreet.cli.options import Accept, Config, Json, UnitOption
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import budget_said, price_said, tell
 from discreet.cli.waiting import counting
-from discreet.core.requests.synth import LINKED, SynthAsked
+from discreet.core.requests.synth import LINKED, SynthFields
 from discreet.errors import InvalidInput
 from discreet.synth.methods.registry import choices
 from discreet.tasks.bare_place import typed_place, with_types
@@ -46,7 +46,7 @@ Model = Annotated[
 ]
 
 
-@with_options(SynthAsked, leave=("table",), epsilon={"default": None}, **choices())
+@with_options(SynthFields, leave=("table",), epsilon={"default": None}, **choices())
 def synth(
     source: Source = None,
     *,
@@ -57,7 +57,7 @@ def synth(
     save_model: SaveModel = None,
     model: Model = None,
     accept: Accept = False,
-    unit: Unit = "row",
+    unit: UnitOption = "row",
     json: Json = False,
     config: Config = None,
     **asked: Any,

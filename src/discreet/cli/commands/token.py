@@ -15,10 +15,10 @@ from discreet.cli.options import Json, command_group
 from discreet.cli.request_options import with_options
 from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
+from discreet.core.escape_text import visible
 from discreet.core.numbers import Epsilon, Number, counted
 from discreet.core.requests.access import ClassAsked, TokenAsked
-from discreet.core.requests.asked import asked_fields
-from discreet.core.visible import visible
+from discreet.core.requests.request_fields import request_fields
 from discreet.errors import InvalidInput
 
 app = command_group(help="Make, list and revoke the tokens of a server.")
@@ -88,10 +88,10 @@ def listed(*, json: Json = False, config: Config = TOML) -> None:
 
     Example: discreet token list
     """
-    from discreet.server.access.audit import COMMAND_LINE, Deed
+    from discreet.server.access.audit import COMMAND_LINE, AuditAction
 
     with _opened(config) as (tokens, _):
-        tokens.audit.record(COMMAND_LINE, Deed.TOKENS_LISTED)
+        tokens.audit.record(COMMAND_LINE, AuditAction.TOKENS_LISTED)
         found = [token.to_json() for token in tokens.all()]
     if json:
         say(json_text.dumps({"tokens": found}))
@@ -137,7 +137,7 @@ def revoke(
 
 
 def _those(request: type, asked: dict[str, Any]) -> dict[str, Any]:
-    return {name: asked[name] for name in asked_fields(request)}
+    return {name: asked[name] for name in request_fields(request)}
 
 
 def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:

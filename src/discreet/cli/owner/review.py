@@ -11,8 +11,8 @@ from discreet.cli.options import Config, Json
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say, tell
 from discreet.cli.waiting import reading
+from discreet.core.escape_text import visible
 from discreet.core.requests.declare import ReviewAsked
-from discreet.core.visible import visible
 
 
 @with_options(ReviewAsked)

@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli.options import Config
 from discreet.cli.terminal import say
-from discreet.core.visible import visible
+from discreet.core.escape_text import visible
 
 _SAID = {"before": "already done by another run"}
 

@@ -21,7 +21,7 @@ def classes() -> ModuleType:
     from discreet.cli.extras import server_parts
 
     server_parts("Tokens")
-    from discreet.server.access import classes as found
+    from discreet.server.access import student_classes as found
 
     return found
 

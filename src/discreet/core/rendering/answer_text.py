@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.core.visible import visible
+from discreet.core.escape_text import visible
 
 _SHOWN_ROWS = 60
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.core.numbers import Epsilon, Number
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 
 
 def expires_days() -> float | None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.requests import paid
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 
 MOST_COLUMNS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnonymizeAsked:
+class AnonymizeFields:
     """One anonymization as it is asked for; `discreet.anonymize.request` checks it.
 
     `where` is read with the table, before anything else.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditAsked:
+class AuditFields:
     """One audit of a mechanism as it is asked for."""
 
     target: str = asked(FieldKind.TEXT, "The mechanism to audit.")

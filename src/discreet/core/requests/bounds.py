@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.requests import paid
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from numbers import Integral
 from typing import Any
 
-from discreet.core.requests.asked import AskedField, FieldKind, asked_fields, given
+from discreet.core.requests.request_fields import FieldKind, RequestField, given, request_fields
 from discreet.errors import InvalidInput
 
 
@@ -17,7 +17,7 @@ def checked(request: Any, *, leave: Collection[str] = ()) -> dict[str, Any]:
     A request that is paid for has an id from here on: a new one, where none was given.
     """
     found = given(request)
-    for name, each in asked_fields(type(request)).items():
+    for name, each in request_fields(type(request)).items():
         if name not in leave:
             found[name] = checked_value(each, found[name])
     if "request_id" in found:
@@ -25,7 +25,7 @@ def checked(request: Any, *, leave: Collection[str] = ()) -> dict[str, Any]:
     return found
 
 
-def checked_value(each: AskedField, value: Any, *, name: str = "") -> Any:
+def checked_value(each: RequestField, value: Any, *, name: str = "") -> Any:
     """Return what was given for a field as the rooms below take it, or refuse it; `name` is how it was written."""
     if value is None and not each.required:
         return None
@@ -41,7 +41,7 @@ def whole_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 20 else None
 
 
-def _whole(each: AskedField, value: Any, name: str) -> int:
+def _whole(each: RequestField, value: Any, name: str) -> int:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     least, most = each.least, each.most
     if whole and (least is None or value >= least) and (most is None or value <= most):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 
 
 @dataclass(frozen=True, kw_only=True)

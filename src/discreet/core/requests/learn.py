@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.requests import paid
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnAsked:
+class LearnFields:
     """One training as it is asked for; `discreet.learn.request` checks it."""
 
     table: str = paid.table()
@@ -44,7 +44,7 @@ class LearnAsked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectAsked:
+class SelectFields:
     """One choice as it is asked for; `discreet.learn.select` checks it."""
 
     table: str = paid.table()
@@ -56,7 +56,7 @@ class SelectAsked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecommendAsked:
+class RecommendFields:
     """One recommender as it is asked for; `discreet.learn.recommend.run` checks it."""
 
     table: str = paid.table()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 
 LONGEST_NAME = 400
 LONGEST_CONDITION = 10_000

@@ -7,19 +7,19 @@ from fractions import Fraction
 
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.core.requests import paid
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 from discreet.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NoiseLimit:
     """The greatest acceptable noise of any cell at 95%: absolute, or a share of the value."""
 
     error: Fraction
     relative: bool
 
     @classmethod
-    def of(cls, written: Number) -> Wanted:
+    def of(cls, written: Number) -> NoiseLimit:
         """Return the error as written: 50, "50" or "5%"."""
         text = str(written).strip()
         relative = text.endswith("%")
@@ -30,7 +30,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionAsked:
+class QuestionFields:
     """One question as it is asked; `discreet.release.request` checks it.
 
     `group_size` is for explaining it, `seed` for rehearsing it.
@@ -42,7 +42,7 @@ class QuestionAsked:
         FieldKind.AMOUNT,
         "The greatest noise of any cell at 95%, such as 50.",
         None,
-        reads=Wanted.of,
+        reads=NoiseLimit.of,
     )
     fresh: bool = asked(FieldKind.FLAG, "Never reuse paid answers.", False)  # its default
     analyst: str | None = paid.analyst()

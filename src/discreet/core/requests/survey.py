@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 
 
 @dataclass(frozen=True)
 class EstimateAsked:
-    """What estimates are asked for; `discreet.survey.estimate.wanted` checks it.
+    """What estimates are asked for; `discreet.survey.estimate.request` checks it.
 
-    Its fields have places, as those of `SurveyWanted` always had. A command names a file of candidates for each open question, a body has the words themselves.
+    Its fields have places, as those of `EstimateRequest` always had. A command names a file of candidates for each open question, a body has the words themselves.
     """
 
     candidates: Mapping[str, Sequence[str]] = asked(

@@ -8,14 +8,14 @@ from typing import Any
 
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.requests import paid
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 
 MOST_ROWS = 1_000_000_000
 """Rows of a copy."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthAsked:
+class SynthFields:
     """One synthesis as it is asked for; `discreet.synth.request` checks it."""
 
     table: str = paid.table()

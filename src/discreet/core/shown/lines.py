@@ -9,7 +9,7 @@ import html
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from discreet.core.visible import visible
+from discreet.core.escape_text import visible
 
 ShownLines: TypeAlias = Sequence[tuple[str, str]]
 """A name and what is said under it, in each line."""

@@ -1,4 +1,4 @@
-"""The second wall: only one plain SELECT goes to an engine.
+"""Check of generated SQL before it runs: one plain SELECT, nothing else.
 
 Our generator is the first wall: analysts' text never arrives here. This one costs a scan of the
 text and makes a mistake in the generator harmless: no second statement, no comment, no statement

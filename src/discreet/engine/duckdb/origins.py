@@ -18,8 +18,8 @@ from discreet.engine.files import (
     is_open,
     looks_like_file,
 )
-from discreet.engine.follow import refuse_own
 from discreet.engine.lakes.objects import Fetched, changes, fetched, is_remote
+from discreet.engine.person_joins import refuse_own
 from discreet.engine.recipe import Recipe
 from discreet.errors import CatalogError
 

@@ -43,7 +43,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Small:
+class ScratchTable:
     """A small table: the type of each column and its rows; `more` names the last columns.
 
     The others are called c0, c1, ...
@@ -54,15 +54,17 @@ class Small:
     more: tuple[str, ...] = ()
 
 
-def outcome_types(sql: str, tables: Mapping[str, Small]) -> tuple[tuple[str, OutputType], ...]:
+def outcome_types(
+    sql: str, tables: Mapping[str, ScratchTable]
+) -> tuple[tuple[str, OutputType], ...]:
     """Return names and types of what `sql` gives over tables of these types; reads no row."""
-    empty = {name: Small(table.types, (), table.more) for name, table in tables.items()}
+    empty = {name: ScratchTable(table.types, (), table.more) for name, table in tables.items()}
     with _opened(empty) as database:
         found = _run(database, sql).description or []
     return tuple((str(column[0]), _type(str(column[1]))) for column in found)
 
 
-def outcome(sql: str, tables: Mapping[str, Small]) -> list[tuple[Any, ...]]:
+def outcome(sql: str, tables: Mapping[str, ScratchTable]) -> list[tuple[Any, ...]]:
     """Return the rows of `sql` over these tables and nothing else."""
     import duckdb
 
@@ -82,7 +84,7 @@ def outcome(sql: str, tables: Mapping[str, Small]) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in rows]
 
 
-def _opened(tables: Mapping[str, Small]) -> duckdb.DuckDBPyConnection:
+def _opened(tables: Mapping[str, ScratchTable]) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     config = {**CLOSED, "memory_limit": f"{MEMORY_MB}MiB", "threads": "1"}
@@ -97,7 +99,7 @@ def _opened(tables: Mapping[str, Small]) -> duckdb.DuckDBPyConnection:
     return database
 
 
-def _arrow(table: Small) -> pa.Table:
+def _arrow(table: ScratchTable) -> pa.Table:
     columns = {}
     numbered = len(table.types) - len(table.more)
     names = (*(f"c{i}" for i in range(numbered)), *table.more)

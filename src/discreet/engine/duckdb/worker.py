@@ -26,9 +26,9 @@ from discreet.engine.arrow import table_bytes
 from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
 from discreet.engine.dialect.names import quoted
 from discreet.engine.duckdb.settings import CLOSED
-from discreet.engine.follow import Reached, joined_rows
 from discreet.engine.formats.plain_csv import CsvFile
 from discreet.engine.ingest import literal, store_typed
+from discreet.engine.person_joins import Reached, joined_rows
 from discreet.engine.spill import own_folder
 from discreet.errors import CatalogError
 

@@ -13,7 +13,7 @@ from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Held
 from discreet.engine.copies import canonical_of, state_key
 from discreet.engine.dialect.guard import only_select
-from discreet.engine.dialect.places import placed
+from discreet.engine.dialect.table_names import placed
 from discreet.errors import CatalogError, UnknownName
 
 with needs("psycopg", extra="postgres"):

@@ -10,7 +10,7 @@ import psycopg
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Exact, Held, engine_failed
 from discreet.engine.dialect.guard import only_select
-from discreet.engine.dialect.places import placed
+from discreet.engine.dialect.table_names import placed
 from discreet.engine.postgres.copies import drop, may_store, place_of, store
 from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.rows import fetch_table

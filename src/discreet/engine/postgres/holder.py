@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from discreet.engine.copies import Canonical, CopyName, Labels, Remembered, copy_name
-from discreet.engine.dialect.places import placed
+from discreet.engine.dialect.table_names import placed
 from discreet.engine.postgres.content import change_counter, fingerprint
 from discreet.engine.postgres.copies import (
     drop_older,
@@ -22,7 +22,7 @@ from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.session import Connection, PostgresSession
 from discreet.engine.postgres.sources import PostgresRows, PostgresSources
 
-Wanted = Mapping[str, Canonical | None]
+TablesToHold = Mapping[str, Canonical | None]
 """For each table of a question its canonical form, where a copy of it is stored."""
 
 
@@ -37,7 +37,7 @@ class Holder:
         self._key = key
         self._contents = Remembered(None if folder is None else folder / "contents.json")
 
-    def hold(self, tables: Wanted, private: Mapping[str, str | None]) -> PostgresHeld:
+    def hold(self, tables: TablesToHold, private: Mapping[str, str | None]) -> PostgresHeld:
         """Return the tables as they are now; `private` is that of `Held`.
 
         Guarantee: see `begin` and `PostgresHeld`. The label of a copy is that of the content it was
@@ -68,7 +68,7 @@ class Holder:
 
         return PostgresHeld(self._pool, session, Labels(tables, label), places, private)
 
-    def _counters(self, session: PostgresSession, tables: Wanted) -> dict[str, str | None]:
+    def _counters(self, session: PostgresSession, tables: TablesToHold) -> dict[str, str | None]:
         """Return the change counters of what is copied, from *before* the transaction.
 
         A change between the counter and the snapshot is then in the rows and not in the counter,

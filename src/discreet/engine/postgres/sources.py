@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from discreet.core.path import FollowedPath, PathCell
 from discreet.engine.declared import folded
 from discreet.engine.dialect.names import quoted
-from discreet.engine.dialect.places import canon
-from discreet.engine.follow import Reached, joined_rows, refuse_own
+from discreet.engine.dialect.table_names import canon
+from discreet.engine.person_joins import Reached, joined_rows, refuse_own
 from discreet.engine.postgres.content import columns_of
 from discreet.engine.postgres.session import Connection
 from discreet.errors import CatalogError, UnknownName

@@ -1,4 +1,4 @@
-"""Spark, for data that outgrows one machine."""
+"""The engine that runs SQL on Spark, for data that outgrows one machine; what is late is cancelled or killed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from discreet.engine.files import ContentHashes
 from discreet.engine.recipe import Recipe, private_of
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
-from discreet.engine.spark.origins import Facts, SparkOrigins
+from discreet.engine.spark.origins import SparkOrigins, StoredFacts
 from discreet.engine.spark.sources import kept, listing, show_stored, ticked
 from discreet.errors import UnknownName
 
@@ -73,8 +73,8 @@ class SparkEngine(Engine):
         self._stored.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._hashes = ContentHashes(self._stored.parent / "hashes.json")
         self._key = state_key(self._stored.parent)
-        self._attached: dict[str, Facts] = {}
-        self._types: dict[tuple[str, Facts], list[tuple[str, str]]] = {}
+        self._attached: dict[str, StoredFacts] = {}
+        self._types: dict[tuple[str, StoredFacts], list[tuple[str, str]]] = {}
         self._lock = threading.RLock()
         self._driver: Driver | None = None
         self._session: Any = None
@@ -163,7 +163,7 @@ class SparkEngine(Engine):
                 del pins[name]
         return SparkHeld(self, pins, places, labels, private_of(tables))
 
-    def facts(self, name: str) -> Facts:
+    def facts(self, name: str) -> StoredFacts:
         """Return what tells one state of a source's files from the next."""
         return self._origins.facts(name, self._listed)
 
@@ -177,7 +177,7 @@ class SparkEngine(Engine):
         with self._lock:
             self._views.discard(name)
 
-    def _refreshed(self, name: str) -> Facts:
+    def _refreshed(self, name: str) -> StoredFacts:
         """Return the facts of a source's present files, attached anew where they have changed."""
         self._origins.refresh(name)
         facts = self.facts(name)
@@ -199,7 +199,7 @@ class SparkEngine(Engine):
         for _ in range(_TRIES):
             facts = self._refreshed(name)
 
-            def unchanged(then: Facts = facts) -> bool:
+            def unchanged(then: StoredFacts = facts) -> bool:
                 return self.facts(name) == then
 
             version = wanted.version

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from discreet.engine.base import Engine, Exact, Held, engine_failed
 from discreet.engine.copies import Labels
-from discreet.engine.dialect.places import placed
-from discreet.engine.spark.origins import Facts
+from discreet.engine.dialect.table_names import placed
+from discreet.engine.spark.origins import StoredFacts
 
 
 class _Engine(Engine, Protocol):
@@ -17,7 +17,7 @@ class _Engine(Engine, Protocol):
 
     def forget(self, name: str) -> None: ...
 
-    def facts(self, name: str) -> Facts: ...
+    def facts(self, name: str) -> StoredFacts: ...
 
     def fingerprint(self, name: str) -> str: ...
 
@@ -33,7 +33,7 @@ class SparkHeld(Held):
     def __init__(
         self,
         engine: _Engine,
-        pins: Mapping[str, Facts],
+        pins: Mapping[str, StoredFacts],
         places: Mapping[str, str],
         labels: Mapping[str, str],
         private: Mapping[str, str | None],

@@ -21,7 +21,7 @@ from discreet.engine.spark.sources import (
 )
 from discreet.errors import CatalogError, UnknownName
 
-Facts = tuple[str, ...]
+StoredFacts = tuple[str, ...]
 _TICK = 0.05
 """Seconds after which a file system's clock has moved on, so that one more change would show."""
 Listed = Callable[[str], Sequence[str]]
@@ -76,7 +76,7 @@ class SparkOrigins:
                     hint="Store the texts as UTF-8 or as Parquet.",
                 )
 
-    def facts(self, name: str, listed: Listed) -> Facts:
+    def facts(self, name: str, listed: Listed) -> StoredFacts:
         """Return what tells one state of everything that is read for a table from the next."""
         return tuple(fact for each in self._read_for(name) for fact in self._facts(each, listed))
 
@@ -123,7 +123,7 @@ class SparkOrigins:
                 return rows_of_files(session, name, self._files[name])
             return rows_of_place(session, name, self._sources[name])
 
-    def _facts(self, name: str, listed: Listed) -> Facts:
+    def _facts(self, name: str, listed: Listed) -> StoredFacts:
         if name not in self._files:
             return tuple(listed(self._sources[name]))
         try:
@@ -140,7 +140,7 @@ class SparkOrigins:
         return (name, *(step.table for step in steps))
 
 
-def _facts_of(paths: Iterable[Path]) -> Facts:
+def _facts_of(paths: Iterable[Path]) -> StoredFacts:
     """Return name, size, times and inode of files.
 
     Guarantee: equal facts before and after a reading mean that nothing was written between, on a

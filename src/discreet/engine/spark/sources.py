@@ -26,10 +26,10 @@ from discreet.engine.declared import (
 )
 from discreet.engine.dialect.names import quoted
 from discreet.engine.files import FileKind, FileSource, csv_part, csv_parts, heading
-from discreet.engine.follow import Reached, joined_rows, refuse_own
 from discreet.engine.formats.convert import text_codec
 from discreet.engine.formats.packed import GZIP, ZIP, ZSTD, start_of
 from discreet.engine.lakes.delta import LOG, FileColumn
+from discreet.engine.person_joins import Reached, joined_rows, refuse_own
 from discreet.errors import CatalogError
 
 _CHARSETS = {

@@ -25,7 +25,7 @@ _NAMED = ("alnum", "alpha", "digit", "lower", "punct", "space", "upper", "xdigit
 _DIGITS = "0123456789"
 
 
-class Odd(ValueError):
+class PatternRefused(ValueError):
     """A pattern or a replacement outside the grammar; the message says what is."""
 
 
@@ -38,30 +38,30 @@ class Pattern:
 
 
 def pattern_of(text: str) -> Pattern:
-    """Return what matters of a regular expression, or raise `Odd`.
+    """Return what matters of a regular expression, or raise `PatternRefused`.
 
     Guarantee: what is returned is valid in every RE2, searched in time linear in the text, and
         matches whole letters only.
     """
     if len(text) > LONGEST_PATTERN:
-        raise Odd(f"a pattern of more than {LONGEST_PATTERN:,} letters")
+        raise PatternRefused(f"a pattern of more than {LONGEST_PATTERN:,} letters")
     if not plain_text(text):
-        raise Odd("a letter that no text has")
+        raise PatternRefused("a letter that no text has")
     flags = next((flag for flag in _FLAGS if text.startswith(flag)), "")
     reader = _Reader(text, len(flags))
     steps = reader.alternatives()
     if reader.at != len(text):
-        raise Odd("a bracket that nothing opens")
+        raise PatternRefused("a bracket that nothing opens")
     return Pattern(reader.groups, steps)
 
 
 def check_replacement(text: str, groups: int) -> tuple[int, int]:
-    r"""Return the letters of a replacement and how often it repeats a group, or raise `Odd`.
+    r"""Return the letters of a replacement and how often it repeats a group, or raise `PatternRefused`.
 
     \0 is the whole match, \1 the first group, \\ one backslash; nothing else follows a backslash.
     """
     if len(text) > LONGEST_PATTERN or not plain_text(text):
-        raise Odd(f"a replacement of more than {LONGEST_PATTERN:,} letters")
+        raise PatternRefused(f"a replacement of more than {LONGEST_PATTERN:,} letters")
     letters = repeats = at = 0
     while at < len(text):
         if text[at] != "\\":
@@ -73,7 +73,9 @@ def check_replacement(text: str, groups: int) -> tuple[int, int]:
         elif following and following in _DIGITS and int(following) <= groups:
             repeats += 1
         else:
-            raise Odd("a replacement with a backslash before something other than a group's number")
+            raise PatternRefused(
+                "a replacement with a backslash before something other than a group's number"
+            )
         at += 2
     return letters, repeats
 
@@ -112,7 +114,7 @@ class _Reader:
         if most is None:
             return steps
         if anchor or self._count() is not None:
-            raise Odd("a repetition of something that cannot be repeated")
+            raise PatternRefused("a repetition of something that cannot be repeated")
         return self._within((steps + 1) * most)
 
     def _count(self) -> int | None:
@@ -128,10 +130,10 @@ class _Reader:
             )
             ends = [part for part in (low, high) if part]
             if not low or any(set(part) - set(_DIGITS) or len(part) > 3 for part in ends):
-                raise Odd("a brace that counts nothing")
+                raise PatternRefused("a brace that counts nothing")
             most = max(map(int, ends)) + bool(comma and not high)
             if int(ends[-1]) < int(low) or not 1 <= most <= MOST_REPEATED:
-                raise Odd(f"a repetition of no times, or of more than {MOST_REPEATED}")
+                raise PatternRefused(f"a repetition of no times, or of more than {MOST_REPEATED}")
             self.at = end + 1
         else:
             return None
@@ -149,23 +151,23 @@ class _Reader:
         if letter == "\\":
             return self._escaped(also="b")
         if letter in _SPECIAL and letter not in (".", "^", "$"):
-            raise Odd(f"a {letter} that stands for nothing")
+            raise PatternRefused(f"a {letter} that stands for nothing")
         return 12 if letter == "." else len(letter.encode())
 
     def _group(self) -> int:
         self.at += 1
         self._depth += 1
         if self._depth > 20:
-            raise Odd("brackets nested too deeply")
+            raise PatternRefused("brackets nested too deeply")
         if self._peek() == "?":
             if not self.text.startswith("?:", self.at):
-                raise Odd("a group with a name, a flag or a look around")
+                raise PatternRefused("a group with a name, a flag or a look around")
             self.at += 2
         else:
             self.groups += 1
         steps = self.alternatives()
         if self._peek() != ")":
-            raise Odd("a bracket that nothing closes")
+            raise PatternRefused("a bracket that nothing closes")
         self.at += 1
         self._depth -= 1
         return steps + 2
@@ -174,7 +176,7 @@ class _Reader:
         letter = self._peek()
         self.at += 1
         if not letter or (letter not in _SIGNS and letter not in _KINDS + _SPELLED + also):
-            raise Odd("a backslash before something other than a sign")
+            raise PatternRefused("a backslash before something other than a sign")
         return 12 if letter in "DWS" else 4 if letter in _KINDS else 1
 
     def _class(self) -> int:
@@ -190,9 +192,9 @@ class _Reader:
                 self.at += 1
                 last = self._member(first=False)
                 if not first or not last or last < first:
-                    raise Odd("a range in a class that has no beginning or no end")
+                    raise PatternRefused("a range in a class that has no beginning or no end")
         if not members:
-            raise Odd("a class of nothing")
+            raise PatternRefused("a class of nothing")
         self.at += 1
         # Letters beyond ASCII, and all but a few, take several ranges of bytes each.
         wide = self.text[start] == "^" or not self.text[start : self.at].isascii()
@@ -204,7 +206,7 @@ class _Reader:
         if self.text.startswith("[:", self.at):
             name = next((n for n in _NAMED if self.text.startswith(f"[:{n}:]", self.at)), None)
             if name is None:
-                raise Odd("a class of letters with an unknown name")
+                raise PatternRefused("a class of letters with an unknown name")
             self.at += len(name) + 4
             return ""
         self.at += 1
@@ -216,7 +218,7 @@ class _Reader:
         if letter == "-" and (self._peek() == "]" or (first and self._peek() != "-")):
             return letter
         if letter in ("", "[", "-", "^"):
-            raise Odd("a sign in a class without a backslash")
+            raise PatternRefused("a sign in a class without a backslash")
         return letter
 
     def _peek(self) -> str:
@@ -224,5 +226,5 @@ class _Reader:
 
     def _within(self, steps: int) -> int:
         if steps > LARGEST_PROGRAM:
-            raise Odd("a pattern that is too long once it is written out")
+            raise PatternRefused("a pattern that is too long once it is written out")
         return steps

@@ -1,7 +1,7 @@
 """One row for a scalar function: how people write it, what it means, and what an engine is asked.
 
 The kernel reads `applied` of a row and nothing else: what it derives from the final SQL follows from that
-SQL and these rules, whatever a planner has made of the other fields. Those are for the rooms above, which
+SQL and these rules, whatever a planner has made of the other fields. Those are for the packages above, which
 take a function's kinds, its constants, its value in Python, its SQL and its line in docs/sql.md from here.
 """
 

@@ -11,7 +11,13 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.kernel.derive.patterns import Odd, Pattern, check_replacement, pattern_of, plain_text
+from discreet.kernel.derive.patterns import (
+    Pattern,
+    PatternRefused,
+    check_replacement,
+    pattern_of,
+    plain_text,
+)
 from discreet.kernel.derive.row import Applied
 from discreet.kernel.derive.values import BOOLEAN, LONGEST_TEXT, Value, ValueKind, integer, text
 from discreet.kernel.trees.nodes import Apply, Constant, Term, Unfit
@@ -129,7 +135,7 @@ def rewritten(found: list[Value], term: Term) -> Value:
     pattern = pattern_in(_operands(term)[1])
     try:
         added, repeats = check_replacement(_word(_operands(term)[2]), pattern.groups)
-    except Odd as odd:
+    except PatternRefused as odd:
         raise Unfit(str(odd)) from None
     options = [_word(each) for each in _operands(term)[3:]]
     if options not in ([], ["g"]):
@@ -145,7 +151,7 @@ def pattern_in(term: Term) -> Pattern:
     try:
         found = pattern_of(written)
         pc.match_substring_regex(pa.array([""]), written)
-    except (Odd, pa.ArrowInvalid):
+    except (PatternRefused, pa.ArrowInvalid):
         raise Unfit("a regular expression outside the kernel's grammar") from None
     return found
 

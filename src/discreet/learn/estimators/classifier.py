@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.numbers import Number
 from discreet.errors import InvalidInput
-from discreet.learn.estimators.asked_rows import (
+from discreet.learn.estimators.input_rows import (
     checked_features,
     class_setting,
     column_of,

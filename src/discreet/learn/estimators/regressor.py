@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import InvalidInput
-from discreet.learn.estimators.asked_rows import checked_features, column_of, table_of
 from discreet.learn.estimators.frames import declared
+from discreet.learn.estimators.input_rows import checked_features, column_of, table_of
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
 from discreet.learn.regress import regress

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
 from discreet.learn.sgd.model import AnyClassifier
-from discreet.report import Document, Figure, Grid, Section, Words, bars
+from discreet.report import Document, Figure, Grid, Paragraph, Section, bars
 
 MOST_FEATURES = 20
 MOST_BARS = 24
@@ -53,7 +53,7 @@ def _regression(model: Regressor) -> Document:
         f"trained on {facts['table']}, epsilon {_ratio(facts['cost']['epsilon']):g}",
         None,
         (
-            Section("How well it does", (Words(score),)),
+            Section("How well it does", (Paragraph(score),)),
             Section("What it goes by", (Grid.of(("variable", "weight"), rows, caption),)),
         ),
     )
@@ -69,7 +69,7 @@ def _recommender(model: Recommender) -> Document:
         f"{facts['item']}: a recommender",
         f"epsilon {facts['epsilon']:g} for everything that a person rated",
         None,
-        (Section("What it goes by", (Words(said),)),),
+        (Section("What it goes by", (Paragraph(said),)),),
     )
 
 
@@ -90,12 +90,12 @@ def _about(model: AnyClassifier) -> tuple[Any, ...]:
     classes = ", ".join(str(value) for value in model.classes[:12])
     who = "row" if facts["unit"]["rows"] == 1 else f"person with up to {facts['unit']['rows']} rows"
     return (
-        Words(f"Predicts {model.target.name} ({classes}) from {len(model.features)} columns."),
-        Words(
+        Paragraph(f"Predicts {model.target.name} ({classes}) from {len(model.features)} columns."),
+        Paragraph(
             f"Compared with not taking part, what anyone can learn about one {who} from this model "
             f"is bounded by {_price(facts)}. Using the model costs nothing more."
         ),
-        *(Words(notice) for notice in facts.get("notices", ())),
+        *(Paragraph(notice) for notice in facts.get("notices", ())),
     )
 
 
@@ -107,13 +107,13 @@ def _accuracy(model: AnyClassifier) -> tuple[Any, ...]:
         f"{model.facts['baseline']:.1%} of the time."
     )
     area = model.facts.get("auc")
-    more = () if area is None else (Words(f"Area under the ROC curve: {area:.3f}."),)
-    return (Words(said), *more)
+    more = () if area is None else (Paragraph(f"Area under the ROC curve: {area:.3f}."),)
+    return (Paragraph(said), *more)
 
 
 def _subgroups(found: dict[str, Any]) -> tuple[Any, ...]:
     if not found:
-        return (Words("Accuracy by subgroup is known only after a test: --test FILE."),)
+        return (Paragraph("Accuracy by subgroup is known only after a test: --test FILE."),)
     rows = [
         (column, value, item["value"], item["low"], item["high"], item.get("rows"))
         for column, values in found.items()
@@ -135,7 +135,9 @@ def _picture(rows: Sequence[tuple[Any, ...]]) -> Figure:
 def _features(model: AnyClassifier) -> tuple[Any, ...]:
     shown = sorted(model.reaches().items(), key=lambda each: -each[1])[:MOST_FEATURES]
     if not shown:
-        return (Words("No feature stood out from the noise: the most common class is predicted."),)
+        return (
+            Paragraph("No feature stood out from the noise: the most common class is predicted."),
+        )
     names, sizes = [name for name, _ in shown], [round(size, 3) for _, size in shown]
     caption = "How far each feature can move the log-odds, from its lowest to its highest value."
     return (Grid.of(("feature", "reach"), list(zip(names, sizes, strict=True)), caption),)

@@ -18,13 +18,13 @@ FORMAT = "discreet classifier"
 REGRESSOR = "discreet regressor"
 RECOMMENDER = "discreet recommender"
 
-Kept: TypeAlias = AnyClassifier | Regressor | Recommender
+AnyModel: TypeAlias = AnyClassifier | Regressor | Recommender
 """Every kind of model that a file can hold."""
 
 VERSION = 1
 
 
-def to_text(model: Kept) -> str:
+def to_text(model: AnyModel) -> str:
     """Return the model's text; `from_text` reads it back."""
     if not isinstance(model, AnyClassifier):
         kind = REGRESSOR if isinstance(model, Regressor) else RECOMMENDER
@@ -40,7 +40,7 @@ def to_text(model: Kept) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False)
 
 
-def from_text(text: str, *, name: str = "the model") -> Kept:
+def from_text(text: str, *, name: str = "the model") -> AnyModel:
     """Return the model that `text` describes; every number in it is checked."""
     try:
         data = json.loads(text, parse_constant=_no_constant)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from discreet.errors import InvalidInput
 from discreet.learn.kept.card import card_of
-from discreet.learn.kept.model_text import Kept, from_text, to_text, unusable
+from discreet.learn.kept.model_text import AnyModel, from_text, to_text, unusable
 from discreet.report import to_html
 
 MODEL, CARD, MANIFEST = "model.json", "card.html", "manifest.json"
@@ -20,7 +20,7 @@ LARGEST = 1 << 28
 _WHEN = (1980, 1, 1, 0, 0, 0)
 
 
-def write_model(model: Kept, path: Path) -> None:
+def write_model(model: AnyModel, path: Path) -> None:
     """Write the model and its card to `path`."""
     parts = {MODEL: to_text(model).encode(), CARD: to_html(card_of(model)).encode()}
     manifest = {
@@ -37,7 +37,7 @@ def write_model(model: Kept, path: Path) -> None:
         raise InvalidInput(f"The file '{path}' cannot be written.") from None
 
 
-def read_model(path: Path) -> Kept:
+def read_model(path: Path) -> AnyModel:
     """Return the model in a file; one that was changed since it was written is refused."""
     if not path.is_file():
         raise InvalidInput(f"There is no file '{path}'.")

@@ -9,14 +9,14 @@ import numpy as np
 
 from discreet.core.progress import Progress
 from discreet.learn.measure.binning import BinnedFeature
-from discreet.learn.measure.residual_sums import LearningDoor
-from discreet.learn.measure.rows import Grouping, Reals, Term, steps_of
+from discreet.learn.measure.residual_sums import PrivateResiduals
+from discreet.learn.measure.rows import Grouping, Reals, ScoreTerm, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, strength
 
 
 def fit(
-    door: LearningDoor,
+    residuals: PrivateResiduals,
     features: Sequence[BinnedFeature],
     *,
     variance: float,
@@ -27,15 +27,15 @@ def fit(
     shares = class_shares(list(features))
     intercept = np.log(np.maximum(shares, 1e-9))
     found = scored(intercept) - (intercept[0] if len(shares) == 2 else 0.0)
-    door.add(Grouping((), ()), steps_of(found))
+    residuals.add(Grouping((), ()), steps_of(found))
     terms = []
     for feature in features:
         if strength(feature, shares, variance).excess <= 0:
             continue
         weights = log_ratios(feature, shares, variance)
         grouping = Grouping((feature.column,), (feature.groups,))
-        door.add(grouping, steps_of(weights))
-        terms.append(Term(grouping, weights))
+        residuals.add(grouping, steps_of(weights))
+        terms.append(ScoreTerm(grouping, weights))
     return FittedModel(found, tuple(terms), shares)
 
 

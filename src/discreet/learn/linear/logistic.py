@@ -1,6 +1,6 @@
 """Logistic regression: noisy residuals of one feature after another, round after round, averaged.
 
-Each feature is one column of declared values or bins. Round by round, and feature by feature, the door
+Each feature is one column of declared values or bins. Round by round, and feature by feature, the private residuals
 is asked how much of the target is left unexplained in each group; the weights follow, shrunk by what is
 known about the noise. Later rounds get more of the budget, and the last half is averaged, so that the
 noise of all of them is averaged too.
@@ -16,8 +16,8 @@ import numpy as np
 
 from discreet.core.progress import Progress
 from discreet.learn.measure.binning import BinnedFeature
-from discreet.learn.measure.residual_sums import LearningDoor
-from discreet.learn.measure.rows import FINE, Grouping, Reals, Term, steps_of
+from discreet.learn.measure.residual_sums import PrivateResiduals
+from discreet.learn.measure.rows import FINE, Grouping, Reals, ScoreTerm, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, shrinkage, strength
 
@@ -52,7 +52,7 @@ class ScorePart:
 
 
 def fit(
-    door: LearningDoor,
+    residuals: PrivateResiduals,
     features: Sequence[BinnedFeature],
     *,
     variance: float,
@@ -67,22 +67,23 @@ def fit(
     intercept = scored(np.log(np.maximum(shares, 1e-9)))
     if len(shares) == 2:
         intercept = intercept - np.log(max(shares[0], 1e-9))
-    door.add(NO_FEATURE, steps_of(intercept))
-    rounds = ROUNDS if door.purse.concentrated else PURE_ROUNDS
-    parts = _parts(door, features, (shares, variance), share / rounds, rounds)
+    residuals.add(NO_FEATURE, steps_of(intercept))
+    rounds = ROUNDS if residuals.budget.concentrated else PURE_ROUNDS
+    parts = _parts(residuals, features, (shares, variance), share / rounds, rounds)
     weights = [np.zeros_like(part.curve) for part in parts]
     level, mean_level = np.zeros_like(intercept), np.zeros_like(intercept)
     mean = [np.zeros_like(part.curve) for part in parts]
     for number in range(rounds):
         progress(number, rounds, "fitting")
         factor = _factor(number, rounds)
-        for few in _chunks(len(parts), 1 if door.outputs == 1 else TOGETHER):
+        for few in _chunks(len(parts), 1 if residuals.outputs == 1 else TOGETHER):
             # Residuals of many classes are slow: a few features share a look at the same ones.
             left = [
-                door.residual_sums(parts[i].grouping, share=parts[i].share * factor) for i in few
+                residuals.residual_sums(parts[i].grouping, share=parts[i].share * factor)
+                for i in few
             ]
             for i, sums in zip(few, left, strict=True):
-                weights[i], more = _followed(door, parts[i], weights[i], sums.values)
+                weights[i], more = _followed(residuals, parts[i], weights[i], sums.values)
                 level = level + more
         if 2 * number >= rounds:
             mean_level = mean_level + float(factor) * level
@@ -91,15 +92,15 @@ def fit(
     found = [m / total for m in mean]
     # The rows are left with the scores of the averaged weights: others may go on from there.
     for part, old, new in zip(parts, weights, found, strict=True):
-        door.add(part.grouping, steps_of(new) - steps_of(old))
-    door.add(NO_FEATURE, steps_of(mean_level / total) - steps_of(level))
+        residuals.add(part.grouping, steps_of(new) - steps_of(old))
+    residuals.add(NO_FEATURE, steps_of(mean_level / total) - steps_of(level))
     intercept = intercept + mean_level / total
-    terms = [Term(part.grouping, w) for part, w in zip(parts, found, strict=True)]
+    terms = [ScoreTerm(part.grouping, w) for part, w in zip(parts, found, strict=True)]
     return FittedModel(intercept, tuple(terms), shares)
 
 
 def _followed(
-    door: LearningDoor, part: ScorePart, weights: Reals, left: Reals
+    residuals: PrivateResiduals, part: ScorePart, weights: Reals, left: Reals
 ) -> tuple[Reals, Reals]:
     """Return the weights of a feature after one look, and how far all scores move together."""
     wanted = weights + left / part.curve
@@ -108,14 +109,14 @@ def _followed(
     )
     # Rounded to the steps of the scores: what is kept is what the rows were told.
     after: Reals = np.rint((weights + STEP * (believed - weights)) * FINE) / FINE
-    door.add(part.grouping, steps_of(after) - steps_of(weights))
+    residuals.add(part.grouping, steps_of(after) - steps_of(weights))
     level: Reals = np.rint(STEP / 2 * left.sum(axis=0) / part.curve.sum(axis=0) * FINE) / FINE
-    door.add(NO_FEATURE, steps_of(level))
+    residuals.add(NO_FEATURE, steps_of(level))
     return after, level
 
 
 def _parts(
-    door: LearningDoor,
+    residuals: PrivateResiduals,
     features: Sequence[BinnedFeature],
     known_counts: tuple[Reals, float],
     share: Fraction,
@@ -133,7 +134,7 @@ def _parts(
     for (feature, each), part in zip(useful, whole, strict=True):
         mine = share * Fraction(part, sum(whole))
         curve = curvature(feature, shares, variance)
-        noise = door.residual_variance(mine) / rounds
+        noise = residuals.residual_variance(mine) / rounds
         grouping = Grouping((feature.column,), (feature.groups,))
         found.append(
             ScorePart(grouping, mine, curve, shrinkage(feature, each.spread, curve, noise))

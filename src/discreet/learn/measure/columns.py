@@ -18,8 +18,8 @@ from discreet.core.schema import (
 )
 from discreet.errors import InvalidInput, UnknownName
 from discreet.plan.ir import Scan
+from discreet.synth.encoding.column_treatment import Item, Outline
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp, too_many
-from discreet.synth.encoding.outline import Item, Outline
 
 MOST_CLASSES = 256
 

@@ -1,4 +1,4 @@
-"""The door of a learner: noisy sums of residuals beside noisy counts and choices."""
+"""Noisy sums of residuals beside noisy counts and choices, for training."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class NoisySums:
     variance: float
 
 
-class LearningDoor(PrivateMarginals):
-    """A door that also lets out noisy sums of residuals over the cells of a grouping.
+class PrivateResiduals(PrivateMarginals):
+    """Private marginals that also release noisy sums of residuals over the cells of a grouping.
 
     Guarantee: a row lies in one cell, where it adds a vector of whole numbers that depends on that
         row and on public numbers only (rows.py): at most WHOLE with two classes, at most 2 WHOLE in
@@ -32,8 +32,8 @@ class LearningDoor(PrivateMarginals):
         signs. The noise is for exactly this, and shares add up as in `PrivateMarginals`. (docs/notes/0044)
     """
 
-    def __init__(self, rows: PaidRows, purse: MarginalBudget, unit: Unit, rng: Rng) -> None:
-        super().__init__(rows, rows.shape, purse, unit, rng)
+    def __init__(self, rows: PaidRows, budget: MarginalBudget, unit: Unit, rng: Rng) -> None:
+        super().__init__(rows, rows.shape, budget, unit, rng)
         self._rows = rows
 
     @property
@@ -43,7 +43,7 @@ class LearningDoor(PrivateMarginals):
 
     def residual_law(self, share: Fraction) -> NoiseLaw:
         """Return the noise that one sum of residuals gets for a share, in steps; reads nothing."""
-        return self.purse.part(share).law(l1=self._reach(), l2_squared=self._reach_squared())
+        return self.budget.part(share).law(l1=self._reach(), l2_squared=self._reach_squared())
 
     def residual_variance(self, share: Fraction) -> float:
         """Return the variance of that noise where a residual of one counts one."""

@@ -1,4 +1,4 @@
-"""Rows in the middle of training: their codes and scores, in whole numbers, seen by the door alone.
+"""Rows in the middle of training: their codes and scores, in whole numbers, seen by the private marginals alone.
 
 A score is a sum of public whole numbers that a row's own codes pick; its residual (what happened minus
 what was predicted) is looked up in a public table. So what a row adds to any sum is a function of that
@@ -60,7 +60,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Term:
+class ScoreTerm:
     """A table of weights over the groups of some columns; a row of it for each cell."""
 
     grouping: Grouping
@@ -68,7 +68,7 @@ class Term:
 
 
 def fetch(reader: PaidReader, codes: SealedCodes) -> Codes:
-    """Return the codes of all rows. After paying, and for the door alone."""
+    """Return the codes of all rows. After paying, and for the private marginals alone."""
     table = open_exact(require_paid(reader).run(codes.sql, seconds=PATIENCE))
     found = np.empty((table.num_rows, codes.shape.width), dtype=np.int32, order="F")
     for i in range(codes.shape.width):
@@ -130,7 +130,7 @@ class PaidRows:
         self._scores[:] = 0
         self._left = None
 
-    def show(self, intercept: Reals, terms: Sequence[Term]) -> None:
+    def show(self, intercept: Reals, terms: Sequence[ScoreTerm]) -> None:
         """Give every row the scores of a whole model."""
         self.clear()
         self.add(Grouping((), ()), steps_of(intercept))

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
-from discreet.core.requests.learn import RecommendAsked
+from discreet.core.requests.learn import RecommendFields
 from discreet.core.schema import IntegerDomain
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
@@ -24,7 +24,7 @@ from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import plain_column
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
-from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
+from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
 from discreet.learn.recommend.model import (
     Recommender,
     cleaned,
@@ -46,7 +46,7 @@ TOP = 80
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecommendRequest(RecommendAsked):
+class RecommendRequest(RecommendFields):
     """One recommender and who pays for it, checked."""
 
     if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class RecommendRequest(RecommendAsked):
 
     @classmethod
     def of(cls, table: str, **words: Any) -> RecommendRequest:
-        """Return a checked request from the fields of `RecommendAsked`."""
-        return cls(**checked(RecommendAsked(table=table, **words)))
+        """Return a checked request from the fields of `RecommendFields`."""
+        return cls(**checked(RecommendFields(table=table, **words)))
 
     @property
     def body(self) -> str:
@@ -104,7 +104,7 @@ class RecommenderPlan:
 @contextmanager
 def planned_recommender(request: RecommendRequest, desk: Desk) -> Iterator[RecommenderPlan]:
     """Lend the plan and the price of a recommender; reads no row."""
-    at = LookedAt.of(desk.catalog, request.table)
+    at = DeclaredTarget.of(desk.catalog, request.table)
     item, rating = _columns(at.scan, request)
     with planned_look(
         at,
@@ -114,7 +114,7 @@ def planned_recommender(request: RecommendRequest, desk: Desk) -> Iterator[Recom
         what="recommend",
         delta=request.delta,
     ) as look:
-        if not look.funds.delta.value:
+        if not look.budget.delta.value:
             raise InvalidInput("A recommender needs delta.", hint="Use --delta 1e-9.")
         yield RecommenderPlan(item, rating, look)
 
@@ -152,11 +152,11 @@ def _columns(scan: Scan, request: RecommendRequest) -> tuple[Coded, Coded]:
 
 def _learned(plan: RecommenderPlan, reader: PaidReader, rng: Rng) -> bytes:
     look, sealed, item, rating = plan.look, plan.look.sealed, plan.item, plan.rating
-    funds = look.funds
-    price = funds.quote.cost.epsilon or Fraction(0)
+    budget = look.budget
+    price = budget.quote.cost.epsilon or Fraction(0)
     ratings = fetch_ratings(reader, sealed)
     levels = np.linspace(-1.0, 1.0, rating.size)
-    rho = funds.purse.amount
+    rho = budget.whole.amount
     first = Payment(rho * FOR_MEANS, sealed.neighbours, rng)
     weights, sums, deviation = item_means(ratings, levels, item.size, first)
     means = item_estimates(weights, sums, deviation)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.report import Document, Figure, Grid, Section, Words, lines
+from discreet.report import Document, Figure, Grid, Paragraph, Section, lines
 
 FEWEST_ROWS = 30
 """Test rows that a subgroup must have to be called the worst served."""
@@ -56,7 +56,7 @@ def impact_report(target: str, table: str, points: list[ImpactPoint]) -> Documen
     """Return the curves: everything on them was paid for, or comes from rows declared public."""
     ordered = sorted(points, key=lambda each: each.epsilon)
     columns = sorted({column for each in ordered for column in each.subgroups})
-    sections = [Section("All together", (_overall(ordered), Words(_said(ordered[-1]))))]
+    sections = [Section("All together", (_overall(ordered), Paragraph(_said(ordered[-1]))))]
     sections += [Section(column, _of_column(column, ordered)) for column in columns]
     return Document(
         f"{target}: who is served how well, at which epsilon",

@@ -19,7 +19,7 @@ from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
-from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
+from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.learn.sgd.model import AnyClassifier
 from discreet.noise.rng import Rng
@@ -64,7 +64,7 @@ def paid_test(request: TestRequest, model: AnyClassifier, desk: Desk) -> AnyClas
         of the counts add up to one, and the charge is durable before a row is read. Whether a
         prediction is right is a function of its own row and of the model, in whole numbers.
     """
-    at = LookedAt.of(desk.catalog, request.table)
+    at = DeclaredTarget.of(desk.catalog, request.table)
     _check_columns(at.table, model)
     with planned_look(
         at,
@@ -130,7 +130,7 @@ def _scored(
     right = model.guesses(rows) == rows[:, -1]
     shape = Shape((*codes.shape.names, "right"), (*codes.shape.sizes, 2))
     counter = PaidRows(np.column_stack([rows, right.astype(np.int32)]), shape)
-    door = PrivateMarginals(counter, shape, look.funds.purse, codes.unit, rng)
+    marginals = PrivateMarginals(counter, shape, look.budget.whole, codes.unit, rng)
     last = shape.width - 1
     groups = [
         i
@@ -138,11 +138,11 @@ def _scored(
         if not is_ordered(column) and column.values <= MOST_SUBGROUPS
     ][:MOST_COLUMNS]
     share = OVERALL if groups else Fraction(1)
-    (overall,) = door.measure([(last - 1, last)], share=share)
+    (overall,) = marginals.measure([(last - 1, last)], share=share)
     found = _overall(overall) | {"subgroups": {}}
     each = (1 - share) / max(len(groups), 1)
     for i in groups:
-        (by,) = door.measure([(i, last)], share=each)
+        (by,) = marginals.measure([(i, last)], share=each)
         found["subgroups"][model.features[i].name] = _by_value(by, model.features[i])
     return MARK + json.dumps(found).encode()
 

@@ -24,7 +24,7 @@ LEARNING = Fraction(1, 8)
 """The part that learns domains which are not declared; counting and checking have those of other models."""
 
 COUNTING_SHARE = COUNTING / (COUNTING + CHECKING)
-"""What the counting takes of the purse beside the steps; the rest checks the model."""
+"""What the counting takes of the budget beside the steps; the rest checks the model."""
 
 MOST_CLASSES = 10
 
@@ -86,6 +86,6 @@ def network_budget(
     quote = price(
         Approximate(epsilon.value, delta.value), epsilon=epsilon, delta=delta, region=region
     )
-    purse = MarginalBudget(rho, concentrated=True)
+    budget = MarginalBudget(rho, concentrated=True)
     share = learning / (COUNTING + CHECKING + learning)
-    return SynthBudget(purse, share, risk, delta, quote), steps
+    return SynthBudget(budget, share, risk, delta, quote), steps

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.account.noisy_steps import NoisySteps
 from discreet.core.progress import Progress
 from discreet.errors import InternalError, InvalidInput
-from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import FINE, Integers, Reals, best_class
 from discreet.learn.methods import count_features
 from discreet.learn.model import Classifier, CodedModel
@@ -93,7 +93,7 @@ def read(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> NetworkClas
 
 
 def fit(
-    door: LearningDoor,
+    residuals: PrivateResiduals,
     rows: tuple[Codes, Integers],
     encoding: Encoding,
     *,
@@ -103,11 +103,11 @@ def fit(
 ) -> tuple[NetworkClassifier, Reals]:
     """Return a network, and the noisy share of each class.
 
-    `rows` are codes and units; they are used for noisy steps only. The door pays for the counts.
+    `rows` are codes and units; they are used for noisy steps only. `residuals` pays for the counts.
     """
     codes, unit = rows
     progress(0, 1, "counting features by class")
-    features, variance = count_features(door, encoding, COUNTING_SHARE)
+    features, variance = count_features(residuals, encoding, COUNTING_SHARE)
     inputs, shares = inputs_of(features, variance)
     size = float(np.mean([feature.counts.sum() for feature in features]))
     there = UnitRows(inputs.of(codes), codes[:, -1].astype(np.int64), unit)

@@ -17,8 +17,8 @@ import numpy as np
 from discreet.core.progress import Progress
 from discreet.learn.linear import logistic
 from discreet.learn.measure.binning import BinnedFeature
-from discreet.learn.measure.residual_sums import LearningDoor, NoisySums
-from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals, Term, steps_of
+from discreet.learn.measure.residual_sums import NoisySums, PrivateResiduals
+from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals, ScoreTerm, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import scored
 
@@ -50,7 +50,7 @@ class FeaturePair:
 
 
 def fit(
-    door: LearningDoor,
+    residuals: PrivateResiduals,
     features: Sequence[BinnedFeature],
     *,
     variance: float,
@@ -59,7 +59,7 @@ def fit(
 ) -> FittedModel:
     """Return intercept, the weights of single features and the tables of pairs. Spends `share`."""
     singles = logistic.fit(
-        door, features, variance=variance, share=share * SINGLES, progress=progress
+        residuals, features, variance=variance, share=share * SINGLES, progress=progress
     )
     pairs = _pairs(features, singles)
     if not pairs:
@@ -69,12 +69,12 @@ def fit(
     odds = scored(singles.shares * (1 - singles.shares))
     seen: list[tuple[float, FeaturePair]] = []
     for pair in pairs:
-        sums = door.residual_sums(pair.grouping, share=each)
+        sums = residuals.residual_sums(pair.grouping, share=each)
         seen.append((_excess(sums, pair, odds), pair))
     best = [pair for score, pair in sorted(seen, key=lambda each: -each[0])[:KEPT] if score > 0]
     progress(1, 2, "fitting pairs of features")
     rest = share * (1 - SINGLES - LOOKS)
-    terms = [_tree(door, pair, odds, rest / len(best)) for pair in best]
+    terms = [_tree(residuals, pair, odds, rest / len(best)) for pair in best]
     return FittedModel(singles.intercept, (*singles.terms, *terms), singles.shares)
 
 
@@ -86,13 +86,15 @@ def _excess(sums: NoisySums, pair: FeaturePair, odds: Reals) -> float:
     return float(((sums.values**2 - error) / (error + weight)).sum())
 
 
-def _tree(door: LearningDoor, pair: FeaturePair, odds: Reals, share: Fraction) -> Term:
-    sums = door.residual_sums(pair.grouping, share=share)
+def _tree(
+    residuals: PrivateResiduals, pair: FeaturePair, odds: Reals, share: Fraction
+) -> ScoreTerm:
+    sums = residuals.residual_sums(pair.grouping, share=share)
     curve = pair.sizes[:, None] * odds
     believed = NARROW**2 / (NARROW**2 + (curve + sums.variance) / curve**2)
     weights: Reals = np.rint(sums.values / curve * believed * FINE) / FINE
-    door.add(pair.grouping, steps_of(weights))
-    return Term(pair.grouping, weights)
+    residuals.add(pair.grouping, steps_of(weights))
+    return ScoreTerm(pair.grouping, weights)
 
 
 def _pairs(features: Sequence[BinnedFeature], singles: FittedModel) -> list[FeaturePair]:
@@ -124,7 +126,7 @@ def _pair(
     return FeaturePair(grouping, np.maximum(sizes, 1.0))
 
 
-def _coarse(feature: BinnedFeature, term: Term) -> Integers:
+def _coarse(feature: BinnedFeature, term: ScoreTerm) -> Integers:
     """Return a coarse group for each group of a feature: runs of its order, or of its weights."""
     size = len(feature.sizes)
     order = np.arange(size)

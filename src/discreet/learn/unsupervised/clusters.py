@@ -20,11 +20,11 @@ from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.measure.columns import fine_cells
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
+from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
 from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
+from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded
-from discreet.synth.encoding.outline import Bins, Outline, outline_of
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
@@ -84,7 +84,7 @@ def cluster(request: ClusterRequest, desk: Desk) -> Clustered:
     """
     if not 1 <= request.clusters <= MOST_CLUSTERS:
         raise InvalidInput(f"The number of clusters lies between 1 and {MOST_CLUSTERS}.")
-    at = LookedAt.of(desk.catalog, request.table)
+    at = DeclaredTarget.of(desk.catalog, request.table)
     name = f"{at.dataset.name}.{at.table.name}"
     outline = outline_of(desk.catalog, name, bins=Bins.EQUAL, types={}, has_delta=False)
     columns = _numbers(outline, request.columns)
@@ -153,10 +153,10 @@ def _rounds(
     reader: PaidReader,
     rng: Rng,
 ) -> bytes:
-    found, purse = fetch(reader, look.sealed), look.funds.purse
+    found, budget = fetch(reader, look.sealed), look.budget.whole
     points = np.stack([_places(c)[found[:, i]] for i, c in enumerate(columns)], axis=1)
     centres = first_centres(clusters, len(columns))
-    sums = ClusterSums(points, purse.part(Fraction(1, ROUNDS)), look.sealed.unit, rng)
+    sums = ClusterSums(points, budget.part(Fraction(1, ROUNDS)), look.sealed.unit, rng)
     sizes = np.zeros(clusters)
     for _ in range(ROUNDS):
         centres, sizes = sums.moved(centres)

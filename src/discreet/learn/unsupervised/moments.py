@@ -1,4 +1,4 @@
-"""Means and covariances of columns from one paid look: for scaling and main directions."""
+"""Means and covariances of columns from one paid look: for scaling and principal components (PCA)."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from discreet.core.cost import Cost
 from discreet.core.hash_chain import canonical
-from discreet.core.machine import whole_file
+from discreet.core.machine import atomic_file
 from discreet.errors import LedgerTampered, LedgerWriteFailed
 
 SLOT = 4096
@@ -200,10 +200,10 @@ class HeadFile:
         temporary = self.path.with_name(self.path.name + ".new")
 
         def replace() -> None:
-            whole_file.write_synced(temporary, text.ljust(size) * 2)
+            atomic_file.write_synced(temporary, text.ljust(size) * 2)
             temporary.replace(self.path)
             # This also makes the names of the ledger's own new files durable.
-            whole_file.sync_folder(self.path.parent)
+            atomic_file.sync_folder(self.path.parent)
 
         self._attempt(replace)
 

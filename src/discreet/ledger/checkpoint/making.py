@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.hash_chain import canonical
-from discreet.core.machine import whole_file
+from discreet.core.machine import atomic_file
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.head import Head, HeadFile
@@ -26,7 +26,7 @@ from discreet.ledger.checkpoint.parts import CheckpointPart, PartFacts, Records,
 from discreet.ledger.checkpoint.past import Past
 from discreet.ledger.checkpoint.state import (
     VERSION,
-    book_from,
+    accounts_from,
     facts_of,
     records_of,
 )
@@ -38,26 +38,26 @@ LARGEST = 1_000_000
 """Records of a part beyond which it is not merged into a larger one."""
 
 
-def due(book: Accounts) -> bool:
+def due(accounts: Accounts) -> bool:
     """Return whether enough was entered since the last checkpoint.
 
     The bills are written anew each time, so where there are many it takes more entries: the work for
     one entry stays the same.
     """
-    since = book.position - _base(book)
-    if since < LEAST or book.run is not None:
+    since = accounts.position - _base(accounts)
+    if since < LEAST or accounts.run is not None:
         return False
-    return since >= sum(len(account.bills) for account in book.accounts.values()) // 4
+    return since >= sum(len(account.bills) for account in accounts.by_key.values()) // 4
 
 
-def _base(book: Accounts) -> int:
-    return -1 if book.past is None else book.past.position
+def _base(accounts: Accounts) -> int:
+    return -1 if accounts.past is None else accounts.past.position
 
 
-def make(store: Store, book: Accounts) -> bool:
-    """Return whether `book` rests on a new checkpoint now; False where another process is faster.
+def make(store: Store, accounts: Accounts) -> bool:
+    """Return whether `accounts` rests on a new checkpoint now; False where another process is faster.
 
-    `book` must hold everything up to its position as the store has it, and the caller must have seen
+    `accounts` must hold everything up to its position as the store has it, and the caller must have seen
     the store hold it (`require_head`): the head may name it only if it never leads.
 
     Guarantee: whatever fails, and whenever this process is killed, the head names a checkpoint that is
@@ -67,52 +67,52 @@ def make(store: Store, book: Accounts) -> bool:
     with _only_one(store.head_path) as mine:
         if not mine:
             return False
-        if file.read() is None or overtaken(store, book):
+        if file.read() is None or overtaken(store, accounts):
             return False
         try:
-            return _made(store, book, file)
+            return _made(store, accounts, file)
         finally:  # what was half written takes room that charges need
             with suppress(OSError):
                 _remove_others(file)
 
 
-def _made(store: Store, book: Accounts, file: HeadFile) -> bool:
-    facts, past = _written(store, book)
+def _made(store: Store, accounts: Accounts, file: HeadFile) -> bool:
+    facts, past = _written(store, accounts)
     content = canonical(facts).encode("ascii")
     name = hashlib.sha256(content).hexdigest()
-    whole_file.write_synced(_checkpoint_path(store.head_path, name), content)
-    whole_file.sync_folder(store.head_path.parent)
-    at_hand = Head(book.genesis, book.position, book.hash, book.totals())
-    if not _stored(store.find(book.position), book.position, book.hash):
+    atomic_file.write_synced(_checkpoint_path(store.head_path, name), content)
+    atomic_file.sync_folder(store.head_path.parent)
+    at_hand = Head(accounts.genesis, accounts.position, accounts.hash, accounts.totals())
+    if not _stored(store.find(accounts.position), accounts.position, accounts.hash):
         return False  # restored or replaced meanwhile: it will be read again
-    done = file.name_checkpoint(at_hand.naming(book.position, name))
+    done = file.name_checkpoint(at_hand.naming(accounts.position, name))
     if done:
-        book.rest_on(past)
+        accounts.rest_on(past)
     return done
 
 
-def overtaken(store: Store, book: Accounts) -> bool:
-    """Return whether a later checkpoint than the one under `book` is named, and can be used."""
+def overtaken(store: Store, accounts: Accounts) -> bool:
+    """Return whether a later checkpoint than the one under `accounts` is named, and can be used."""
     head = HeadFile(store.head_path).read()
-    if head is None or head.checkpoint is None or head.checkpoint[0] <= _base(book):
+    if head is None or head.checkpoint is None or head.checkpoint[0] <= _base(accounts):
         return False
     return opened(store, head) is not None
 
 
-def _written(store: Store, book: Accounts) -> tuple[dict[str, Any], Past]:
+def _written(store: Store, accounts: Accounts) -> tuple[dict[str, Any], Past]:
     """Return the facts of a new checkpoint, its parts on the disk, and the past that it makes."""
-    records: dict[str, Records] = records_of(book)
-    parts = list(book.past.parts) if book.past else []
+    records: dict[str, Records] = records_of(accounts)
+    parts = list(accounts.past.parts) if accounts.past else []
     # A part whose name another process has removed lives on in the new one.
     gone = not all(part.path.exists() for part in parts)
     while parts and (gone or _together(parts[-1], records)):
         records = merged(parts.pop(), records)
     content, about = encoded(records)
     path = _part_path(store.head_path, about.digest)
-    whole_file.write_synced(path, content)
+    atomic_file.write_synced(path, content)
     parts.append(CheckpointPart(path, about))
-    facts = facts_of(book) | {"parts": [part.facts.to_json() for part in parts]}
-    return facts, Past(store, book.position, book.hash, tuple(parts), dict(facts["counts"]))
+    facts = facts_of(accounts) | {"parts": [part.facts.to_json() for part in parts]}
+    return facts, Past(store, accounts.position, accounts.hash, tuple(parts), dict(facts["counts"]))
 
 
 def _together(older: CheckpointPart, newer: Mapping[str, Records]) -> bool:
@@ -122,7 +122,7 @@ def _together(older: CheckpointPart, newer: Mapping[str, Records]) -> bool:
 
 
 def opened(store: Store, head: Head | None) -> Accounts | None:
-    """Return the book of the checkpoint that `head` names; None if there is none that can be believed.
+    """Return the accounts of the checkpoint that `head` names; None if there is none that can be believed.
 
     Guarantee: it is byte for byte the one that was named when the head was written, and the store has
         the entry that it ends with. Whatever is missing, damaged, older or of another ledger is None.
@@ -143,13 +143,15 @@ def opened(store: Store, head: Head | None) -> Accounts | None:
         opened_parts = [
             CheckpointPart(_part_path(store.head_path, part.digest), part) for part in parts
         ]
-        book = book_from(facts)
+        accounts = accounts_from(facts)
     except (OSError, ValueError, KeyError, TypeError, IndexError, LedgerTampered):
         return None
-    if not _stored(store.find(position), position, book.hash):
+    if not _stored(store.find(position), position, accounts.hash):
         return None
-    book.rest_on(Past(store, position, book.hash, tuple(opened_parts), dict(facts["counts"])))
-    return book
+    accounts.rest_on(
+        Past(store, position, accounts.hash, tuple(opened_parts), dict(facts["counts"]))
+    )
+    return accounts
 
 
 def _stored(found: Link | None, position: int, expected: str) -> bool:

@@ -103,7 +103,7 @@ class Past:
         )
 
 
-class Since(dict[K, V]):
+class RecentThenPast(dict[K, V]):
     """Looks up in the entries since the checkpoint first, then in what lies before it.
 
     Guarantee: `[]`, `get` and `in` tell of the whole history. Going through it, counting and clearing

@@ -1,4 +1,4 @@
-"""A book as a checkpoint keeps it: what is small as JSON, what grows with every request as records."""
+"""The accounts as a checkpoint keeps them: what is small as JSON, what grows with every request as records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import LedgerTampered
-from discreet.ledger.accounts import Accounts, Key
+from discreet.ledger.accounts import AccountKey, Accounts
 from discreet.ledger.checkpoint.parts import Records, latest, number
 from discreet.ledger.checkpoint.past import analyst_key, outcome_value, request_key
 from discreet.ledger.once.states import Incident
@@ -17,75 +17,75 @@ from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account
 
 VERSION = 3
-"""Raised whenever the same history adds up to another book, or the book to other bytes."""
+"""Raised whenever the same history adds up to other accounts, or the accounts to other bytes."""
 
 
-def facts_of(book: Accounts) -> dict[str, Any]:
-    """Return everything of `book` that is not in `records_of`, in the order that it has there.
+def facts_of(accounts: Accounts) -> dict[str, Any]:
+    """Return everything of `accounts` that is not in `records_of`, in the order that it has there.
 
     Bills are counted by (region, cost), of which there are far fewer than charges; their texts are
     kept once for all accounts.
     """
-    book.require_whole()
+    accounts.require_whole()
     texts: dict[str, int] = {}
-    accounts = [_account(key, account, texts) for key, account in book.accounts.items()]
-    analysts = {*book.charged, *(book.past.counts if book.past else ())}
+    told = [_account(key, account, texts) for key, account in accounts.by_key.items()]
+    analysts = {*accounts.charged, *(accounts.past.counts if accounts.past else ())}
     return {
         "version": VERSION,
-        "ledger": book.genesis,
-        "position": book.position,
-        "hash": book.hash,
-        "restored": book.restored,
+        "ledger": accounts.genesis,
+        "position": accounts.position,
+        "hash": accounts.hash,
+        "restored": accounts.restored,
         "texts": list(texts),
-        "accounts": accounts,
+        "accounts": told,
         "counts": [
-            [who, book.count_charged(who)]
+            [who, accounts.count_charged(who)]
             for who in sorted(analysts, key=lambda who: (who is not None, who))
         ],
-        "paid_by": book.paid_by,
-        "snapshots": book.snapshots,
-        "exposed": [[dataset, list(columns)] for dataset, columns in book.exposed.items()],
+        "paid_by": accounts.paid_by,
+        "snapshots": accounts.snapshots,
+        "exposed": [[dataset, list(columns)] for dataset, columns in accounts.exposed.items()],
         "incidents": [
             [each.position, each.dataset, each.statement, each.analyst, each.request_id, each.note]
-            for each in book.incidents.values()
+            for each in accounts.incidents.values()
         ],
     }
 
 
-def records_of(book: Accounts) -> dict[str, Records]:
-    """Return the records of everything that `book` holds since its checkpoint."""
+def records_of(accounts: Accounts) -> dict[str, Records]:
+    """Return the records of everything that `accounts` holds since its checkpoint."""
     return {
-        "requests": {request_key(*key): number(at) for key, at in book.requests.items()},
+        "requests": {request_key(*key): number(at) for key, at in accounts.requests.items()},
         "outcomes": {
-            number(at): outcome_value(each, book.failed.get(at, 0), book.sealed.get(at))
-            for at, each in book.outcomes.items()
+            number(at): outcome_value(each, accounts.failed.get(at, 0), accounts.sealed.get(at))
+            for at, each in accounts.outcomes.items()
         },
         "charged": {
             analyst_key(who) + number(at): b""
-            for who, places in book.charged.items()
+            for who, places in accounts.charged.items()
             for at in places
         },
-        "milestones": {number(at): bytes.fromhex(mark) for at, mark in book.milestones.items()},
+        "milestones": {number(at): bytes.fromhex(mark) for at, mark in accounts.milestones.items()},
     }
 
 
-def book_from(facts: Mapping[str, Any]) -> Accounts:
-    """Return the book that `facts_of` was told of, without its records."""
+def accounts_from(facts: Mapping[str, Any]) -> Accounts:
+    """Return the accounts that `facts_of` was told of, without their records."""
     texts = facts["texts"]
-    book = Accounts(facts["position"], facts["hash"], facts["ledger"])
-    book.restored = facts["restored"]
+    accounts = Accounts(facts["position"], facts["hash"], facts["ledger"])
+    accounts.restored = facts["restored"]
     for data in facts["accounts"]:
         key, account = _account_from(data, texts)
-        book.accounts[key] = account
-    book.paid_by = dict(facts["paid_by"])
-    book.snapshots = {table: dict(versions) for table, versions in facts["snapshots"].items()}
-    book.exposed = {dataset: dict.fromkeys(columns) for dataset, columns in facts["exposed"]}
+        accounts.by_key[key] = account
+    accounts.paid_by = dict(facts["paid_by"])
+    accounts.snapshots = {table: dict(versions) for table, versions in facts["snapshots"].items()}
+    accounts.exposed = {dataset: dict.fromkeys(columns) for dataset, columns in facts["exposed"]}
     incidents = [Incident(*data) for data in facts["incidents"]]
-    book.incidents = {(each.dataset, each.statement): each for each in incidents}
-    return book
+    accounts.incidents = {(each.dataset, each.statement): each for each in incidents}
+    return accounts
 
 
-def _account(key: Key, account: Account, texts: dict[str, int]) -> list[Any]:
+def _account(key: AccountKey, account: Account, texts: dict[str, int]) -> list[Any]:
     def number_of(text: str) -> int:
         return texts.setdefault(text, len(texts))
 
@@ -102,7 +102,7 @@ def _account(key: Key, account: Account, texts: dict[str, int]) -> list[Any]:
     ]
 
 
-def _account_from(data: list[Any], texts: list[str]) -> tuple[Key, Account]:
+def _account_from(data: list[Any], texts: list[str]) -> tuple[AccountKey, Account]:
     budget, analyst, limit, last_limit, highest, bound, charges, bills = data
     account = Account(
         limit=None if limit is None else Limit.from_json(budget, analyst, limit),
@@ -134,8 +134,8 @@ def require_same(kept: Accounts, replayed: Accounts) -> None:
         )
 
 
-def _comparable(book: Accounts) -> dict[str, Any]:
-    facts = facts_of(book)
+def _comparable(accounts: Accounts) -> dict[str, Any]:
+    facts = facts_of(accounts)
     for account in facts["accounts"]:
         account[5] = None
     return facts

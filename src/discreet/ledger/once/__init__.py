@@ -1,4 +1,4 @@
-"""One look for one charge: begun marks, final outcomes, repeated request ids, sealed answers.
+"""Idempotent paid requests: begun marks, final outcomes, repeated request ids, sealed answers.
 
 Only ledger/ imports from here.
 """

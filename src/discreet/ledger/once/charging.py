@@ -1,4 +1,4 @@
-"""One transaction that charges one question or several, all of them or none (note 0060)."""
+"""One transaction that charges one question or several, all of them or none."""
 
 from __future__ import annotations
 
@@ -72,20 +72,20 @@ def charged(
         raise InternalError("two charges of one statement have the same request id")
     if asker:
         checked_name(asker, name="asker")
-    known_account(session.book, payer.budget, payer.analyst)  # also for what was paid before
+    known_account(session.accounts, payer.budget, payer.analyst)  # also for what was paid before
     found: dict[str, Receipt] = {}
     new: list[tuple[Charge, str]] = []
     for charge in charges:
         asked = fingerprint(payer, f"charge {charge.body}")
-        old = repeated(store, session.book, payer, charge.request_id, asked)
+        old = repeated(store, session.accounts, payer, charge.request_id, asked)
         if old is None:
-            require_clear(session.book, payer, charge.texts)
+            require_clear(session.accounts, payer, charge.texts)
             new.append((charge, asked))
             continue
-        require_same(store, session.book, old, charge.quote, charge.texts)
-        require_fitting(session.book, old)
+        require_same(store, session.accounts, old, charge.quote, charge.texts)
+        require_fitting(session.accounts, old)
         found[charge.request_id] = old
-    facts = _facts(session.book, payer, [charge.quote for charge, _ in new], probes)
+    facts = _facts(session.accounts, payer, [charge.quote for charge, _ in new], probes)
     run = {"together": [session.next_position, len(new)]} if len(new) > 1 else {}
     for (charge, asked), bounds in zip(new, facts, strict=True):
         data = bounds | {
@@ -109,9 +109,9 @@ def charged(
 
 
 def _facts(
-    book: Accounts, payer: Payer, quotes: Sequence[Quote], probes: Probes
+    accounts: Accounts, payer: Payer, quotes: Sequence[Quote], probes: Probes
 ) -> list[dict[str, Any]]:
     """Return the bounds that each charge of a run leads to, or raise because they do not all fit."""
     if len(quotes) == 1:
-        return [priced(book, payer, quotes[0], probes)]
-    return priced_together(book, payer, quotes, probes) if quotes else []
+        return [priced(accounts, payer, quotes[0], probes)]
+    return priced_together(accounts, payer, quotes, probes) if quotes else []

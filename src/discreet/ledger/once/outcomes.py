@@ -1,4 +1,4 @@
-"""One look for one charge: who may compute, and what has finally become of each paid request."""
+"""Idempotent paid requests: who may compute, and what has finally become of each paid request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTamper
 from discreet.ledger.entry import Receipt
 from discreet.ledger.once.repeating import require_held
 from discreet.ledger.once.states import AccountState, ChargeOutcome
-from discreet.ledger.session import KeptBook
+from discreet.ledger.session import CachedAccounts
 from discreet.ledger.store.base import Store
 
 
@@ -34,12 +34,12 @@ class Outcomes:
     """
 
     store: Store
-    kept: KeptBook
+    kept: CachedAccounts
 
     def state(self, position: int) -> ChargeOutcome | None:
         """Return what has become of the charge at `position`; None: it was not begun."""
-        with self.kept.current() as book:
-            return book.outcomes.get(position)
+        with self.kept.current() as accounts:
+            return accounts.outcomes.get(position)
 
     def take(self, receipt: Receipt) -> Permit | Turn:
         """Return the permit to one caller, once for ever; raise what a failed or lost request ended in."""
@@ -57,17 +57,17 @@ class Outcomes:
         raise error_of(known)
 
     def _known(self, receipt: Receipt) -> ChargeOutcome | None:
-        with self.kept.current() as book:
-            require_held(book, self.store, receipt)
-            return book.outcomes.get(receipt.position)
+        with self.kept.current() as accounts:
+            require_held(accounts, self.store, receipt)
+            return accounts.outcomes.get(receipt.position)
 
     def _settled(self, receipt: Receipt) -> ChargeOutcome | None:
         """Return how the request stands after one exclusive look; None: begun now, by us."""
         position, claimed = receipt.position, False
         try:
             with self.kept.session() as session:
-                require_held(session.book, session.writer, receipt)
-                found = session.book.outcomes.get(position)
+                require_held(session.accounts, session.writer, receipt)
+                found = session.accounts.outcomes.get(position)
                 if found is not None and found.state is not AccountState.BEGUN:
                     return found
                 claimed = self.store.claim(position)
@@ -99,8 +99,8 @@ class Outcomes:
         """
         said = error if isinstance(error, DiscreetError) else AnswerLost()
         with self.kept.session() as session:
-            require_held(session.book, session.writer, receipt)
-            found = session.book.outcomes.get(receipt.position)
+            require_held(session.accounts, session.writer, receipt)
+            found = session.accounts.outcomes.get(receipt.position)
             if found is None or found.state is AccountState.BEGUN:
                 session.append("failed", {"charge": receipt.position, "error": said.facts()})
 

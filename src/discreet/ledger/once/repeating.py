@@ -1,4 +1,4 @@
-"""A request id that was used before: its first receipt again, or a conflict."""
+"""Idempotency of charges: a request id that was used before gets its first receipt again, or a conflict."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from discreet.ledger.store.base import ChainLinks, Store
 
 
 def repeated(
-    store: Store, book: Accounts, payer: Payer, request_id: str, asked: str
+    store: Store, accounts: Accounts, payer: Payer, request_id: str, asked: str
 ) -> Receipt | None:
     """Return the receipt that this payer's request id got before, None if it is new.
 
     Ids are each analyst's own: another's use of the same id is neither seen nor in the way.
     """
-    position = book.requests.get((payer.analyst, request_id))
+    position = accounts.requests.get((payer.analyst, request_id))
     if position is None:
         return None
-    paid = book.stored(store, position)
+    paid = accounts.stored(store, position)
     require_body(Entry.of(paid).data, asked, request_id)
     receipt = receipt_of(paid, repeated=True)
     if receipt.payer != payer:
@@ -46,7 +46,7 @@ def require_body(data: Mapping[str, Any], asked: str, request_id: str) -> None:
 
 
 def require_same(
-    store: Store, book: Accounts, receipt: Receipt, quote: Quote, texts: Mapping[str, str]
+    store: Store, accounts: Accounts, receipt: Receipt, quote: Quote, texts: Mapping[str, str]
 ) -> None:
     """Refuse to begin under a charge that was made for other data, another price or another question.
 
@@ -54,8 +54,8 @@ def require_same(
 
     What was begun before is not begun again, so its outcome is given out whatever has changed.
     """
-    paid = _paid(store, book, receipt.position).data
-    if receipt.position in book.outcomes:
+    paid = _paid(store, accounts, receipt.position).data
+    if receipt.position in accounts.outcomes:
         return
     now = (texts["snapshot"], texts["question"], quote.cost.to_json(), quote.region.to_json())
     if (paid["snapshot"], paid["question"], paid["cost"], paid["region"]) != now:
@@ -66,16 +66,16 @@ def require_same(
         )
 
 
-def require_fitting(book: Accounts, receipt: Receipt) -> None:
+def require_fitting(accounts: Accounts, receipt: Receipt) -> None:
     """Refuse to begin under a charge that the limits in force do not allow.
 
     Every charge was checked when it was made, unless somebody wrote it into the store by hand, or
     the owner has lowered a limit since.
     """
-    if receipt.position in book.outcomes:
+    if receipt.position in accounts.outcomes:
         return
     payer = receipt.payer
-    for account in (book.account(payer.budget), book.account(payer.budget, payer.analyst)):
+    for account in (accounts.account(payer.budget), accounts.account(payer.budget, payer.analyst)):
         if account.limit is None or not account.limits.allows(account.peak()):
             raise BudgetExceeded(
                 f"The request id '{receipt.request_id}' was charged, but the limits in force no "
@@ -84,7 +84,7 @@ def require_fitting(book: Accounts, receipt: Receipt) -> None:
             )
 
 
-def require_held(book: Accounts, source: ChainLinks, receipt: Receipt) -> Mapping[str, Any]:
+def require_held(accounts: Accounts, source: ChainLinks, receipt: Receipt) -> Mapping[str, Any]:
     """Return what the charge of `receipt` says, or refuse one that this history does not hold.
 
     A restore may have lost it, and another charge may stand at its position by now. What was paid stays
@@ -92,7 +92,7 @@ def require_held(book: Accounts, source: ChainLinks, receipt: Receipt) -> Mappin
 
     Guarantee: whoever holds a receipt of a lost charge begins nothing and ends nothing.
     """
-    found = book.link(source, receipt.position)
+    found = accounts.link(source, receipt.position)
     same = found is not None and found.kind == "charge" and found.hash == receipt.link
     if found is not None and same and is_whole(found):
         data, payer = Entry.of(found).data, receipt.payer
@@ -105,5 +105,5 @@ def require_held(book: Accounts, source: ChainLinks, receipt: Receipt) -> Mappin
     )
 
 
-def _paid(store: Store, book: Accounts, position: int) -> Entry:
-    return Entry.of(book.stored(store, position))
+def _paid(store: Store, accounts: Accounts, position: int) -> Entry:
+    return Entry.of(accounts.stored(store, position))

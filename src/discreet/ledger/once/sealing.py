@@ -11,39 +11,39 @@ from discreet.ledger.loading import catch_up
 from discreet.ledger.store.base import Store, StoredAnswer, damaged_answer, seal
 
 
-def vouched(store: Store, book: Accounts, answer: StoredAnswer) -> StoredAnswer:
-    """Return `answer` if the chain says the same of it; `book` must not be older than `answer`.
+def vouched(store: Store, accounts: Accounts, answer: StoredAnswer) -> StoredAnswer:
+    """Return `answer` if the chain says the same of it; `accounts` must not be older than `answer`.
 
     Guarantee: analyst, dataset, question, snapshot, request and payload are what was stored when the
     charge was answered, as surely as the chain is intact: their hash is an entry of it. An answer
     of 0.1.0, which made no such entry, is held to what its charge says; its bytes are not sealed.
     """
-    digest = book.sealed.get(answer.position)
+    digest = accounts.sealed.get(answer.position)
     if digest is None:
-        _require_as_charged(store, book, answer)
+        _require_as_charged(store, accounts, answer)
     elif digest != seal(answer):
         raise damaged_answer(answer)
     return answer
 
 
-def unsealed(store: Store, book: Accounts, answers: Iterable[StoredAnswer]) -> int:
+def unsealed(store: Store, accounts: Accounts, answers: Iterable[StoredAnswer]) -> int:
     """Return how many of `answers` were stored by 0.1.0, after checking each, and that none lacks.
 
-    `book` is older than `answers`: what was stored in between is held to the book as it is then.
+    `accounts` is older than `answers`: what was stored in between is held to the accounts as they are then.
     """
-    sealed, found, later = tuple(book.sealed), set(), []
+    sealed, found, later = tuple(accounts.sealed), set(), []
     old = 0
     for answer in answers:
         found.add(answer.position)
         try:
-            vouched(store, book, answer)
-            old += answer.position not in book.sealed
+            vouched(store, accounts, answer)
+            old += answer.position not in accounts.sealed
         except LedgerTampered:
             later.append(answer)
     if later:
-        book = catch_up(store, store, book)
+        accounts = catch_up(store, store, accounts)
         for answer in later:
-            vouched(store, book, answer)
+            vouched(store, accounts, answer)
     for position in sealed:
         if position not in found:
             raise LedgerTampered(
@@ -53,10 +53,10 @@ def unsealed(store: Store, book: Accounts, answers: Iterable[StoredAnswer]) -> i
     return old
 
 
-def _require_as_charged(store: Store, book: Accounts, answer: StoredAnswer) -> None:
-    if book.requests.get((answer.analyst or None, answer.asked_as)) != answer.position:
+def _require_as_charged(store: Store, accounts: Accounts, answer: StoredAnswer) -> None:
+    if accounts.requests.get((answer.analyst or None, answer.asked_as)) != answer.position:
         raise LedgerTampered(f"Answer '{answer.asked_as}' was never paid for.")
-    found = book.link(store, answer.position)
+    found = accounts.link(store, answer.position)
     paid = {} if found is None else Entry.of(found).data
     said = (answer.dataset, answer.question, answer.snapshot)
     told = (paid.get("dataset"), paid.get("question", ""), paid.get("snapshot", ""))

@@ -1,4 +1,4 @@
-"""How far a paid request has come, and what the book remembers of one that is not at its end."""
+"""How far a paid request has come, and what the accounts remember of one that is not at its end."""
 
 from __future__ import annotations
 

@@ -13,8 +13,7 @@ from discreet.core.cost import Cost, larger
 from discreet.core.hash_chain import ROOT
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, LedgerTampered, NotALedger
-from discreet.ledger.accounts import Accounts, Key
-from discreet.ledger.beyond import require_announced
+from discreet.ledger.accounts import AccountKey, Accounts
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import Link, checked, link
 from discreet.ledger.entry import checked_text, now
@@ -24,6 +23,7 @@ from discreet.ledger.store.base import HistoryWriter, Store, StoredAnswer
 from discreet.ledger.store.postgres import PostgresStore
 from discreet.ledger.store.presence import alone
 from discreet.ledger.store.sqlite import SqliteStore
+from discreet.ledger.unanchored_links import require_announced
 from discreet.ledger.worst.account import limits_of
 
 
@@ -59,31 +59,31 @@ def bring_back(url: str, path: Path, *, policy: Policy, base: Path, reason: str,
         raise InvalidInput("A restore needs the owner's reason.", hint="Give it with --reason.")
     checked_text(reason, name="reason")
     _require_a_copy(url, path, base=base)
-    book, links, answers = _read(path)
+    accounts, links, answers = _read(path)
     with _alone(url, base=base) as store, ExitStack() as stack:
         file = HeadFile(store.head_path)
         with store.exclusive() as writer:
             stack.enter_context(file.locked())
             known = _known(file, writer)
-            if known.genesis not in (None, book.genesis):
+            if known.genesis not in (None, accounts.genesis):
                 raise InvalidInput(
                     f"'{path.name}' is a backup of another ledger; nothing was changed."
                 )
             _believed_upwards(links, known, policy)
             data = {"time": now(), "reason": reason, "who": who, "head_damaged": known.damaged}
-            lost = _lost(book, links, known.head)
-            totals = _totals(book, known, policy) if lost else []
+            lost = _lost(accounts, links, known.head)
+            totals = _totals(accounts, known, policy) if lost else []
             data |= {"lost": lost, "totals": totals}
-            last = link(book.position + 1, "restore", data, previous=book.hash)
+            last = link(accounts.position + 1, "restore", data, previous=accounts.hash)
             writer.erase()
             for item in (*links, last):
                 writer.append(item)
             for answer in answers:
                 writer.add_answer(answer)
-        book.apply(last)
+        accounts.apply(last)
         if known.outside:
-            book.keep_at_least(known.outside.totals)
-        file.write(Head(book.genesis, book.position, book.hash, book.totals()))
+            accounts.keep_at_least(known.outside.totals)
+        file.write(Head(accounts.genesis, accounts.position, accounts.hash, accounts.totals()))
 
 
 def _require_a_copy(url: str, path: Path, *, base: Path) -> None:
@@ -117,14 +117,14 @@ def _read(path: Path) -> tuple[Accounts, list[Link], list[StoredAnswer]]:
         answers = list(copy.every_answer())
     if not links:
         raise NotALedger(f"The backup '{path.name}' is empty.")
-    return _book(links).require_whole(), links, answers
+    return _accounts(links).require_whole(), links, answers
 
 
-def _book(links: Iterable[Link]) -> Accounts:
-    book = Accounts()
+def _accounts(links: Iterable[Link]) -> Accounts:
+    accounts = Accounts()
     for item in links:
-        book.apply(item)
-    return book
+        accounts.apply(item)
+    return accounts
 
 
 def _reachable(path: Path) -> Store:
@@ -142,7 +142,7 @@ def _reachable(path: Path) -> Store:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of the ledger at hand: its head, if any, and its books as far as they go.
+    """What is known of the ledger at hand: its head, if any, and its accounts as far as they go.
 
     `outside` is the head as its file says it, `head` the same as far as the store goes on from there.
     """
@@ -165,15 +165,15 @@ def _known(file: HeadFile, writer: HistoryWriter) -> _Known:
     head = outside
     try:
         links = list(checked(writer.links(start=0), position=0, previous=ROOT))
-        book = _book(links)
+        accounts = _accounts(links)
     except LedgerTampered:
-        links, book = [], Accounts()
+        links, accounts = [], Accounts()
     if head and head.position < len(links) and links[head.position].hash == head.hash:
         # A kill between commit and head: the store has more than the head has heard of.
         # What lies beyond may be forged, so it is believed upwards only.
-        book.keep_at_least(head.totals)
-        head = Head(book.genesis, book.position, book.hash, book.totals())
-    return _Known(outside, head, damaged, book)
+        accounts.keep_at_least(head.totals)
+        head = Head(accounts.genesis, accounts.position, accounts.hash, accounts.totals())
+    return _Known(outside, head, damaged, accounts)
 
 
 def _head(file: HeadFile) -> tuple[Head | None, bool]:
@@ -197,18 +197,18 @@ def _believed_upwards(links: list[Link], known: _Known, policy: Policy) -> None:
         ) from None
 
 
-def _lost(book: Accounts, links: list[Link], head: Head | None) -> int:
+def _lost(accounts: Accounts, links: list[Link], head: Head | None) -> int:
     """Return how many entries are lost, -1 if that is unknown, 0 if none is."""
     if head is None:
         return -1
-    if head.position > book.position:
-        return head.position - book.position
+    if head.position > accounts.position:
+        return head.position - accounts.position
     return 0 if links[head.position].hash == head.hash else -1
 
 
 def _totals(backup: Accounts, known: _Known, policy: Policy) -> list[list[Any]]:
     """Return what everyone counts as having paid, for every account."""
-    totals: list[Mapping[Key, Cost]] = [backup.totals(), known.at_hand.totals()]
+    totals: list[Mapping[AccountKey, Cost]] = [backup.totals(), known.at_hand.totals()]
     if known.head is not None:
         totals.append(known.head.totals)
     else:
@@ -219,12 +219,12 @@ def _totals(backup: Accounts, known: _Known, policy: Policy) -> list[list[Any]]:
     ]
 
 
-def _everything(book: Accounts) -> dict[Key, Cost]:
-    highest = {key: account.highest for key, account in book.accounts.items()}
+def _everything(accounts: Accounts) -> dict[AccountKey, Cost]:
+    highest = {key: account.highest for key, account in accounts.by_key.items()}
     return {key: _whole(*most) for key, most in highest.items() if most is not None}
 
 
-def _limits(policy: Policy) -> dict[Key, Cost]:
+def _limits(policy: Policy) -> dict[AccountKey, Cost]:
     return {
         (limit.budget, limit.analyst): _whole(limit.epsilon, limit.delta)
         for limit in policy.limits()

@@ -15,7 +15,7 @@ from discreet.core.hash_chain import canonical
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
 from discreet.ledger.entry import Balance
-from discreet.ledger.integer_amounts import CEILING, COMPONENTS, Quanta
+from discreet.ledger.integer_amounts import CEILING, COMPONENTS, AmountResolution
 from discreet.ledger.policy import Limit
 from discreet.ledger.worst.worst_hit import Worst
 
@@ -37,7 +37,7 @@ class Account:
     bills: Counter[tuple[str, str]] = field(default_factory=Counter)
     _highest: tuple[Epsilon, Delta] | None = None
     _limits: Limits | None = None
-    _quanta: Quanta | None = None
+    _resolution: AmountResolution | None = None
     _worst: Worst | None = None
     _tried: list[tuple[str, str]] = field(default_factory=list)
 
@@ -66,35 +66,37 @@ class Account:
             self._limits = limits_of(self.limit.epsilon, self.limit.delta)
         return self._limits
 
-    def _view(self) -> tuple[Worst, Quanta]:
-        if self._worst is None or self._quanta is None:
+    def _view(self) -> tuple[Worst, AmountResolution]:
+        if self._worst is None or self._resolution is None:
             assert self._highest is not None
             highest = limits_of(*self._highest)
-            quanta = Quanta.of(highest.epsilon, highest.delta, highest.rho, highest.rho_delta)
+            resolution = AmountResolution.of(
+                highest.epsilon, highest.delta, highest.rho, highest.rho_delta
+            )
             assert self.last_limit is not None
             neighbours = self.last_limit.neighbours
             worst = Worst(COMPONENTS, ceiling=(CEILING,) * COMPONENTS, neighbours=neighbours)
-            worst.extend(self._billed(quanta))
+            worst.extend(self._billed(resolution))
             # Last of all: a count that was interrupted must not be taken for the whole bill.
-            self._quanta, self._worst = quanta, worst
-        return self._worst, self._quanta
+            self._resolution, self._worst = resolution, worst
+        return self._worst, self._resolution
 
-    def _billed(self, quanta: Quanta) -> Iterator[tuple[Region, tuple[int, ...]]]:
+    def _billed(self, resolution: AmountResolution) -> Iterator[tuple[Region, tuple[int, ...]]]:
         for (region, cost), times in self.bills.items():
-            amounts = quanta.amounts(cost_of(cost))
+            amounts = resolution.amounts(cost_of(cost))
             yield region_of(region), tuple(min(CEILING, times * amount) for amount in amounts)
 
     def peak(self) -> Cost:
         """Return a bound on what the worst-hit person has paid, component by component."""
-        worst, quanta = self._view()
-        return quanta.cost(tuple(worst.peak()))
+        worst, resolution = self._view()
+        return resolution.cost(tuple(worst.peak()))
 
     def peak_with(self, region: Region, cost: Cost) -> Cost:
         """Return that bound as it would be after charging `cost` to everyone in `region`."""
-        worst, quanta = self._view()
+        worst, resolution = self._view()
         if region.empty:
-            return quanta.cost(tuple(worst.peak()))
-        return quanta.cost(tuple(worst.peak_with(region, quanta.amounts(cost))))
+            return resolution.cost(tuple(worst.peak()))
+        return resolution.cost(tuple(worst.peak_with(region, resolution.amounts(cost))))
 
     def where(self, component: int) -> Region:
         """Return the people with the greatest bill."""
@@ -122,8 +124,8 @@ class Account:
         self.bills[texts] += 1
         if self._tried and self._tried[0] == texts:
             self._tried.pop(0)
-        elif self._worst is not None and self._quanta is not None:
-            self._worst.add(box, self._quanta.amounts(cost_of(texts[1])))
+        elif self._worst is not None and self._resolution is not None:
+            self._worst.add(box, self._resolution.amounts(cost_of(texts[1])))
 
     def try_charge(self, region: Region, cost: Cost) -> None:
         """Let the bounds count one more charge, which `add` enters once it is durable.
@@ -131,8 +133,8 @@ class Account:
         If it never is, `forget_tried` must follow: bounds that count too much would refuse too much.
         """
         if not region.empty:
-            worst, quanta = self._view()
-            worst.add(region, quanta.amounts(cost))
+            worst, resolution = self._view()
+            worst.add(region, resolution.amounts(cost))
             self._tried.append((canonical(region.to_json()), canonical(cost.to_json())))
 
     def forget_tried(self) -> None:

@@ -1,4 +1,4 @@
-"""A grid seen from afar: upper bounds for whole blocks of cells at once."""
+"""Upper bounds on the bills of whole blocks of grid cells, for branch and bound."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from discreet.ledger.worst.grid import SATURATED, BillGrid, first_atoms
 KEPT = 2**16  # integers that a small grid may keep in pooled planes; a large one, as many as it has
 
 
-class Shade:
+class BlockBounds:
     """A grid under the trees of its axes: for any levels, the greatest entry of each block.
 
-    `shifts` are amounts that shades lend each other along an axis, one for each leaf. Those of all
-    shades of an axis add up to nothing at every leaf, so the sum of all grids is what it was; but
+    `shifts` are amounts that are shifted between grids along an axis, one for each leaf. Those of all
+    grids of an axis add up to nothing at every leaf, so the sum of all grids is what it was; but
     the sum of their greatest entries can come down a long way.
     """
 
@@ -106,7 +106,7 @@ class Shade:
         Shifts of axes that have come down to single leaves are left out: they cancel in the sum.
         """
         if component not in self.grid.planes:
-            return 0  # nothing billed and, by `balance`, nothing lent
+            return 0  # nothing billed and, by `balance`, nothing shifted
         asked = tuple(levels[column] for column in self.columns)
         seen = self._affordable(asked)
         plane = self._plane(component, seen)
@@ -131,43 +131,49 @@ class Shade:
         return values if shift is None else values + shift
 
 
-def crowded(shades: Sequence[Shade], component: int) -> bool:
-    """Return whether sums over `shades` could leave 64 bits."""
-    return sum(shade.top(component) for shade in shades) > SATURATED
+def crowded(all_bounds: Sequence[BlockBounds], component: int) -> bool:
+    """Return whether sums over `all_bounds` could leave 64 bits."""
+    return sum(block_bounds.top(component) for block_bounds in all_bounds) > SATURATED
 
 
-def balance(shades: Sequence[Shade], component: int, *, sweeps: int) -> None:
-    """Let shades lend each other amounts along their axes, so that the sum of their peaks falls.
+def balance(all_bounds: Sequence[BlockBounds], component: int, *, sweeps: int) -> None:
+    """Shift amounts between grids along their axes, so that the sum of their peaks falls.
 
     They must not be crowded.
 
-    Guarantee: along each axis the loans add up to exactly nothing at every leaf.
+    Guarantee: along each axis the shifts add up to exactly nothing at every leaf.
     """
-    paying = [shade for shade in shades if component in shade.grid.planes]
-    columns = sorted({column for shade in paying for column in shade.columns})
+    paying = [block_bounds for block_bounds in all_bounds if component in block_bounds.grid.planes]
+    columns = sorted({column for block_bounds in paying for column in block_bounds.columns})
     for _ in range(sweeps):
         for column in columns:
             sharing = [(s, s.columns.index(column)) for s in paying if column in s.columns]
             if len(sharing) > 1:
                 _share(sharing, component)
     if any(int(np.abs(shift).max()) > SATURATED for s in paying for shift in s.shifts.values()):
-        settle_loans(shades, component)
+        undo_shifts(all_bounds, component)
 
 
-def settle_loans(shades: Sequence[Shade], component: int) -> None:
-    """Take back all that shades have lent each other."""
-    for shade in (s for s in shades if any(key[0] == component for key in s.shifts)):
-        shade.shifts = {key: v for key, v in shade.shifts.items() if key[0] != component}
-        shade.forget()
+def undo_shifts(all_bounds: Sequence[BlockBounds], component: int) -> None:
+    """Take back all that was shifted between grids."""
+    for block_bounds in (s for s in all_bounds if any(key[0] == component for key in s.shifts)):
+        block_bounds.shifts = {
+            key: v for key, v in block_bounds.shifts.items() if key[0] != component
+        }
+        block_bounds.forget()
 
 
-def _share(sharing: Sequence[tuple[Shade, int]], component: int) -> None:
-    marginals = [shade.marginal(component, dimension) for shade, dimension in sharing]
+def _share(sharing: Sequence[tuple[BlockBounds, int]], component: int) -> None:
+    marginals = [block_bounds.marginal(component, dimension) for block_bounds, dimension in sharing]
     total = np.sum(marginals, axis=0)
     each = total // len(sharing)
     rest = total - each * len(sharing)
-    for place, ((shade, dimension), marginal) in enumerate(zip(sharing, marginals, strict=True)):
-        loan = each - marginal + (rest if place == 0 else 0)
+    for place, ((block_bounds, dimension), marginal) in enumerate(
+        zip(sharing, marginals, strict=True)
+    ):
+        shift = each - marginal + (rest if place == 0 else 0)
         key = (component, dimension)
-        shade.shifts[key] = shade.shifts[key] + loan if key in shade.shifts else loan
-        shade.forget()
+        block_bounds.shifts[key] = (
+            block_bounds.shifts[key] + shift if key in block_bounds.shifts else shift
+        )
+        block_bounds.forget()

@@ -14,10 +14,10 @@ from discreet.core.region import Positions
 from discreet.errors import InternalError
 from discreet.ledger.worst.axes import UNCUT, Axis, Ints, common, runs
 
-Box: TypeAlias = Mapping[str, Positions]
+AxisBox: TypeAlias = Mapping[str, Positions]
 """The restricted axes of a region."""
 
-Signed: TypeAlias = tuple[tuple[int, Box], ...]
+Signed: TypeAlias = tuple[tuple[int, AxisBox], ...]
 """Boxes with signs: a charge bills every cell by the sum of the signs of the boxes that hold it."""
 
 SATURATED = 2**60
@@ -110,7 +110,7 @@ class BillGrid:
             if self.mass[component] > SATURATED:
                 np.minimum(self.planes[component], SATURATED, out=self.planes[component])
 
-    def _pieces(self, box: Box) -> list[tuple[slice | Ints, ...]]:
+    def _pieces(self, box: AxisBox) -> list[tuple[slice | Ints, ...]]:
         """Return the touched cells as indices of a plane: slices, or one open mesh if too many."""
         kept = self._all_atoms(box)
         slices = [[slice(None)] if atoms is None else runs(atoms) for atoms in kept]
@@ -120,14 +120,14 @@ class BillGrid:
         mesh = np.ix_(*(every if a is None else a for a, every in zip(kept, full, strict=True)))
         return [mesh]
 
-    def highest(self, box: Box, component: int) -> int:
+    def highest(self, box: AxisBox, component: int) -> int:
         """Return the greatest bill among the cells that `box` touches."""
         plane = self.planes.get(component)
         if plane is None:
             return 0
         return max(int(plane[piece].max()) for piece in self._pieces(box))
 
-    def locate(self, box: Box, component: int, value: int) -> tuple[int, ...]:
+    def locate(self, box: AxisBox, component: int, value: int) -> tuple[int, ...]:
         """Return the atoms of one cell touched by `box` whose bill is `value`."""
         plane = self.planes.get(component)
         if plane is None:
@@ -144,7 +144,7 @@ class BillGrid:
                 return (int(first), *(int(a[i]) for a, i in zip(kept[1:], index[1:], strict=True)))
         raise InternalError("A bill was found in a box and then not found again.")
 
-    def _all_atoms(self, box: Box) -> list[Ints | None]:
+    def _all_atoms(self, box: AxisBox) -> list[Ints | None]:
         return [
             axis.touched(box[name]) if name in box else None
             for name, axis in zip(self.names, self.axes, strict=True)

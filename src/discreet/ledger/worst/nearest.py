@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.region import Positions
 from discreet.ledger.worst.axes import Axis, Flags, Ints
-from discreet.ledger.worst.grid import BillGrid, Box
+from discreet.ledger.worst.grid import AxisBox, BillGrid
 
 
 class Nearest:
@@ -31,7 +31,7 @@ class Nearest:
             for new, old, axes in zip(grids, self.grids, self._axes, strict=True)
         )
 
-    def excesses(self, box: Box) -> list[float]:
+    def excesses(self, box: AxisBox) -> list[float]:
         """Return this for each grid; every one must know the axes of `box`."""
         shares = {}
         for name, positions in box.items():

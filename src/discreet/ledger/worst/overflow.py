@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from discreet.ledger.worst.axes import Axis, Ints
-from discreet.ledger.worst.block_bounds import Shade
-from discreet.ledger.worst.grid import SATURATED, BillGrid, Box, Signed
+from discreet.ledger.worst.block_bounds import BlockBounds
+from discreet.ledger.worst.grid import SATURATED, AxisBox, BillGrid, Signed
 
 THIN = 32  # blocks; a charge that touches no more is looked at in each of them
 INNER = 512  # integers that one block may hold about its thin charges
 
 
-class Nests:
+class BlockGridQuota:
     """How many blocks may have a small grid of their own, whatever is asked."""
 
     def __init__(self, room: int) -> None:
@@ -37,16 +37,16 @@ class Overflow:
     one's worst cell pays. Where there are too many of these, blocks without one are billed in full.
     """
 
-    def __init__(self, starts: Mapping[str, Ints], room: int, nests: Nests) -> None:
+    def __init__(self, starts: Mapping[str, Ints], room: int, quota: BlockGridQuota) -> None:
         grid = BillGrid(sorted(starts))
         wanted = max(1, int(room ** (1 / len(starts))))
         grid.axes = tuple(_blocks(starts[name], wanted) for name in grid.names)
         grid.cells = int(np.prod(grid.shape))
-        self.shade = Shade(grid)
-        self.nests = nests
+        self.block_bounds = BlockBounds(grid)
+        self.quota = quota
         self._inner: dict[tuple[int, ...], BillGrid] = {}
 
-    def thin(self, box: Box) -> bool:
+    def thin(self, box: AxisBox) -> bool:
         """Return whether `box` touches so few blocks that each of them can look at it."""
         return _count(self._touched(box)) <= THIN
 
@@ -60,35 +60,35 @@ class Overflow:
         for sign, box in raised:
             touched = self._touched(box)
             if _count(touched) > THIN:
-                self.shade.grid.cover(((sign, box),), amounts)
+                self.block_bounds.grid.cover(((sign, box),), amounts)
                 continue
             self._prepare(amounts)
             for block in itertools.product(*(atoms.tolist() for atoms in touched)):
                 self._nest(block, box, amounts)
-        self.shade.forget()
+        self.block_bounds.forget()
 
-    def _touched(self, box: Box) -> list[Ints]:
-        grid = self.shade.grid
+    def _touched(self, box: AxisBox) -> list[Ints]:
+        grid = self.block_bounds.grid
         return [
             axis.touched(box[name]) if name in box else np.arange(axis.count)
             for name, axis in zip(grid.names, grid.axes, strict=True)
         ]
 
     def _prepare(self, amounts: Sequence[int]) -> None:
-        grid = self.shade.grid
+        grid = self.block_bounds.grid
         for component, amount in enumerate(amounts):
             if amount:
                 grid.mass[component] = grid.mass.get(component, 0) + amount
                 if component not in grid.planes:
                     grid.planes[component] = np.zeros(grid.shape, dtype=np.int64)
 
-    def _nest(self, block: tuple[int, ...], box: Box, amounts: Sequence[int]) -> None:
+    def _nest(self, block: tuple[int, ...], box: AxisBox, amounts: Sequence[int]) -> None:
         inner = self._inner.get(block)
         if inner is None:
-            if not self.nests.take():
+            if not self.quota.take():
                 self._raise(block, amounts)
                 return
-            inner = self._inner[block] = BillGrid(self.shade.grid.names)
+            inner = self._inner[block] = BillGrid(self.block_bounds.grid.names)
         before = {c: int(plane.max()) for c, plane in inner.planes.items()}
         boxes = ((1, box),)
         fit = inner.fit(boxes)
@@ -103,7 +103,7 @@ class Overflow:
     def _raise(self, block: tuple[int, ...], amounts: Sequence[int]) -> None:
         for component, amount in enumerate(amounts):
             if amount:
-                plane = self.shade.grid.planes[component]
+                plane = self.block_bounds.grid.planes[component]
                 plane[block] = min(int(plane[block]) + amount, SATURATED)
 
 

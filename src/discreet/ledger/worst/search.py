@@ -10,8 +10,8 @@ import numpy as np
 from discreet.core.region import Positions
 from discreet.ledger.worst.axes import Ints, bounds
 from discreet.ledger.worst.axis_blocks import Tree
-from discreet.ledger.worst.block_bounds import Shade, crowded
-from discreet.ledger.worst.grid import SATURATED, Box
+from discreet.ledger.worst.block_bounds import BlockBounds, crowded
+from discreet.ledger.worst.grid import SATURATED, AxisBox
 
 NARROW = 16
 """Blocks kept in the first dive, whose only aim is a good point."""
@@ -35,9 +35,9 @@ class Search:
 
     names: tuple[str, ...]
     trees: tuple[Tree, ...]
-    shades: tuple[Shade, ...]
+    all_bounds: tuple[BlockBounds, ...]
 
-    def highest(self, component: int, box: Box, floor: int) -> WorstBox:
+    def highest(self, component: int, box: AxisBox, floor: int) -> WorstBox:
         """Return a bound of the greatest bill in `box`, and a point that comes close.
 
         Bills up to `floor` are of no interest: where none is higher, any bound up to it will do.
@@ -56,11 +56,11 @@ class Search:
 class _Reach:
     """One search: which blocks and positions of each axis the box allows."""
 
-    def __init__(self, search: Search, component: int, box: Box) -> None:
+    def __init__(self, search: Search, component: int, box: AxisBox) -> None:
         self.search, self.component = search, component
         # Sums that could leave 64 bits are cut at every step. That would be wrong with shifts, whose
         # later terms may be negative; but a crowded component has none (see `balance`).
-        self.crowded = crowded(search.shades, component)
+        self.crowded = crowded(search.all_bounds, component)
         self.allowed: list[Ints | None] = []
         self.sample: list[Ints] = []  # for each atom one of its positions inside the box
         for name, tree in zip(search.names, search.trees, strict=True):
@@ -69,13 +69,13 @@ class _Reach:
             self.sample.append(_samples(tree, positions))
         self.steps = self._plan(box)
 
-    def _plan(self, box: Box) -> list[int]:
+    def _plan(self, box: AxisBox) -> list[int]:
         """Return which axis to refine at each step: the box's own first, then heavy ones."""
         search = self.search
         weight = [0] * len(search.names)
-        for shade in search.shades:
-            for column in shade.columns:
-                weight[column] += shade.grid.mass.get(self.component, 0)
+        for block_bounds in search.all_bounds:
+            for column in block_bounds.columns:
+                weight[column] += block_bounds.grid.mass.get(self.component, 0)
         mine = [c for c, name in enumerate(search.names) if name in box]
         steps = [column for column in mine for _ in range(search.trees[column].depth)]
         rest = sorted(set(range(len(search.names))) - set(mine), key=lambda c: -weight[c])
@@ -121,8 +121,8 @@ class _Reach:
 
     def _uppers(self, levels: Sequence[int], nodes: Ints) -> Ints:
         total = np.zeros(len(nodes), dtype=np.int64)
-        for shade in self.search.shades:
-            total += shade.bound(self.component, levels, nodes)
+        for block_bounds in self.search.all_bounds:
+            total += block_bounds.bound(self.component, levels, nodes)
             if self.crowded:
                 np.minimum(total, SATURATED, out=total)
         return total
@@ -130,10 +130,10 @@ class _Reach:
     def _values(self, nodes: Ints) -> tuple[Ints, Ints]:
         points = np.stack([s[nodes[:, c]] for c, s in enumerate(self.sample)], axis=1)
         total = np.zeros(len(nodes), dtype=np.int64)
-        for shade in self.search.shades:
-            plane = shade.grid.planes.get(self.component)
+        for block_bounds in self.search.all_bounds:
+            plane = block_bounds.grid.planes.get(self.component)
             if plane is not None:
-                axes = zip(shade.grid.axes, shade.columns, strict=True)
+                axes = zip(block_bounds.grid.axes, block_bounds.columns, strict=True)
                 total += plane[tuple(axis.atoms_at(points[:, c]) for axis, c in axes)]
                 np.minimum(total, SATURATED, out=total)
         return total, points

@@ -10,10 +10,10 @@ import numpy as np
 
 from discreet.ledger.worst.axes import Ints, common
 from discreet.ledger.worst.axis_blocks import Tree
-from discreet.ledger.worst.block_bounds import Shade, balance, crowded, settle_loans
+from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded, undo_shifts
 from discreet.ledger.worst.grid import BillGrid, Fit, Signed, join
 from discreet.ledger.worst.nearest import Nearest
-from discreet.ledger.worst.overflow import Nests, Overflow
+from discreet.ledger.worst.overflow import BlockGridQuota, Overflow
 from discreet.ledger.worst.search import Search
 
 Scope: TypeAlias = frozenset[str]
@@ -22,8 +22,8 @@ SHARE = 16  # one table may take this part of all the room there is
 SPARE = 256  # and this part the blocks of one overflow, for each component; as many have grids of their own
 MOST_TABLES = 64
 LOOKED_AT = 12  # tables compared for a charge that fits in none
-SWEEPS = 4  # of lending between tables; more bring little
-EPOCH = 8  # trees and loans are renewed when the charges have grown by this part
+SWEEPS = 4  # of shifting between tables; more bring little
+EPOCH = 8  # trees and shifts are renewed when the charges have grown by this part
 
 
 class Tables:
@@ -31,10 +31,10 @@ class Tables:
 
     def __init__(self, cell_cap: int) -> None:
         self.cell_cap = cell_cap
-        self.shades: list[Shade] = []
-        self._home: dict[Scope, Shade] = {}
+        self.all_bounds: list[BlockBounds] = []
+        self._home: dict[Scope, BlockBounds] = {}
         self._overflow: dict[Scope, Overflow] = {}
-        self._nests = Nests(cell_cap // SPARE)
+        self._quota = BlockGridQuota(cell_cap // SPARE)
         self._nearest: dict[Scope, Nearest] = {}
         self._trees: dict[str, Tree] = {}
         self.added = 0
@@ -45,19 +45,19 @@ class Tables:
     @property
     def grids(self) -> list[BillGrid]:
         """Return the summands."""
-        return [shade.grid for shade in self.shades]
+        return [block_bounds.grid for block_bounds in self.all_bounds]
 
     def add(self, boxes: Signed, amounts: Sequence[int]) -> None:
         """Bill `amounts` to `boxes`."""
         scope = frozenset(name for _, box in boxes for name in box)
         planes = sum(1 for amount in amounts if amount)
-        shade = self._home.get(scope)
+        block_bounds = self._home.get(scope)
         self.added += 1
-        if shade is not None:
-            fit = shade.grid.fit(boxes)
-            if self._fits(shade.grid, fit, planes):
-                shade.grid.add(boxes, amounts, fit)
-                shade.forget()
+        if block_bounds is not None:
+            fit = block_bounds.grid.fit(boxes)
+            if self._fits(block_bounds.grid, fit, planes):
+                block_bounds.grid.add(boxes, amounts, fit)
+                block_bounds.forget()
                 return
             if self._full:
                 self._squeeze(scope, boxes, amounts)
@@ -67,11 +67,11 @@ class Tables:
 
     @property
     def _used(self) -> int:
-        return sum(shade.grid.entries for shade in self.shades)
+        return sum(block_bounds.grid.entries for block_bounds in self.all_bounds)
 
     @property
     def _full(self) -> bool:
-        return self._used > self.cell_cap // 2 or len(self.shades) >= MOST_TABLES
+        return self._used > self.cell_cap // 2 or len(self.all_bounds) >= MOST_TABLES
 
     def _fits(self, grid: BillGrid, fit: Fit, planes: int) -> bool:
         entries = fit.cells * max(planes, len(grid.planes))
@@ -80,11 +80,11 @@ class Tables:
         room = self.cell_cap - self._used + grid.entries
         return entries <= min(self.cell_cap // SHARE, room)
 
-    def _open(self, scope: Scope) -> Shade:
-        shade = Shade(BillGrid(sorted(scope)))
-        self.shades.append(shade)
-        self._home[scope] = shade
-        return shade
+    def _open(self, scope: Scope) -> BlockBounds:
+        block_bounds = BlockBounds(BillGrid(sorted(scope)))
+        self.all_bounds.append(block_bounds)
+        self._home[scope] = block_bounds
+        return block_bounds
 
     def _squeeze(self, scope: Scope, boxes: Signed, amounts: Sequence[int]) -> None:
         """Bill every cell that is touched, and split none, where that adds least.
@@ -96,16 +96,18 @@ class Tables:
         spare = self._overflow.get(scope)
         if spare is None:
             room = self.cell_cap // SPARE
-            spare = Overflow(self._starts(scope), room, self._nests)
+            spare = Overflow(self._starts(scope), room, self._quota)
             self._overflow[scope] = spare
-            self.shades.append(spare.shade)
+            self.all_bounds.append(spare.block_bounds)
         box = raised[0][1]
         if spare.thin(box):
             spare.add(raised, amounts)
             return
-        able = [s for s in self.shades if scope <= set(s.grid.names) and s is not spare.shade]
-        some = [*able[-LOOKED_AT:], spare.shade]
-        excesses = self._near(scope, [shade.grid for shade in some]).excesses(box)
+        able = [
+            s for s in self.all_bounds if scope <= set(s.grid.names) and s is not spare.block_bounds
+        ]
+        some = [*able[-LOOKED_AT:], spare.block_bounds]
+        excesses = self._near(scope, [block_bounds.grid for block_bounds in some]).excesses(box)
         least = min(range(len(some) - 1), key=excesses.__getitem__)
         if excesses[-1] <= excesses[least]:
             spare.add(raised, amounts)
@@ -140,14 +142,14 @@ class Tables:
             self._planted = self.added
             self._balanced.clear()
         trees = tuple(self._trees[name] for name in names)
-        for shade in self.shades:
-            shade.plant(trees, names)
-        if crowded(self.shades, component):
-            settle_loans(self.shades, component)
+        for block_bounds in self.all_bounds:
+            block_bounds.plant(trees, names)
+        if crowded(self.all_bounds, component):
+            undo_shifts(self.all_bounds, component)
         elif component not in self._balanced:
-            balance(self.shades, component, sweeps=SWEEPS)
+            balance(self.all_bounds, component, sweeps=SWEEPS)
             self._balanced.add(component)
-        return Search(tuple(names), trees, tuple(self.shades))
+        return Search(tuple(names), trees, tuple(self.all_bounds))
 
     def _tree(self, name: str) -> Tree:
         known = self._trees.get(name)
@@ -160,8 +162,10 @@ class Tables:
         """Join tables while the joint one stays small: fewer summands bound more tightly."""
         self._condensed = max(64, self.added)
         cap = self.cell_cap // SHARE // 2
-        spare = {id(each.shade) for each in self._overflow.values()}
-        plain = [shade.grid for shade in self.shades if id(shade) not in spare]
+        spare = {id(each.block_bounds) for each in self._overflow.values()}
+        plain = [
+            block_bounds.grid for block_bounds in self.all_bounds if id(block_bounds) not in spare
+        ]
         pending = sorted(plain, key=lambda grid: (-len(grid.names), -grid.cells))
         kept: list[BillGrid] = []
         home: dict[Scope, BillGrid] = {}
@@ -176,12 +180,12 @@ class Tables:
             home = {s: joined if g is replaced else g for s, g in home.items()}
             home[frozenset(grid.names)] = joined
         self._balanced.clear()
-        shades = {id(grid): Shade(grid) for grid in kept}
-        self.shades = [shades[id(grid)] for grid in kept]
-        self._home = {scope: shades[id(grid)] for scope, grid in home.items()}
+        all_bounds = {id(grid): BlockBounds(grid) for grid in kept}
+        self.all_bounds = [all_bounds[id(grid)] for grid in kept]
+        self._home = {scope: all_bounds[id(grid)] for scope, grid in home.items()}
         for each in self._overflow.values():
-            each.shade = Shade(each.shade.grid)
-            self.shades.append(each.shade)
+            each.block_bounds = BlockBounds(each.block_bounds.grid)
+            self.all_bounds.append(each.block_bounds)
 
     @staticmethod
     def _partner(grid: BillGrid, kept: Sequence[BillGrid], cap: int) -> tuple[int, BillGrid] | None:
@@ -198,11 +202,11 @@ class Tables:
 
     def absorb(self, other: Tables) -> None:
         """Take over the tables of `other`, whose axes are not ours."""
-        self.shades += other.shades
+        self.all_bounds += other.all_bounds
         self._home.update(other._home)
         self._overflow.update(other._overflow)
-        self._nests.left -= other.cell_cap // SPARE - other._nests.left
+        self._quota.left -= other.cell_cap // SPARE - other._quota.left
         for each in other._overflow.values():
-            each.nests = self._nests
+            each.quota = self._quota
         self._trees.update(other._trees)
         self.added += other.added

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from discreet.core.region import Positions
-from discreet.ledger.worst.grid import BillGrid, Box, Signed, join
+from discreet.ledger.worst.grid import AxisBox, BillGrid, Signed, join
 from discreet.ledger.worst.small_grids import Tables
 
 Signature: TypeAlias = tuple[tuple[str, Positions], ...]
@@ -17,12 +17,12 @@ NEAR = 32  # a bound within 1/32 of a bill that somebody pays is not worth anoth
 
 
 @dataclass(frozen=True, slots=True)
-class Peak:
+class BillBound:
     """`upper` bounds every bill in a box; somebody in `spot` pays `value`, or it is None."""
 
     upper: int
     value: int
-    spot: Box | None
+    spot: AxisBox | None
 
 
 class Group:
@@ -43,9 +43,9 @@ class Group:
         self._renewed = 0
         self._tabled = 0
         self._charges: dict[Signature, tuple[Signed, tuple[int, ...]]] = {}
-        self.spot: list[Box] = [{} for _ in range(components)]
+        self.spot: list[AxisBox] = [{} for _ in range(components)]
 
-    def highest(self, box: Box, component: int, amount: int) -> Peak:
+    def highest(self, box: AxisBox, component: int, amount: int) -> BillBound:
         """Return a bound of the greatest bill in `box`, where `amount` is about to be added.
 
         It is exact where there is a grid. Otherwise it may be as high as does no harm: the greatest
@@ -54,12 +54,12 @@ class Group:
         upper, best = self.upper[component], self.best[component]
         spot = meet(self.spot[component], box)
         if spot is not None and (upper - best) * NEAR <= best:
-            return Peak(upper, best, spot)
-        known = Peak(upper, best, spot) if spot is not None else Peak(upper, -1, None)
+            return BillBound(upper, best, spot)
+        known = BillBound(upper, best, spot) if spot is not None else BillBound(upper, -1, None)
         floor = max(upper, best + best // NEAR) - amount if amount else -1
         return self._searched(box, component, floor, known)
 
-    def _searched(self, box: Box, component: int, floor: int, known: Peak) -> Peak:
+    def _searched(self, box: AxisBox, component: int, floor: int, known: BillBound) -> BillBound:
         if self.grid is not None:
             return self._exact(self.grid, box, component, known)
         found = self.tables.search(self.names, component).highest(
@@ -67,20 +67,20 @@ class Group:
         )
         bound = min(known.upper, max(found.upper, floor, known.value))
         if found.point is None or found.value <= known.value:
-            return Peak(bound, known.value, known.spot)
+            return BillBound(bound, known.value, known.spot)
         points = zip(self.names, found.point, strict=True)
-        return Peak(bound, found.value, {n: Positions(((at, at),)) for n, at in points})
+        return BillBound(bound, found.value, {n: Positions(((at, at),)) for n, at in points})
 
     @staticmethod
-    def _exact(grid: BillGrid, box: Box, component: int, known: Peak) -> Peak:
+    def _exact(grid: BillGrid, box: AxisBox, component: int, known: BillBound) -> BillBound:
         value = grid.highest(box, component)
         if value <= known.value:
-            return Peak(known.value, known.value, known.spot)
+            return BillBound(known.value, known.value, known.spot)
         cell = grid.locate(box, component, value)
         axes = zip(grid.names, grid.axes, cell, strict=True)
-        return Peak(value, value, {name: axis.positions(atom) for name, axis, atom in axes})
+        return BillBound(value, value, {name: axis.positions(atom) for name, axis, atom in axes})
 
-    def add(self, boxes: Signed, amounts: Sequence[int], peaks: Sequence[Peak | None]) -> None:
+    def add(self, boxes: Signed, amounts: Sequence[int], peaks: Sequence[BillBound | None]) -> None:
         """Bill `amounts` to `boxes`; `peaks` are the bounds within the first of them, before."""
         self.fill(boxes, amounts)
         if self.grid is not None:
@@ -119,7 +119,9 @@ class Group:
         # Bills of the old tables may be higher than those of the new ones.
         self.best = [-1 if total else 0 for total in self.total]
 
-    def _raise(self, box: Box, amounts: Sequence[int], peaks: Sequence[Peak | None]) -> None:
+    def _raise(
+        self, box: AxisBox, amounts: Sequence[int], peaks: Sequence[BillBound | None]
+    ) -> None:
         for component, (amount, peak) in enumerate(zip(amounts, peaks, strict=True)):
             if peak is None:
                 continue
@@ -156,7 +158,7 @@ class Group:
         self._tabled = len(self._charges)
 
     def _renew(self, component: int) -> None:
-        peak = self._searched({}, component, -1, Peak(self.upper[component], -1, None))
+        peak = self._searched({}, component, -1, BillBound(self.upper[component], -1, None))
         self.upper[component] = peak.upper
         if peak.spot is not None and peak.value > self.best[component]:
             self.best[component], self.spot[component] = peak.value, peak.spot
@@ -175,7 +177,7 @@ class Group:
         self.grid = join(both, self.names, cap=self.cell_cap) if len(both) == 2 else None
 
 
-def meet(first: Box, second: Box) -> Box | None:
+def meet(first: AxisBox, second: AxisBox) -> AxisBox | None:
     """Return the common part of two boxes, or None if there is none."""
     joint = dict(first)
     for name, positions in second.items():

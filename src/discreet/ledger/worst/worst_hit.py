@@ -14,8 +14,8 @@ from typing import TypeAlias
 from discreet.core.region import NULL, Region
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
-from discreet.ledger.worst.grid import SATURATED, Box, Signed
-from discreet.ledger.worst.tied_axes import Group, Peak, meet
+from discreet.ledger.worst.grid import SATURATED, AxisBox, Signed
+from discreet.ledger.worst.tied_axes import BillBound, Group, meet
 
 Amounts: TypeAlias = tuple[int, ...]
 
@@ -33,7 +33,7 @@ class _Quote:
     region: Region
     amounts: Amounts
     peak: Amounts
-    inside: tuple[Peak | None, ...]
+    inside: tuple[BillBound | None, ...]
 
 
 class Worst:
@@ -126,7 +126,7 @@ class Worst:
         for region, amounts in self._charges.items():
             if amounts[component] >= self._ceiling[component]:
                 return region  # one charge alone went as high as bills go
-        spot: Box = {}
+        spot: AxisBox = {}
         for group in self._distinct(self._groups.values()):
             spot = {**spot, **group.spot[component]}
         prefix = len(BEFORE) if self._pairs else 0
@@ -135,7 +135,7 @@ class Worst:
             for name, positions in spot.items()
             if not self._pairs or name.startswith(BEFORE)
         }
-        common: Box = {}
+        common: AxisBox = {}
         for region, amounts in self._charges.items():
             held = all(point.get(name, NULL) in positions for name, positions in region.axes)
             if amounts[component] and held:
@@ -149,7 +149,7 @@ class Worst:
         boxes = self._boxes(region)
         for group in self._touched(boxes):
             group.refresh()
-        inside: list[Peak | None] = [None] * self._components
+        inside: list[BillBound | None] = [None] * self._components
         uppers = list(self.peak())
         if not region.empty:
             for component, amount in enumerate(amounts):
@@ -160,7 +160,7 @@ class Worst:
         self._quote = _Quote(region, amounts, peak, tuple(inside))
         return self._quote
 
-    def _inside(self, boxes: Signed, component: int, amount: int) -> tuple[Peak, int]:
+    def _inside(self, boxes: Signed, component: int, amount: int) -> tuple[BillBound, int]:
         """Return the bound within the first of `boxes`, and the overall one after `amount`."""
         box = boxes[0][1]
         touched = self._touched(boxes)
@@ -174,7 +174,7 @@ class Worst:
         before = sum(group.upper[component] for group in touched)
         others = [g for g in self._distinct(self._groups.values()) if g not in touched]
         rest = self._base[component] + sum(group.upper[component] for group in others)
-        found = Peak(upper, value, None if value < 0 else spot)
+        found = BillBound(upper, value, None if value < 0 else spot)
         return found, rest + max(before, upper + amount)
 
     def _record(self, region: Region, amounts: Amounts) -> tuple[Signed, Amounts]:
@@ -242,5 +242,5 @@ def either(region: Region) -> Signed:
     return ((1, before), (1, after), (-1, {**before, **after}))
 
 
-def _side(region: Region, side: str) -> Box:
+def _side(region: Region, side: str) -> AxisBox:
     return {side + name: positions for name, positions in region.axes}

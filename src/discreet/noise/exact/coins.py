@@ -10,8 +10,8 @@ import numpy.typing as npt
 from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Number, to_fraction
 from discreet.errors import InvalidInput
-from discreet.noise.exact.exp_table import Gaps, decay
-from discreet.noise.exact.real_coins import DecayOdds, RationalOdds, Shape, flip
+from discreet.noise.exact.exp_table import Gaps, exp_table
+from discreet.noise.exact.real_coins import DrawShape, ExpOdds, RationalOdds, flip
 from discreet.noise.exact.refine import WORD_BITS, is_below
 from discreet.noise.exact.wide_multiply import below, below_small
 from discreet.noise.rng import SYSTEM, Rng
@@ -20,7 +20,7 @@ _MOST = 1 << 63
 _SMALL = 1 << 32
 
 
-def bernoulli(probability: Number, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
+def bernoulli(probability: Number, size: DrawShape, *, rng: Rng = SYSTEM) -> Integers:
     """Return independent coins, 1 with exactly the rational probability that was written, else 0.
 
     Guarantee: exact. Each coin compares a 64-bit word with the binary expansion of the
@@ -52,10 +52,10 @@ def bernoulli_exp(gaps: npt.ArrayLike, rate: Number, *, rng: Rng = SYSTEM) -> Bi
         raise InvalidInput("The rate of a coin must not be negative.")
     checked = _checked_gaps(gaps)
     flat = checked.reshape(-1)
-    return flip_decay(flat, value, rng).reshape(checked.shape)
+    return flip_exp(flat, value, rng).reshape(checked.shape)
 
 
-def uniform(count: int, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
+def uniform(count: int, size: DrawShape, *, rng: Rng = SYSTEM) -> Integers:
     """Return independent integers, exactly uniform on 0 .. count - 1.
 
     >>> uniform(1, 3).tolist()
@@ -70,18 +70,18 @@ def uniform(count: int, size: Shape, *, rng: Rng = SYSTEM) -> Integers:
     return below(totals, rng).view(np.int64).reshape(size)
 
 
-def flip_decay(gaps: Gaps, rate: Fraction, rng: Rng) -> Bits:
+def flip_exp(gaps: Gaps, rate: Fraction, rng: Rng) -> Bits:
     """Return the coins of `bernoulli_exp` for a flat array of gaps that is known to be right."""
     words = rng.words(gaps.size)
     if rate == 0:
         return np.ones(gaps.size, dtype=np.bool_)
-    tables = decay(rate)
+    tables = exp_table(rate)
     lower = tables.words(gaps)
     drawn = words >> np.uint64(1)  # the first 63 bits of U, to stand beside 63-bit bounds
     flips: Bits = drawn < lower
     unsure = ~flips & (drawn < lower + np.uint64(tables.slack))
     for lane in np.flatnonzero(unsure):
-        odds = DecayOdds(int(gaps[lane]) * rate)
+        odds = ExpOdds(int(gaps[lane]) * rate)
         flips[lane] = is_below(int(words[lane]), WORD_BITS, odds.bounds, rng)
     return flips
 

@@ -27,7 +27,7 @@ _ENTRY_SLACK = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Decay:
+class ExpTable:
     """Tables of exp(-digit * 256^place * rate) for each byte of a gap.
 
     `places` and all work that follows depend on the rate alone, never on a gap.
@@ -84,12 +84,12 @@ def _beyond(gaps: Gaps, places: int) -> Bits:
 
 
 @lru_cache(maxsize=64)
-def decay(rate: Fraction) -> Decay:
+def exp_table(rate: Fraction) -> ExpTable:
     """Return the tables for a positive rate."""
     places = 1
     while rate * (1 << DIGIT * places) < _NOTHING:
         places += 1
-    return Decay(rate, tuple(_table(rate * (1 << DIGIT * place)) for place in range(places)))
+    return ExpTable(rate, tuple(_table(rate * (1 << DIGIT * place)) for place in range(places)))
 
 
 def _table(rate: Fraction) -> Words:

@@ -13,7 +13,7 @@ from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.refine import WORD_BITS, is_below
 from discreet.noise.rng import Rng
 
-Shape: TypeAlias = int | tuple[int, ...]
+DrawShape: TypeAlias = int | tuple[int, ...]
 
 _GREATEST = (1 << WORD_BITS) - 1
 
@@ -39,7 +39,7 @@ class RationalOdds:
 
 
 @dataclass(frozen=True, slots=True)
-class DecayOdds:
+class ExpOdds:
     """The probability exp(-exponent) for a rational exponent of at least 0."""
 
     exponent: Fraction
@@ -66,7 +66,7 @@ class TruthOdds:
         return scaled // (one + self.others * high), -(-scaled // (one + self.others * low))
 
 
-def flip(odds: Odds, size: Shape, rng: Rng) -> Bits:
+def flip(odds: Odds, size: DrawShape, rng: Rng) -> Bits:
     """Return independent coins that are True with exactly the probability `odds`.
 
     Guarantee: exact. A word is compared with certified bounds of the probability; a draw between

@@ -19,7 +19,7 @@ _WORD = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
-class Race:
+class UtilityGaps:
     """Rows of candidates, how far each lies behind the best of its row, and the rate of decay.
 
     A gap of g means a factor exp(-g * rate) in the exponential mechanism.
@@ -45,14 +45,14 @@ class Race:
             yield slice(start, start + step)
 
 
-def race(
+def utility_gaps(
     utilities: npt.ArrayLike,
     sensitivity: Number,
     epsilon: Number | Epsilon,
     *,
     monotone: bool,
     dimensions: int,
-) -> Race:
+) -> UtilityGaps:
     """Return the gaps of `utilities` (candidates last) and the rate epsilon / (2 * sensitivity).
 
     `monotone` drops the 2. Integers in a numpy array take the same time whatever they are; other
@@ -70,7 +70,9 @@ def race(
     table = array.reshape(-1, array.shape[-1])
     gaps, denominator = (_integer_gaps(table), 1) if array.dtype.kind in "iu" else _gaps(table)
     moves = 1 if monotone else 2
-    return Race(gaps, amount * Fraction(spread.denominator, spread.numerator * denominator * moves))
+    return UtilityGaps(
+        gaps, amount * Fraction(spread.denominator, spread.numerator * denominator * moves)
+    )
 
 
 def _integer_gaps(table: npt.NDArray[np.integer]) -> Gaps:

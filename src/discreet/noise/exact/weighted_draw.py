@@ -1,4 +1,4 @@
-"""An urn of tickets: exact draws from weights that are known only up to a few units."""
+"""Exact draws of an index from weights that are known only up to a few units."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from discreet.core.arrays import Integers
 from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.exp_table import BITS, Decay, Gaps
+from discreet.noise.exact.exp_table import BITS, ExpTable, Gaps
 from discreet.noise.exact.refine import is_below
 from discreet.noise.exact.wide_multiply import below, wide_product
 from discreet.noise.rng import Rng, Words
 
 
-class Urn:
+class WeightedDraw:
     """Exact inverse sampling from weights that are known only up to a few units.
 
     Candidate i owns floor(weight * word / 2^shift) tickets, plus `spare` tickets that together
@@ -23,7 +23,7 @@ class Urn:
     one that does not count means a new draw. So every draw that counts follows the exact law.
     """
 
-    def __init__(self, tables: Decay, weights: Words) -> None:
+    def __init__(self, tables: ExpTable, weights: Words) -> None:
         self.tables = tables
         self.weights = weights
         # Sum of weights <= 2^(shift - 2), so that all tickets together stay below 2^62.

@@ -1,6 +1,6 @@
 """Laws of additive noise, each one object: how it is drawn, what it costs, what its error bars are.
 
-Every room above `noise` may import from here.
+Every package above `noise` may import from here.
 """
 
 from discreet.noise.laws.gaussian import GaussianLaw

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.core.event import Gaussian
 from discreet.core.numbers import Number
-from discreet.noise.additive import Shape, discrete_gaussian_squared
+from discreet.noise.additive import DrawShape, discrete_gaussian_squared
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.tails import GaussianTail
 from discreet.noise.laws.law import BITS, DEEPEST, NoiseLaw, positive
@@ -81,7 +81,7 @@ class GaussianLaw(NoiseLaw):
         """Return P(X >= m), with certified bounds."""
         return GaussianTail(self.sigma_squared)
 
-    def draw(self, shape: Shape, rng: Rng) -> Integers:
+    def draw(self, shape: DrawShape, rng: Rng) -> Integers:
         """Return independent noise, exactly of this law."""
         return discrete_gaussian_squared(self.sigma_squared, shape, rng=rng)
 

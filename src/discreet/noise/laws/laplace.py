@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.core.event import Laplace
 from discreet.core.numbers import Number, plain
-from discreet.noise.additive import Shape, discrete_laplace
+from discreet.noise.additive import DrawShape, discrete_laplace
 from discreet.noise.exact.tails import LaplaceTail
 from discreet.noise.laws.law import NoiseLaw, positive
 from discreet.noise.rng import Rng
@@ -74,7 +74,7 @@ class LaplaceLaw(NoiseLaw):
         """Return P(X >= m), with certified bounds."""
         return LaplaceTail(self.scale)
 
-    def draw(self, shape: Shape, rng: Rng) -> Integers:
+    def draw(self, shape: DrawShape, rng: Rng) -> Integers:
         """Return independent noise, exactly of this law."""
         return discrete_laplace(self.scale, shape, rng=rng)
 

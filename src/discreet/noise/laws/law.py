@@ -21,7 +21,7 @@ from discreet.core.arrays import Floats, Integers
 from discreet.core.event import PrivacyEvent
 from discreet.core.numbers import Number, least_whole, plain, to_fraction
 from discreet.errors import InvalidInput
-from discreet.noise.additive import Shape
+from discreet.noise.additive import DrawShape
 from discreet.noise.exact.tails import Tail
 from discreet.noise.rng import Rng
 
@@ -68,7 +68,7 @@ class NoiseLaw(ABC):
         """Return P(X >= m), with certified bounds."""
 
     @abstractmethod
-    def draw(self, shape: Shape, rng: Rng) -> Integers:
+    def draw(self, shape: DrawShape, rng: Rng) -> Integers:
         """Return independent noise, exactly of this law."""
 
     @abstractmethod

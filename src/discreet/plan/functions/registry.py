@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from discreet.errors import QueryRefused
 from discreet.kernel.derive.functions import SEALED
-from discreet.kernel.derive.patterns import Odd, Pattern, check_replacement, pattern_of
+from discreet.kernel.derive.patterns import Pattern, PatternRefused, check_replacement, pattern_of
 from discreet.kernel.derive.row import ScalarFunction
 from discreet.kernel.derive.values import LONGEST_TEXT
 from discreet.plan.functions.dates import DATES
@@ -46,7 +46,7 @@ def checked_replacement(pattern: Any, other: Any) -> str:
         raise _wrong_pattern("a replacement that is no text")
     try:
         check_replacement(other, found.groups)
-    except Odd as odd:
+    except PatternRefused as odd:
         raise _wrong_pattern(str(odd)) from None
     return other
 
@@ -57,8 +57,10 @@ def _pattern(pattern: Any) -> Pattern:
     try:
         found = pattern_of(pattern)
         pc.match_substring_regex(pa.array([""]), pattern)
-    except (Odd, pa.ArrowInvalid) as odd:
-        raise _wrong_pattern(str(odd) if isinstance(odd, Odd) else "one that RE2 refuses") from None
+    except (PatternRefused, pa.ArrowInvalid) as odd:
+        raise _wrong_pattern(
+            str(odd) if isinstance(odd, PatternRefused) else "one that RE2 refuses"
+        ) from None
     return found
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator
-from discreet.plan.functions.row import Lattice
+from discreet.plan.functions.row import ValueLattice
 
 _ONE = e.Literal(1)
 
@@ -21,7 +21,7 @@ def ceil(operand: Expr) -> Expr:
     return e.Negate(floor(e.Negate(operand)))
 
 
-def rounded(call: e.Call, found: Lattice) -> Expr:
+def rounded(call: e.Call, found: ValueLattice) -> Expr:
     """Return the nearest number with so many digits, halves away from zero, as SQL rounds."""
     digits = int(call.options[0]) if call.options else 0  # type: ignore[arg-type]  # numbers by the grammar
     low, high, step = found
@@ -44,7 +44,7 @@ def _nearest(operand: Expr, to: Fraction) -> Expr:
     return e.Arithmetic(Operator.MULTIPLY, places, e.Literal(to))
 
 
-def product(power: e.Call, _found: Lattice) -> Expr:
+def product(power: e.Call, _found: ValueLattice) -> Expr:
     """Return a small whole power as a product, which is exact."""
     exponent = power.options[0]
     if exponent not in {1, 2, 3, 4} or isinstance(exponent, bool):
@@ -55,7 +55,7 @@ def product(power: e.Call, _found: Lattice) -> Expr:
     return found
 
 
-def sign(call: e.Call, _found: Lattice) -> Expr:
+def sign(call: e.Call, _found: ValueLattice) -> Expr:
     """Return 1, -1, 0 or NULL by what a number is compared with 0."""
     compared = ((Comparison.GREATER, 1), (Comparison.LESS, -1), (Comparison.EQUAL, 0))
     branches = tuple(

@@ -11,7 +11,7 @@ from discreet.kernel.derive.row import ScalarFunction
 from discreet.plan.expr import Call, Expr
 from discreet.plan.functions.shapes import CurveShape
 
-Lattice: TypeAlias = tuple[Fraction, Fraction, Fraction]
+ValueLattice: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """The ends and the step of numbers."""
 
 
@@ -26,6 +26,6 @@ class PlannedFunction(ScalarFunction):
     """
 
     rewritten: Callable[[Expr], Expr] | None = None
-    lowered: Callable[[Call, Lattice], Expr] | None = None
+    lowered: Callable[[Call, ValueLattice], Expr] | None = None
     curve: CurveShape | Callable[[Fraction], CurveShape] | None = None
     of_moment: str = ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.publish.contents import Agreement, Only, PublicMapping, Side, SumLink
+from discreet.publish.contents import Agreement, KeyFilter, PublicMapping, Side, SumLink
 from discreet.publish.families.atoms import Codes
 from discreet.publish.families.find import Family, Member, ShownKey
 from discreet.publish.grid import refines
@@ -51,7 +51,7 @@ class Mappings:
 def side_of(fine: Member, coarse: Member, mappings: Mappings) -> Side | None:
     """Return how the cells of `coarse` are sums of those of `fine`, None where labels cannot say."""
     links: list[SumLink] = []
-    only: list[Only] = []
+    only: list[KeyFilter] = []
     owners = linked(fine.maps, coarse.maps, fine.shape)
     for axis, owner in enumerate(owners):
         mine = [key for key in fine.keys if key.dimension == axis]
@@ -73,13 +73,13 @@ def side_of(fine: Member, coarse: Member, mappings: Mappings) -> Side | None:
     return Side(fine.table.name, fine.measure.name, by, tuple(only))
 
 
-def _held(keys: Sequence[ShownKey], owner: Codes) -> Only | None:
+def _held(keys: Sequence[ShownKey], owner: Codes) -> KeyFilter | None:
     """Return the labels of the classes that are counted, None where no one key tells them apart."""
     for key in keys:
         inside = {key.labels[code] for code in key.codes[owner >= 0]}
         outside = {key.labels[code] for code in key.codes[owner < 0]}
         if not inside & outside:
-            return Only(key.name, tuple(sorted(inside)))
+            return KeyFilter(key.name, tuple(sorted(inside)))
     return None
 
 

@@ -16,10 +16,10 @@ from discreet.publish.assemble.rows import GridRows, Layout
 from discreet.publish.contents import (
     Contents,
     Fact,
+    KeyFilter,
     LedgerExcerpt,
     MeasureColumn,
     Measurement,
-    Only,
     PriceEvent,
     PublishedKey,
     PublishedTable,
@@ -32,7 +32,7 @@ from discreet.publish.families.find import Family, Member, ShownKey
 from discreet.publish.grid import refines
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
-from discreet.publish.price.shares import WantedShare
+from discreet.publish.price.shares import MeasureShare
 from discreet.publish.reconcile.problem import Integers
 from discreet.publish.reconcile.solve import PublishedNumbers
 
@@ -113,7 +113,7 @@ def _tables(plan: PlannedRelease, measured: MeasuredFamily) -> list[PublishedTab
 
 
 def _table(
-    plan: PlannedRelease, wanted: Sequence[WantedShare], measured: MeasuredFamily
+    plan: PlannedRelease, wanted: Sequence[MeasureShare], measured: MeasuredFamily
 ) -> PublishedTable:
     first = wanted[0].member
     numbers: dict[str, Integers] = {}
@@ -208,9 +208,9 @@ def _rules(plan: PlannedRelease) -> list[ZeroRule]:
 
 def _rule_labels(
     family: Family, member: Member, conditions: Sequence[BoundCondition]
-) -> tuple[tuple[Only, ...], ...]:
+) -> tuple[tuple[KeyFilter, ...], ...]:
     """Return groups of labels that together are the cells of a rule, none where it has no cell."""
-    found: list[list[tuple[Only, ...]]] = []
+    found: list[list[tuple[KeyFilter, ...]]] = []
     for axis, dimension in enumerate(family.dimensions):
         if all(condition.base != dimension.base for condition in conditions):
             continue
@@ -221,7 +221,7 @@ def _rule_labels(
     return tuple(tuple(chain(*each)) for each in product(*found)) if found else ()
 
 
-def _axis_labels(keys: Sequence[ShownKey], inside: Codes) -> list[tuple[Only, ...]]:
+def _axis_labels(keys: Sequence[ShownKey], inside: Codes) -> list[tuple[KeyFilter, ...]]:
     """Return the labels of some classes of one dimension; several keys of it only as they occur.
 
     Two cuts of one column are not free of each other: 0-39 with 60-120 is no cell at all, and a rule
@@ -234,8 +234,8 @@ def _axis_labels(keys: Sequence[ShownKey], inside: Codes) -> list[tuple[Only, ..
         held.setdefault(before, set()).add(last.labels[last.codes[code]])
     return [
         (
-            *(Only(key.name, (label,)) for key, label in zip(others, before, strict=True)),
-            Only(last.name, tuple(sorted(labels))),
+            *(KeyFilter(key.name, (label,)) for key, label in zip(others, before, strict=True)),
+            KeyFilter(last.name, tuple(sorted(labels))),
         )
         for before, labels in held.items()
     ]

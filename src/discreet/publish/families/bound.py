@@ -22,7 +22,7 @@ from discreet.plan.ir import (
     Statement,
 )
 
-PublicRows = Callable[[Scan], Mapping[str, Sequence[Any]]]
+ReadPublicRows = Callable[[Scan], Mapping[str, Sequence[Any]]]
 """The rows of a public table: by column, one value each."""
 
 
@@ -93,7 +93,7 @@ class BoundTable:
             yield condition.base, condition.value
 
 
-def bound_table(name: str, sql: str, statement: Statement, public: PublicRows) -> BoundTable:
+def bound_table(name: str, sql: str, statement: Statement, public: ReadPublicRows) -> BoundTable:
     """Return one SELECT of a release, or say why it cannot be published."""
     scan, filters, attached = _unfold(name, statement.source, public)
     own = {f.name: f.origin.column for f in scan.fields if f.origin is not None}
@@ -140,7 +140,7 @@ def clock_names(scan: Scan) -> dict[str, str]:
 
 
 def _unfold(
-    name: str, source: Relation, public: PublicRows
+    name: str, source: Relation, public: ReadPublicRows
 ) -> tuple[Scan, list[Expr], dict[str, Attached]]:
     """Return the private table, the conditions and the public columns attached to it."""
     match source:

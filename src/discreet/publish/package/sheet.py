@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.core.numbers import plain, round_up
 from discreet.publish.contents import Contents, PriceEvent
 from discreet.publish.verify import CANNOT_PROVE
-from discreet.report import Block, Document, Grid, Section, Words, to_html
+from discreet.report import Document, DocumentBlock, Grid, Paragraph, Section, to_html
 
 ADD_REMOVE = "add-remove"
 TRUST = (
@@ -41,7 +41,7 @@ def sheet(contents: Contents) -> bytes:
     return to_html(document).encode()
 
 
-def _promise(contents: Contents) -> tuple[Block, ...]:
+def _promise(contents: Contents) -> tuple[DocumentBlock, ...]:
     price = f"epsilon {plain(contents.epsilon)}, delta {plain(contents.delta)}"
     price += "" if contents.rho is None else f" (rho {float(contents.rho):.4g} in zCDP)"
     facts = any(fact.source == "data" for fact in contents.facts)
@@ -51,8 +51,8 @@ def _promise(contents: Contents) -> tuple[Block, ...]:
         "together."
     )
     odds = _odds_beside_facts(contents) if facts else _odds(contents)
-    warnings = [Words(text, warning=True) for text in contents.warnings]
-    return (*warnings, Words(who), Words(odds), Words(TRUST))
+    warnings = [Paragraph(text, warning=True) for text in contents.warnings]
+    return (*warnings, Paragraph(who), Paragraph(odds), Paragraph(TRUST))
 
 
 def _odds(contents: Contents) -> str:
@@ -85,7 +85,7 @@ def _sentence(changed: str, epsilon: float, delta: Fraction) -> str:
     )
 
 
-def _tables(contents: Contents) -> tuple[Block, ...]:
+def _tables(contents: Contents) -> tuple[DocumentBlock, ...]:
     rows = [
         (table.name, table.sql, table.rows.num_rows, f"tables/{table.name}.csv")
         for table in contents.tables
@@ -94,7 +94,7 @@ def _tables(contents: Contents) -> tuple[Block, ...]:
         "All tables add up to each other exactly. Intervals hold the value without noise with 95% "
         "probability; they say nothing of mistakes in the rows themselves."
     )
-    return (Grid.of(("table", "what it counts", "rows", "file"), rows, "Tables"), Words(words))
+    return (Grid.of(("table", "what it counts", "rows", "file"), rows, "Tables"), Paragraph(words))
 
 
 def _noise(contents: Contents) -> Grid:
@@ -115,29 +115,31 @@ def _scale(event: PriceEvent) -> float:
     return math.sqrt(event.scale) if event.law == "gaussian" else float(event.scale)
 
 
-def _exact(contents: Contents) -> tuple[Block, ...]:
-    blocks: list[Block] = []
+def _exact(contents: Contents) -> tuple[DocumentBlock, ...]:
+    blocks: list[DocumentBlock] = []
     for fact in contents.facts:
         if fact.source == "file":
             told = "taken from a published file; it changes no guarantee"
         else:
             told = f"computed from the rows and approved by {fact.approver}; it has no guarantee"
         text = f"{fact.name}: {told}. Reason: {fact.reason}."
-        blocks.append(Words(text, warning=fact.source == "data"))
-    blocks += [Words(f"Zero by rule: {rule.text} (in {rule.table}).") for rule in contents.rules]
-    return tuple(blocks) or (Words("None."),)
+        blocks.append(Paragraph(text, warning=fact.source == "data"))
+    blocks += [
+        Paragraph(f"Zero by rule: {rule.text} (in {rule.table}).") for rule in contents.rules
+    ]
+    return tuple(blocks) or (Paragraph("None."),)
 
 
-def _supports(contents: Contents) -> tuple[Block, ...]:
-    well = [Words(f"Well: {text}") for text in contents.well]
-    badly = [Words(f"Badly: {text}", warning=True) for text in contents.badly]
-    return (*well, *badly, Words(SMALL_CELLS, warning=True))
+def _supports(contents: Contents) -> tuple[DocumentBlock, ...]:
+    well = [Paragraph(f"Well: {text}") for text in contents.well]
+    badly = [Paragraph(f"Badly: {text}", warning=True) for text in contents.badly]
+    return (*well, *badly, Paragraph(SMALL_CELLS, warning=True))
 
 
-def _checking() -> tuple[Block, ...]:
+def _checking() -> tuple[DocumentBlock, ...]:
     command = (
         "discreet verify RELEASE.zip --key KEY, or python verify.py RELEASE.zip --key KEY with the "
         "file verify.py of this package or, better, of another source."
     )
     cannot = "What no check of this package can prove: " + "; ".join(CANNOT_PROVE) + "."
-    return (Words(command), Words(cannot))
+    return (Paragraph(command), Paragraph(cannot))

@@ -17,7 +17,7 @@ from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law, Mechanisms
 from discreet.kernel.seal import admit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.publish.price.shares import WantedShare, needed_rho, optimal_shares
+from discreet.publish.price.shares import MeasureShare, needed_rho, optimal_shares
 from discreet.publish.reads import hull
 from discreet.publish.spec import Spec
 
@@ -38,7 +38,7 @@ class Priced:
     quote: Quote
 
 
-def price_release(spec: Spec, wanted: Sequence[WantedShare]) -> Priced:
+def price_release(spec: Spec, wanted: Sequence[MeasureShare]) -> Priced:
     """Return the noise of every table and the one price of all of them; nothing is read.
 
     Guarantee: the batch is fixed by the spec and public facts. It is (epsilon, delta)-DP by the
@@ -84,7 +84,7 @@ def _significant(value: Fraction) -> Fraction:
     return round_up(value, digits=digits) if digits > 0 else Fraction(math.ceil(value))
 
 
-def _check_hope(laws: Sequence[Law], wanted: Sequence[WantedShare], spec: Spec) -> None:
+def _check_hope(laws: Sequence[Law], wanted: Sequence[MeasureShare], spec: Spec) -> None:
     for law, each in zip(laws, wanted, strict=True):
         if law.variance > HOPELESS**2 * max(1, each.length):
             raise InvalidInput(
@@ -94,7 +94,7 @@ def _check_hope(laws: Sequence[Law], wanted: Sequence[WantedShare], spec: Spec) 
             )
 
 
-def _shares(spec: Spec, wanted: Sequence[WantedShare], *, pure: bool) -> list[Fraction]:
+def _shares(spec: Spec, wanted: Sequence[MeasureShare], *, pure: bool) -> list[Fraction]:
     written = {
         i: each.share / len(each.member.table.measures)
         for i, each in enumerate(wanted)

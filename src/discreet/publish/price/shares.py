@@ -24,7 +24,7 @@ GRID = 10**6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WantedShare:
+class MeasureShare:
     """One measure of one table: its place and its read, what was written about it, its unit of error.
 
     `length` is the squared L2 (or the L1) move of one unit, in published units.
@@ -40,7 +40,7 @@ class WantedShare:
 
 
 def optimal_shares(
-    wanted: Sequence[WantedShare],
+    wanted: Sequence[MeasureShare],
     *,
     pure: bool,
     fixed: Mapping[int, Fraction],
@@ -76,7 +76,7 @@ def optimal_shares(
     return [shares[i] for i in range(len(wanted))]
 
 
-def _links(wanted: Sequence[WantedShare]) -> list[list[tuple[int, float]]]:
+def _links(wanted: Sequence[MeasureShare]) -> list[list[tuple[int, float]]]:
     """Return for each member the ones that say something about it, with the number of their cells."""
     return [
         [
@@ -100,7 +100,7 @@ def _gradient(
     return found
 
 
-def needed_rho(wanted: WantedShare) -> Fraction:
+def needed_rho(wanted: MeasureShare) -> Fraction:
     """Return the rho that one table needs for its accuracy target, by its own measurement alone."""
     target, measure = wanted.accuracy, wanted.read.measure
     assert target is not None, "asked for tables with a target"

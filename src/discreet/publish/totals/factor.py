@@ -1,4 +1,4 @@
-"""The square root of summing: noise for running totals that grows with the logarithm of the days.
+"""Matrix factorization for running totals (continual counting): noise that grows with the logarithm of the days.
 
 Summing is a triangle of ones, and has a square root with the same shape: its entries are
 r(k) = C(2k, k) / 4^k. Each day measures the square root's row with fresh noise; the square root once

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.requests import paid
-from discreet.core.requests.asked import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked
 from discreet.errors import InvalidInput
 from discreet.publish.spec import Spec, TableSpec
 

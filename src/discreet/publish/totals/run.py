@@ -17,7 +17,7 @@ from discreet.account.convert import rho_of_target
 from discreet.core.bill import Charged
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
-from discreet.core.machine.whole_file import write_whole
+from discreet.core.machine.atomic_file import write_whole
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import Held, PaidReader

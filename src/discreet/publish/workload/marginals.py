@@ -1,4 +1,4 @@
-"""The best noise for all marginals of up to a few attributes: residuals, each with its own variance.
+"""Matrix mechanism: the best noise for all marginals of up to a few attributes, by residuals, each with its own variance.
 
 A marginal splits into residuals, one for each subset of its attributes: what the subset says beyond
 smaller ones. They are orthogonal, so their noise is chosen one by one, in closed form. [note 0041;

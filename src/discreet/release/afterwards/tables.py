@@ -14,7 +14,7 @@ from discreet.catalog.read.check import check_table
 from discreet.core.answer import Answer
 from discreet.core.output import OutputColumn, OutputType
 from discreet.core.schema import Table
-from discreet.engine.duckdb.scratch import Small, outcome_types
+from discreet.engine.duckdb.scratch import ScratchTable, outcome_types
 from discreet.release.desk import Desk
 from discreet.release.public_rows import read_public
 from discreet.release.shape import shape_of, type_of
@@ -50,7 +50,7 @@ def typed(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> tuple[Out
     """Return the columns of the outcome from those of the parts."""
     tables = {f"r{i}": _with_ends(tuple(c.type for c in shape)) for i, shape in enumerate(shapes)}
     tables |= {
-        f"p{i}": Small(tuple(type_of(c.by_day().domain) for c in shown(table)))
+        f"p{i}": ScratchTable(tuple(type_of(c.by_day().domain) for c in shown(table)))
         for i, (_, table) in enumerate(program.public)
     }
     found = outcome_types(written(program), tables)[: len(program.columns)]
@@ -92,7 +92,7 @@ def shown(table: Table) -> list[Any]:
     return [column for column in table.columns if not column.hidden and column.reviewed]
 
 
-def answered(answer: Answer, shape: tuple[OutputColumn, ...]) -> Small:
+def answered(answer: Answer, shape: tuple[OutputColumn, ...]) -> ScratchTable:
     """Return an answer as a table."""
     kinds = tuple(column.type for column in shape)
     rows = [
@@ -102,10 +102,10 @@ def answered(answer: Answer, shape: tuple[OutputColumn, ...]) -> Small:
     return _with_ends(kinds, rows)
 
 
-def _with_ends(kinds: tuple[OutputType, ...], rows: Sequence[Sequence[Any]] = ()) -> Small:
+def _with_ends(kinds: tuple[OutputType, ...], rows: Sequence[Sequence[Any]] = ()) -> ScratchTable:
     """Return a result with the ends of each column's error bars beside it: l0, h0, l1, h1, ..."""
     names = [f"{end}{i}" for i in range(len(kinds)) for end in ("l", "h")]
-    return Small((*kinds, *(OutputType.NUMBER,) * len(names)), rows, tuple(names))
+    return ScratchTable((*kinds, *(OutputType.NUMBER,) * len(names)), rows, tuple(names))
 
 
 def _flat(ends: tuple[tuple[float, float] | None, ...]) -> list[float | None]:
@@ -120,7 +120,7 @@ def _read(value: Any, kind: OutputType) -> Any:
     return dt.datetime.fromisoformat(value)
 
 
-def public_tables(program: Program, desk: Desk) -> dict[str, Small]:
+def public_tables(program: Program, desk: Desk) -> dict[str, ScratchTable]:
     """Return the public tables of a program, read as they are now; they hold nobody's data."""
     if not program.public:
         return {}
@@ -133,7 +133,7 @@ def public_tables(program: Program, desk: Desk) -> dict[str, Small]:
             columns = shown(table)
             values = [[_plain(value) for value in rows[column.name]] for column in columns]
             kinds = tuple(type_of(column.by_day().domain) for column in columns)
-            found[f"p{i}"] = Small(kinds, sorted(zip(*values, strict=True), key=repr))
+            found[f"p{i}"] = ScratchTable(kinds, sorted(zip(*values, strict=True), key=repr))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Confidence sets for quotients and variances, from noisy values and their noise laws alone.
+"""Confidence sets for quotients (Fieller) and variances, from noisy values and their noise laws alone.
 
 Note 0034 has the arguments. No normal curve, no plugging in of estimates: each set holds the truth
 with the stated confidence whatever the truth is, counted over all answers.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.requests.question import QuestionAsked
+from discreet.core.requests.question import QuestionFields
 from discreet.engine.base import Capabilities
 from discreet.engine.child import Child
 from discreet.errors import EngineFailed, QueryRefused
@@ -74,7 +74,7 @@ class PlanningLimits:
         self,
         catalog: Catalog,
         capabilities: Capabilities,
-        asked: QuestionAsked,
+        asked: QuestionFields,
         *,
         datasets: tuple[str, ...],
     ) -> None:

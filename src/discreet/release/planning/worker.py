@@ -1,4 +1,4 @@
-"""The child process that plans on paper: what a text costs, it costs here first.
+"""The child process that plans without an engine: what planning a text costs, it costs here first.
 
 Speaks in frames as `engine.child` does. It holds the catalog, which is public to the server, and
 never a ledger, an engine or a row; it can be killed at any time.
@@ -26,13 +26,13 @@ from typing import Any, cast
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.question import QuestionAsked
+from discreet.core.requests.question import QuestionFields
 from discreet.engine.base import Capabilities, Engine
 from discreet.errors import DiscreetError
 from discreet.plan.ir import scans_of
 from discreet.plan.plan import ask, make_plan
 from discreet.release.afterwards.constants import nested_in
-from discreet.release.bars.within import expected_errors
+from discreet.release.bars.epsilon_for_error import expected_errors
 from discreet.release.request import Request
 from discreet.sql.afterwards.split import split
 from discreet.sql.bind import bind
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def judged(
-    asked: QuestionAsked, datasets: Sequence[str], catalog: Any, capabilities: Any, seconds: float
+    asked: QuestionFields, datasets: Sequence[str], catalog: Any, capabilities: Any, seconds: float
 ) -> bytes:
     """Return K if what is asked of `datasets` can be planned within the limits, or the letter of what it lacks."""
     seen = {name: catalog.datasets[name] for name in datasets}
@@ -86,7 +86,7 @@ def judged(
         sql: str | Written = asked.sql
         if isinstance(sql, str):
             read_soon(sql, read, 1)
-        rehearse(Request.of_asked(asked), replace(catalog, datasets=seen), capabilities)
+        try_planning(Request.of_asked(asked), replace(catalog, datasets=seen), capabilities)
 
     return within(seconds, work)
 
@@ -149,7 +149,7 @@ def hold_down(memory_mb: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class DialectOnlyEngine:
     """As much of an engine as writing SQL for it needs: no connection, no table, no row."""
 
     capabilities: Capabilities
@@ -168,7 +168,7 @@ class Paper:
         return False
 
 
-def rehearse(request: Request, catalog: Catalog, capabilities: Capabilities) -> None:
+def try_planning(request: Request, catalog: Catalog, capabilities: Capabilities) -> None:
     """Plan and write the request's SQL, and throw both away; raise what planning it would raise.
 
     Guarantee: a function of the text, the catalog and the dialect, and the same work that
@@ -178,18 +178,20 @@ def rehearse(request: Request, catalog: Catalog, capabilities: Capabilities) -> 
     nested = nested_in(tree, catalog)
     if nested is not None:
         for inner in nested.private:
-            _rehearse_one(replace(request, sql=Written("", inner.select)), catalog, capabilities)
+            _try_planning_one(
+                replace(request, sql=Written("", inner.select)), catalog, capabilities
+            )
         tree = nested.sampled(catalog)
         request = replace(request, sql=Written("", tree))
     program = split(tree, catalog)
     if program is None:
-        _rehearse_one(request, catalog, capabilities)
+        _try_planning_one(request, catalog, capabilities)
         return
     for part in program.parts:
-        _rehearse_one(replace(request, sql=Written("", part)), catalog, capabilities)
+        _try_planning_one(replace(request, sql=Written("", part)), catalog, capabilities)
 
 
-def _rehearse_one(request: Request, catalog: Catalog, capabilities: Capabilities) -> None:
+def _try_planning_one(request: Request, catalog: Catalog, capabilities: Capabilities) -> None:
     statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
     scans = [scan for scan in scans_of(statement.source) if scan.dataset is not None]
     question = ask(statement, catalog, {scan.table.name: "1" for scan in scans})
@@ -197,6 +199,6 @@ def _rehearse_one(request: Request, catalog: Catalog, capabilities: Capabilities
     epsilon = request.epsilon or Epsilon.of(1)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
     names = {column.name for scan in scans for column in scan.table.columns}
-    paper: Any = Paper(capabilities, tuple(sorted(names)))
+    paper: Any = DialectOnlyEngine(capabilities, tuple(sorted(names)))
     render(question, cast("Engine", paper))
     expected_errors(plan)

@@ -15,7 +15,7 @@ from pathlib import Path
 from discreet.core.hash_chain import ROOT, canonical, link_hash
 from discreet.errors import AuditTampered, LedgerWriteFailed
 from discreet.server.access.audit_head import HEAD, AuditHead, read_head, write_head
-from discreet.server.access.rate_limited_log import Seldom
+from discreet.server.access.rate_limited_log import RateLimitedLog
 
 LOG = "audit.log"
 MOST_READ = 1000
@@ -27,7 +27,7 @@ BLOCK = 64 << 10
 """Bytes that are read at a time from the end."""
 
 
-class Deed(Enum):
+class AuditAction(Enum):
     """What can be done; append-only: a meaning never changes."""
 
     TOKEN_MADE = "token made"  # noqa: S105 words, no secret
@@ -87,13 +87,15 @@ class AuditLog:
     def __init__(self, folder: Path) -> None:
         self._log = folder / LOG
         self._head = folder / HEAD
-        self._seldom = Seldom()
+        self._limited = RateLimitedLog()
 
-    def record(self, who: Actor, deed: Deed, **facts: object) -> None:
+    def record(self, who: Actor, deed: AuditAction, **facts: object) -> None:
         """Add one line; what did not happen after all is still told, never the other way round."""
         self.record_all(who, deed, [facts])
 
-    def record_all(self, who: Actor, deed: Deed, many: Sequence[Mapping[str, object]]) -> None:
+    def record_all(
+        self, who: Actor, deed: AuditAction, many: Sequence[Mapping[str, object]]
+    ) -> None:
         """Add one line for each of `many`, all of them durable when this returns."""
         try:
             with self._locked(fcntl.LOCK_EX) as log:
@@ -108,9 +110,9 @@ class AuditLog:
                 hint="Is the disk full, or the folder read-only?",
             ) from error
 
-    def record_seldom(self, who: Actor, deed: Deed, **facts: object) -> None:
+    def record_limited(self, who: Actor, deed: AuditAction, **facts: object) -> None:
         """Add a line about an attempt that failed, unless there were many: then their number later."""
-        unwritten = self._seldom.may_write(f"{deed.value} {who.token}")
+        unwritten = self._limited.may_write(f"{deed.value} {who.token}")
         if unwritten is not None:
             more = {"unwritten_before": unwritten} if unwritten else {}
             self.record(who, deed, **facts, **more)
@@ -190,7 +192,7 @@ class AuditLog:
 
 
 def _written(
-    head: AuditHead, who: Actor, deed: Deed, many: Sequence[Mapping[str, object]]
+    head: AuditHead, who: Actor, deed: AuditAction, many: Sequence[Mapping[str, object]]
 ) -> tuple[bytes, AuditHead]:
     """Return the new lines and the head after them."""
     time = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 from discreet.core.owner import OWNER
 from discreet.errors import InternalError, NotAllowed, NotSignedIn
 from discreet.server.access.asked_as import AskedAs
-from discreet.server.access.audit import STRANGER, Actor, Deed
+from discreet.server.access.audit import STRANGER, Actor, AuditAction
 from discreet.server.access.limits import fine
 from discreet.server.access.tokens import Role, Token
 from discreet.server.context import Context, context_of
@@ -188,14 +188,14 @@ def admit(request: Request, roles: frozenset[Role] | None) -> None:
 def tell_failed(request: Request, way: str) -> None:
     """Write down that somebody could not sign in, unless there were many."""
     log = context_of(request).access.audit
-    log.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way=way, address=address_of(request))
+    log.record_limited(STRANGER, AuditAction.SIGN_IN_FAILED, way=way, address=address_of(request))
 
 
 def _tell_refused(request: Request, context: Context, who: Principal, why: str) -> None:
     """Write down who was refused which route: its pattern, as addresses may hold anything."""
     route = getattr(request.scope.get("route"), "path", "unknown")
     facts = {"route": f"{request.method} {route}", "why": why}
-    context.access.audit.record_seldom(who.actor, Deed.REFUSED, **facts)
+    context.access.audit.record_limited(who.actor, AuditAction.REFUSED, **facts)
 
 
 def _found(request: Request, context: Context) -> Principal | None:
@@ -238,12 +238,12 @@ def recognise(request: Request) -> None:
 def end_session(request: Request) -> None:
     """End the session of the caller's cookie, and the token that stood for it alone."""
     context, who = context_of(request), caller(request)
-    tell(request, Deed.SIGNED_OUT)
+    tell(request, AuditAction.SIGNED_OUT)
     context.sessions.end(request.cookies[context.settings.cookie])
     context.tokens.ended_with_session(who.token_id, by=who.actor)
 
 
-def tell(request: Request, deed: Deed, **facts: object) -> None:
+def tell(request: Request, deed: AuditAction, **facts: object) -> None:
     """Write down in the audit log what the caller has done."""
     context_of(request).access.audit.record(caller(request).actor, deed, **facts)
 

@@ -1,4 +1,4 @@
-"""Security headers on every response."""
+"""Security headers on every response, the Content-Security-Policy (CSP) among them."""
 
 from __future__ import annotations
 

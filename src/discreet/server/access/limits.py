@@ -1,4 +1,4 @@
-"""Limits on how fast and how much: token buckets, and the size of a request's body."""
+"""Rate limits and size limits: token buckets, and the size of a request's body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often anybody may cause a line of the audit log by failing."""
+"""Rate limit on audit log lines that failed requests may cause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEPT = 1000
 """Kinds of failure that are told apart; the longest unseen are forgotten first."""
 
 
-class Seldom:
+class RateLimitedLog:
     """A bucket for each kind of failure, which counts what it turned away."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:

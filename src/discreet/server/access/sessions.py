@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from discreet.server.access.access_db import AccessDb
-from discreet.server.access.audit import Deed
+from discreet.server.access.audit import AuditAction
 from discreet.server.access.tokens import Token, Tokens
 
 
@@ -30,7 +30,7 @@ class BrowserSessions:
 
     def new(self, token: Token, *, way: str = "page") -> str:
         """Return the cookie of a new session of the holder of `token`, told to the audit log."""
-        self._db.audit.record(token.actor, Deed.SIGNED_IN, way=way)
+        self._db.audit.record(token.actor, AuditAction.SIGNED_IN, way=way)
         cookie, now = secrets.token_urlsafe(32), time.time()
         with self._db.writing() as connection:
             connection.execute("DELETE FROM sessions WHERE expires < ?", (now,))

@@ -11,7 +11,7 @@ from pydantic import Field, StrictStr
 from discreet.api import Curator
 from discreet.core.requests.access import TokenAsked
 from discreet.errors import NotAllowed, NotSignedIn, UnknownName
-from discreet.server.access.audit import Deed
+from discreet.server.access.audit import AuditAction
 from discreet.server.access.auth import (
     Principal,
     allow,
@@ -23,7 +23,7 @@ from discreet.server.access.auth import (
 )
 from discreet.server.access.sign_in import drop_cookie, from_elsewhere, set_cookie, token_of
 from discreet.server.access.tokens import Role
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.bodies.request_body import body_of
 from discreet.server.context import context_of
 from discreet.server.plain_json import Body
 
@@ -33,7 +33,7 @@ router = api_router("tokens")
 _Token: Any = body_of(TokenAsked, role={"default": ...})
 
 
-class TokenWanted(_Token):  # type: ignore[misc]  # its fields are the request's
+class TokenBody(_Token):  # type: ignore[misc]  # its fields are the request's
     """What a new token is for."""
 
 
@@ -48,13 +48,13 @@ class SignIn(Body):
 def listed(request: Request) -> dict[str, Any]:
     """List all tokens, never their texts."""
     tokens = context_of(request).tokens
-    tokens.audit.record(caller(request).actor, Deed.TOKENS_LISTED)
+    tokens.audit.record(caller(request).actor, AuditAction.TOKENS_LISTED)
     return {"tokens": [token.to_json() for token in tokens.all()]}
 
 
 @router.post("/tokens", status_code=201)
 @allow(Role.OWNER)
-def new(request: Request, wanted: TokenWanted) -> dict[str, Any]:
+def new(request: Request, wanted: TokenBody) -> dict[str, Any]:
     """Make a token; it is shown this once."""
     context = context_of(request)
     role = Role.of(wanted.role)

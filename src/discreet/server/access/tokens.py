@@ -15,7 +15,7 @@ from typing import Any
 
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.access.access_db import AccessDb
-from discreet.server.access.audit import COMMAND_LINE, Actor, AuditLog, Deed
+from discreet.server.access.audit import COMMAND_LINE, Actor, AuditAction, AuditLog
 
 PREFIX = "dsc_"
 ROUNDS = 4096
@@ -155,7 +155,7 @@ class Tokens:
             made.append(NewToken(token, text))
             facts = (token.id, _hash(text), role.value, analyst, token.label, now, expires, None)
             rows.append((*facts, *scram_keys(text, self.salt)))
-        self.audit.record_all(by, Deed.TOKEN_MADE, [_facts(item.token) for item in made])
+        self.audit.record_all(by, AuditAction.TOKEN_MADE, [_facts(item.token) for item in made])
         with self._db.writing() as connection:
             connection.executemany("INSERT INTO tokens VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
         return made
@@ -219,7 +219,7 @@ class Tokens:
 
     def revoke_many(self, token_ids: Sequence[str], *, by: Actor = COMMAND_LINE) -> None:
         """Make tokens useless together: all of them or, if this fails, none."""
-        self.audit.record_all(by, Deed.TOKEN_REVOKED, [{"id": each} for each in token_ids])
+        self.audit.record_all(by, AuditAction.TOKEN_REVOKED, [{"id": each} for each in token_ids])
         with self._db.writing() as connection:
             connection.executemany(
                 "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",

@@ -68,9 +68,9 @@ def price_of(
     free: bool = False,
 ) -> dict[str, Any]:
     """Return a plan's price with what it would leave; spends nothing."""
-    before, after = curator.ledger.foreseen(plan.payer, plan.funds.quote)
+    before, after = curator.ledger.foreseen(plan.payer, plan.budget.quote)
     bill = Bill(
-        cost=NOTHING_SPENT if free else Spent(epsilon.value, plan.funds.delta.value),
+        cost=NOTHING_SPENT if free else Spent(epsilon.value, plan.budget.delta.value),
         before=before.spent,
         after=(before if free else after).spent,
         limit=before.limit,
@@ -82,14 +82,14 @@ def price_of(
 def foreseen(
     curator: Curator,
     paid: PaidAsk,
-    wish: Callable[..., SelectRequest | RecommendRequest],
+    request_of: Callable[..., SelectRequest | RecommendRequest],
     asked: dict[str, Any],
     planned: Callable[..., AbstractContextManager[Plan]],
 ) -> tuple[Plan, dict[str, Any]]:
-    """Return the plan of what was asked, as a wish of who pays, and its price; spends nothing."""
+    """Return the plan of what was asked, as a request of who pays, and its price; spends nothing."""
     seen = curator.seen_by(paid.analyst)
     who = {"analyst": seen.account_of(paid.analyst), "request_id": paid.request_id}
-    wanted = wish(**asked | who)
+    wanted = request_of(**asked | who)
     with planned(wanted, seen) as plan:
         price = price_of(seen, plan.look, wanted.epsilon)
         return plan, price | {"words": promise(wanted.epsilon)}

@@ -1,4 +1,4 @@
 """One folder for each thing that the server offers: its body, work, routes and pages.
 
-The application imports them; they import the server's own rooms and the curator.
+The application imports them; they import the server's own packages and the curator.
 """

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError, InternalError
 from discreet.server.failures import log_failure
-from discreet.server.jobs.order import JobOrder
+from discreet.server.jobs.task_messages import JobOrder
 
 if TYPE_CHECKING:
     from discreet.api import Curator

@@ -24,8 +24,8 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.errors import from_facts
-from discreet.server.jobs.order import JobOrder, Refusals, Told
 from discreet.server.jobs.queue import Job
+from discreet.server.jobs.task_messages import JobOrder, Refusals, Told
 from discreet.server.jobs.workplace import sweep, workplace
 
 MODULE = "discreet.server.jobs.child"

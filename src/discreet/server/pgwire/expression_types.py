@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.core.schema import IntegerDomain
-from discreet.server.pgwire.catalog.visible import PREVIEW, Seen
+from discreet.server.pgwire.catalog.visible import PREVIEW, VisibleTable
 from discreet.server.pgwire.parameters import cast_type
 from discreet.server.pgwire.protocol.types import (
     DATE,
@@ -50,7 +50,7 @@ _LIKE_PARTS = (exp.Case, exp.Coalesce, exp.Greatest, exp.Least, exp.If)
 class ExpressionTypes:
     """Types within one question. What cannot be told is text, which changes nothing."""
 
-    def __init__(self, tables: Sequence[Seen]) -> None:
+    def __init__(self, tables: Sequence[VisibleTable]) -> None:
         self._tables = [seen for seen in tables if seen.schema != PREVIEW]
         self._known: dict[int, Mapping[str, Typed]] = {}
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from sqlglot import exp
 
 from discreet.errors import InvalidInput
-from discreet.server.pgwire.catalog.visible import Seen
+from discreet.server.pgwire.catalog.visible import VisibleTable
 from discreet.server.pgwire.expression_types import ExpressionTypes
 from discreet.server.pgwire.parameters import beside, cast_type, literal
 from discreet.server.pgwire.protocol.types import (
@@ -27,7 +27,7 @@ _READ_HERE = (BOOL, DATE)
 _MOMENTS = (TIMESTAMP, TIMESTAMPTZ)
 
 
-def as_postgres(tree: exp.Expr, tables: Sequence[Seen]) -> exp.Expr:
+def as_postgres(tree: exp.Expr, tables: Sequence[VisibleTable]) -> exp.Expr:
     """Return the tree with PostgreSQL's meaning; the tree that is given may change.
 
     The words stay those that were parsed, once: only nodes are exchanged. Whether a question is

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.asked import FieldKind, asked, asked_fields
 from discreet.core.requests.checked import checked_value, whole_number
-from discreet.core.requests.question import QuestionAsked
+from discreet.core.requests.question import QuestionFields
+from discreet.core.requests.request_fields import FieldKind, asked, request_fields
 from discreet.errors import InvalidInput
 from discreet.server.pgwire.protocol.problems import Failure
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking(QuestionAsked):
+class QuestionOptions(QuestionFields):
     """How one question is asked, after session and comment have had their say; amounts as they were written."""
 
     max_epsilon: str | None = asked(
@@ -33,7 +33,7 @@ class Asking(QuestionAsked):
 
 
 _SET = ("epsilon", "within", "max_epsilon", "errors", "fresh", "max_rows", "analyst")
-OURS = {name: asked_fields(Asking)[name] for name in _SET}
+OURS = {name: request_fields(QuestionOptions)[name] for name in _SET}
 """Our own settings: `discreet.NAME`, with the help text and the limits of the question's field."""
 _SWITCHES = {
     "on": True, "true": True, "yes": True, "1": True,
@@ -184,7 +184,7 @@ class Options:
         """Return whether the client wants to see no notices."""
         return self.show("client_min_messages").lower() in _QUIET
 
-    def asking(self, hints: tuple[tuple[str, str], ...]) -> Asking:
+    def asking(self, hints: tuple[tuple[str, str], ...]) -> QuestionOptions:
         """Return how a question with these comment hints is asked; the hints win.
 
         Guarantee: no hint lifts the ceiling: it is the least of the session's and the hints'.
@@ -202,7 +202,9 @@ class Options:
             ceilings.append(self.own["max_epsilon"])
         if "within" not in said and self.default_epsilon is not None:
             said.setdefault("epsilon", self.default_epsilon)
-        found = Asking(sql="", **{name: value_of(name, value) for name, value in said.items()})
+        found = QuestionOptions(
+            sql="", **{name: value_of(name, value) for name, value in said.items()}
+        )
         _below(found.epsilon, found.within, ceilings)
         return found
 

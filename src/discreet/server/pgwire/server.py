@@ -19,7 +19,7 @@ from discreet.server.pgwire.options import REPORTED, Options
 from discreet.server.pgwire.protocol import messages as m
 from discreet.server.pgwire.protocol import replies
 from discreet.server.pgwire.protocol.certificate import Tls, tls_of
-from discreet.server.pgwire.protocol.channel import Channel, Gone
+from discreet.server.pgwire.protocol.channel import Channel, Disconnected
 from discreet.server.pgwire.protocol.problems import Failure, reply_of
 from discreet.server.pgwire.protocol.signin import arrive, no_longer_valid, sign_in, still_valid
 from discreet.server.pgwire.session.dispatch import Dispatcher
@@ -107,7 +107,7 @@ class _Connections:
         try:
             self._room_for(channel)
             await self._served(channel)
-        except (m.ProtocolError, Gone):
+        except (m.ProtocolError, Disconnected):
             pass
         except DiscreetError as error:
             channel.put(reply_of(error, severity="FATAL"))
@@ -126,7 +126,7 @@ class _Connections:
             async with asyncio.timeout(START_SECONDS):
                 begun = await self._begun(channel)
         except TimeoutError:
-            raise Gone from None
+            raise Disconnected from None
         if begun is not None:
             await self._session(channel, *begun)
 

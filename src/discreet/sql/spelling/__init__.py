@@ -1,4 +1,4 @@
-"""Other ways to write what is known already: put into the one spelling that the binder reads.
+"""Other dialects' ways to write a statement: synonyms of functions, and a price inside the text.
 
 Imported by the parser and by requests. Nothing in here decides what is protected.
 """

@@ -1,4 +1,4 @@
-"""Other spellings of what is known already, put into the one spelling that the binder reads."""
+"""Desugaring: synonyms and short forms, put into the one spelling that the binder reads."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Expr, Operator, Part
 from discreet.plan.functions.dates import SECONDS_OF, TIME_CODES, pattern_parts
 from discreet.plan.lattices import seconds_since
-from discreet.plan.tables import Fields
+from discreet.plan.tabulate import Fields
 from discreet.sql.refuse import refusal
-from discreet.sql.times.moments import (
+from discreet.sql.times.timestamps import (
     RowMoment,
     as_moment,
     divided,

@@ -14,9 +14,9 @@ from discreet.plan.expr import Expr, Operator, Part
 from discreet.plan.functions.dates import LENGTHS, SECONDS_OF, from_postgres
 from discreet.sql.refuse import refusal
 
-Value = Callable[[exp.Expr], Expr]
+ToExpression = Callable[[exp.Expr], Expr]
 """Turns an operand into a plan expression."""
-Rule = Callable[[Any, Value], Expr]
+Rule = Callable[[Any, ToExpression], Expr]
 
 
 _CALENDAR = {"month", "quarter", "year"}
@@ -109,12 +109,12 @@ def _from_monday(day: Expr) -> Expr:
     return e.Arithmetic(Operator.ADD, within, e.Literal(1))
 
 
-def _last_of_month(node: exp.LastDay, value: Value) -> Expr:
+def _last_of_month(node: exp.LastDay, value: ToExpression) -> Expr:
     first = e.Call("truncate_date", value(node.this), ("month",))
     return e.Call("move_date", e.Call("move_date", first, (1, "month")), (-1, "day"))
 
 
-def _extract(node: exp.Extract, value: Value) -> Expr:
+def _extract(node: exp.Extract, value: ToExpression) -> Expr:
     return part_named(str(node.this.name), value(node.expression))
 
 
@@ -122,14 +122,14 @@ def _part(part: Part) -> Rule:
     return lambda node, value: e.DatePart(part, value(node.this))
 
 
-def _truncate(node: exp.TimestampTrunc | exp.DateTrunc, value: Value) -> Expr:
+def _truncate(node: exp.TimestampTrunc | exp.DateTrunc, value: ToExpression) -> Expr:
     unit = str(node.args["unit"].name).lower()
     if unit not in {"year", "quarter", "month", "week", "day", *SECONDS_OF}:
         raise refusal("function", what=f"DATE_TRUNC to {unit[:20]}")
     return e.Call("truncate_date", value(node.this), (unit,))
 
 
-def _date_difference(node: exp.DateDiff, value: Value) -> Expr:
+def _date_difference(node: exp.DateDiff, value: ToExpression) -> Expr:
     """Count the beginnings of years, months, ... between two days."""
     left, right = value(node.this), value(node.expression)
     unit = str(node.args.get("unit") or "day").lower().rstrip("s")
@@ -165,25 +165,25 @@ def now() -> Expr:
     return e.Literal(dt.datetime.now(dt.UTC).replace(tzinfo=None, second=0, microsecond=0))
 
 
-def _bucket(node: exp.DateBin, value: Value) -> Expr:
+def _bucket(node: exp.DateBin, value: ToExpression) -> Expr:
     length = length_of(node.this) if isinstance(node.this, exp.Interval) else 0
     if length <= 0:
         raise refusal("clause", what="TIME_BUCKET by anything but a constant interval")
     return e.Call("bucket", value(node.expression), (length,))
 
 
-def _date(node: exp.Date, value: Value) -> Expr:
+def _date(node: exp.Date, value: ToExpression) -> Expr:
     found = value(node.this)
     return constant_day(found.value) if isinstance(found, e.Literal) else e.Call("day", found)
 
 
-def _added(node: exp.DateAdd, value: Value) -> Expr:
+def _added(node: exp.DateAdd, value: ToExpression) -> Expr:
     if not isinstance(node.expression, exp.Interval):
         raise refusal("clause", what="DATE_ADD of anything but a constant interval")
     return moved(value(node.this), node.expression, Operator.ADD)
 
 
-def _in_zone(node: exp.AtTimeZone, value: Value) -> Expr:
+def _in_zone(node: exp.AtTimeZone, value: ToExpression) -> Expr:
     if str(getattr(node.args.get("zone"), "name", "")).upper() not in {"UTC", "GMT", "ETC/UTC"}:
         raise refusal("clause", what="A time zone other than UTC")
     return value(node.this)
@@ -197,7 +197,7 @@ def today() -> Expr:
 _SOME_MOMENT = e.Literal(dt.datetime(2020, 1, 1, 1))  # noqa: DTZ001  # any will do
 
 
-def _formatted(node: exp.TimeToStr | exp.ToChar, value: Value) -> Expr:
+def _formatted(node: exp.TimeToStr | exp.ToChar, value: ToExpression) -> Expr:
     spelling = node.args.get("format")
     if not isinstance(spelling, exp.Literal) or not spelling.is_string:
         raise refusal("clause", what="A date written by anything but a constant pattern")

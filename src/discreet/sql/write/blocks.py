@@ -14,7 +14,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.base import Engine
 from discreet.engine.dialect.functions import function
-from discreet.engine.dialect.places import canon
+from discreet.engine.dialect.table_names import canon
 from discreet.engine.dialects import DIALECTS
 from discreet.kernel.canonical.literals import constant
 from discreet.kernel.canonical.select import (

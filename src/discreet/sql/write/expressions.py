@@ -14,11 +14,11 @@ from discreet.engine.dialect.functions import function
 from discreet.errors import QueryRefused
 from discreet.kernel.canonical.literals import constant
 from discreet.plan import expr as e
-from discreet.plan.curves.pieces import CurvePiece
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.functions.registry import SCALARS, planned
 from discreet.plan.lattices import common_step, lattice, points, seconds_since
-from discreet.plan.tables import computes, tabulated
+from discreet.plan.piecewise.pieces import CurvePiece
+from discreet.plan.tabulate import computes, tabulated
 from discreet.plan.values import FINER, curve_of, infer, infer_by_rule
 from discreet.sql.write.cells import Cell, clamped
 from discreet.sql.write.texts import engine_call, joined, like

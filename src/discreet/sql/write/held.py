@@ -1,4 +1,4 @@
-"""Operands as SQL that holds them between two whole numbers, in the forms that the kernel knows."""
+"""Operands as SQL that clamps them between two whole numbers, in the forms that the kernel knows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.measure import Measure
-from discreet.plan.tables import computes, tabulated
+from discreet.plan.tabulate import computes, tabulated
 from discreet.sql.write.cells import clamped
 from discreet.sql.write.expressions import Writer
 

@@ -11,13 +11,13 @@ from discreet.engine.base import Engine
 from discreet.engine.dialect.functions import function
 from discreet.engine.dialects import DIALECTS
 from discreet.kernel.derive.facts import LARGEST_SMALL
-from discreet.kernel.seal import Asked, Draft
+from discreet.kernel.seal import Draft, MeasureDraft
 from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
-from discreet.plan.curves.drawn import outermost_curves, replaced
 from discreet.plan.expr import Expr
 from discreet.plan.lattices import EPOCH, lattice
 from discreet.plan.measure import Choice, Measure
+from discreet.plan.piecewise.drawn import outermost_curves, replaced
 from discreet.plan.plan import Question
 from discreet.sql.write.blocks import Block, BlockWriter
 from discreet.sql.write.cells import Cell
@@ -166,12 +166,12 @@ class _Outputs:
     places: dict[str, int] = field(default_factory=dict)
     written: int = 0
 
-    def asked(self, measure: Measure) -> Asked:
+    def asked(self, measure: Measure) -> MeasureDraft:
         if measure.kind is Kind.PRESENT:
             # What is clamped is counted as often as what is not: one count does for both.
             measure = replace(measure, clamp=self.clamps.get(measure.operand))
         places = tuple(self._place(self._part(part, measure)) for part in _PARTS[measure.kind])
-        return Asked(measure.kind, places, measure.centre)
+        return MeasureDraft(measure.kind, places, measure.centre)
 
     def _place(self, text: str) -> int:
         if text not in self.places:

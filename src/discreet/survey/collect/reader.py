@@ -1,4 +1,4 @@
-"""The quick way to read a right donation: its bytes compared with the only layout that a survey's have.
+"""Fast parser for well-formed donations: their bytes compared with the only layout that a survey's have.
 
 Whatever does not fit is read again by `check`, which says why it is refused; so this decides nothing
 but speed, and a test holds the two against each other.

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.survey.estimate.planning import parts_of
+from discreet.survey.estimate.request import EstimateRequest, values_of
 from discreet.survey.estimate.shares import Estimated
-from discreet.survey.estimate.wanted import SurveyWanted, values_of
 from discreet.survey.randomizers.base import ListedRandomizer, MeanRandomizer, Reports, Shares
 from discreet.survey.spec.plan import SurveyPlan
 
@@ -69,7 +69,7 @@ def _least(randomizer: ListedRandomizer) -> float:
 
 def cross_result(
     plan: SurveyPlan,
-    wanted: SurveyWanted,
+    wanted: EstimateRequest,
     reports: tuple[Reports, Reports],
     counts: npt.NDArray[np.int64] | None = None,
 ) -> dict[str, Any]:

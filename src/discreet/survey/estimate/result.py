@@ -14,9 +14,9 @@ from discreet.survey.estimate.planning import (
     in_units,
     poisoning_gain,
 )
+from discreet.survey.estimate.request import EstimateRequest, values_of
 from discreet.survey.estimate.shares import estimate_mean, norm_sub, shares_from
 from discreet.survey.estimate.shuffle import ASSUMES, shuffled_epsilon
-from discreet.survey.estimate.wanted import SurveyWanted, values_of
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer, Tally
 from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.sketch.prefix_tree import PrefixTree
@@ -40,7 +40,7 @@ def survey_result(
     plan: SurveyPlan,
     reports: int,
     tallies: Sequence[QuestionTally],
-    wanted: SurveyWanted,
+    wanted: EstimateRequest,
     *,
     alike: int,
 ) -> dict[str, Any]:
@@ -81,7 +81,10 @@ def _repeated(repeats: int) -> list[str]:
 
 
 def question_result(
-    question: SurveyQuestion, choice: ChosenRandomizer, tally: QuestionTally, wanted: SurveyWanted
+    question: SurveyQuestion,
+    choice: ChosenRandomizer,
+    tally: QuestionTally,
+    wanted: EstimateRequest,
 ) -> dict[str, Any]:
     """Return the estimates of one question, its mechanism, and how far they can be trusted."""
     found: dict[str, Any] = {
@@ -100,7 +103,7 @@ def question_result(
     return found
 
 
-def _warning(question: SurveyQuestion, answers: int, error: float, wanted: SurveyWanted) -> str:
+def _warning(question: SurveyQuestion, answers: int, error: float, wanted: EstimateRequest) -> str:
     listed = question.mechanism != "prefix-tree"
     if question.kind is QuestionKind.OPEN and listed and not wanted.candidates.get(question.name):
         said = (
@@ -113,7 +116,10 @@ def _warning(question: SurveyQuestion, answers: int, error: float, wanted: Surve
 
 
 def _mean(
-    question: SurveyQuestion, randomizer: MeanRandomizer, tally: QuestionTally, wanted: SurveyWanted
+    question: SurveyQuestion,
+    randomizer: MeanRandomizer,
+    tally: QuestionTally,
+    wanted: EstimateRequest,
 ) -> dict[str, Any]:
     if not tally.answers:
         return dict(_NOTHING)
@@ -128,7 +134,7 @@ def _discovered_or_shares(
     question: SurveyQuestion,
     randomizer: ShareRandomizer,
     tally: QuestionTally,
-    wanted: SurveyWanted,
+    wanted: EstimateRequest,
 ) -> dict[str, Any]:
     if not isinstance(randomizer, PrefixTree):
         return _shares(question, randomizer, tally, wanted)
@@ -142,7 +148,7 @@ def _shares(
     question: SurveyQuestion,
     randomizer: ShareRandomizer,
     tally: QuestionTally,
-    wanted: SurveyWanted,
+    wanted: EstimateRequest,
     asked: tuple[Sequence[str], Sequence[Any]] | None = None,
 ) -> dict[str, Any]:
     labels, values = asked or values_of(question, wanted)

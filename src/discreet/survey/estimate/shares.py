@@ -1,4 +1,4 @@
-"""Shares and means behind noisy reports: unbiased, with intervals for those of the respondents themselves."""
+"""Shares and means behind noisy reports: unbiased, or consistent by norm-sub, with intervals for those of the respondents themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors over the numbers modulo a prime: digits of codes, points of a projective space, transforms."""
+"""Arithmetic in a prime field GF(p): digits of codes, points of a projective space, transforms."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports
-from discreet.survey.randomizers.bit_a_code import BitACode
+from discreet.survey.randomizers.bit_reports import BitReports
 from discreet.survey.randomizers.bits import packed, packed_coins, random_bits
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
@@ -73,7 +73,7 @@ BLUR = Blur()
 
 
 @dataclass(frozen=True, slots=True)
-class Rappor(BitACode):
+class Rappor(BitReports):
     """Permanent step: the answer's bit set, all others not, each turned over with probability lie / 2^32, once
     for this answer of this device. Instantaneous step: every report tells those bits through `Blur`.
 

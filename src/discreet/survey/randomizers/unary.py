@@ -12,7 +12,7 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports
-from discreet.survey.randomizers.bit_a_code import BitACode
+from discreet.survey.randomizers.bit_reports import BitReports
 from discreet.survey.randomizers.bits import packed, random_bits
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
@@ -29,7 +29,7 @@ MOST_CODES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class UnaryEncoding(BitACode):
+class UnaryEncoding(BitReports):
     """Bit i of a report is set with probability 1/2 where i is the answer, else with lie / 2^32.
 
     Guarantee: two answers differ in the laws of two bits; the ratio is at most (1/2) (1 - q) / (q (1/2)) =

@@ -9,8 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from discreet.core.escape_text import visible
 from discreet.core.numbers import Epsilon
-from discreet.core.visible import visible
 from discreet.errors import InvalidInput
 from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.sketch.prefix_tree import LEVELS, MOST_LEVELS

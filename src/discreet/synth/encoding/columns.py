@@ -147,11 +147,11 @@ def equal_edges(positions: int, bins: int = BINS) -> tuple[int, ...] | None:
     return tuple(range(0, positions, width))
 
 
-def nice_width(positions: int, step: Fraction, bins: int = BINS) -> int:
+def round_width(positions: int, step: Fraction, bins: int = BINS) -> int:
     """Return a bin width in positions that is 1, 2 or 5 times a power of ten in the column's own
     unit where the step allows it, and gives at most about `bins` bins.
 
-    >>> nice_width(500_001, Fraction(1))
+    >>> round_width(500_001, Fraction(1))
     20000
     """
     least = -(-positions // bins)
@@ -202,7 +202,7 @@ def binned(column: Coded, bins: int = BINS) -> Coded:
     step = domain.step if isinstance(domain, NumberDomain) else Fraction(1)
     if isinstance(domain, DateDomain | TimestampDomain):
         return replace(column, edges=equal_edges(column.positions, bins))
-    width = nice_width(column.positions, step, bins)
+    width = round_width(column.positions, step, bins)
     low = domain.lower if isinstance(domain, IntegerDomain) else domain.lower / domain.step
     # Bins begin at round numbers: at multiples of the width, whatever the lower bound is.
     first = int(low) // width * width + width - int(low)

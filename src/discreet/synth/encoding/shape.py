@@ -19,9 +19,9 @@ Counts: TypeAlias = Integers
 Codes: TypeAlias = npt.NDArray[np.int32]
 """Rows by columns; each cell is the position of a value in its column's public list."""
 AnyCounts = TypeVar("AnyCounts", Integers, Floats)
-Groups: TypeAlias = Integers
+CodeGroups: TypeAlias = Integers
 """For each code of a column the number of its group: 0, 1, ... without a gap."""
-Merges: TypeAlias = Mapping[int, Groups]
+Merges: TypeAlias = Mapping[int, CodeGroups]
 """Groups for some columns; the others are counted code by code."""
 
 

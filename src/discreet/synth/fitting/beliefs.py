@@ -1,4 +1,4 @@
-"""Belief passing on a junction tree: from log-potentials to the probabilities of any marginal."""
+"""Belief propagation (sum-product) on a junction tree: from log-potentials to the probabilities of any marginal."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.arrays import Bits, Floats
-from discreet.synth.encoding.shape import Groups
+from discreet.synth.encoding.shape import CodeGroups
 from discreet.synth.measure.learned_ranges import bars_of, seen_range
 from discreet.synth.measure.singles import Singles, onto_simplex
 
@@ -82,7 +82,7 @@ def coarsen(
     deviation: float,
     ends: Ends | None = None,
     gaps: frozenset[int] = frozenset(),
-) -> tuple[Groups, ...]:
+) -> tuple[CodeGroups, ...]:
     """Return the groups of every column, given the noise that a pair's cells will have.
 
     Bins outside the `ends` of their column belong to the group of the bin at that end; the last code
@@ -103,13 +103,13 @@ def coarsen(
     return tuple(found)
 
 
-def _groups(counts: Floats, least: float) -> Groups:
+def _groups(counts: Floats, least: float) -> CodeGroups:
     if counts.size <= KEPT:
         return np.arange(counts.size, dtype=np.int64)
     return gather(counts, least)
 
 
-def _clipped(counts: Floats, least: float, ends: tuple[int, int, int] | None) -> Groups:
+def _clipped(counts: Floats, least: float, ends: tuple[int, int, int] | None) -> CodeGroups:
     """Return groups of the codes between two ends; those beyond them join the last one."""
     if ends is None:
         return _groups(counts, least)
@@ -126,14 +126,14 @@ def live_codes(size: int, ends: Ends | None, column: int) -> Bits:
     return live
 
 
-def _nearest(size: int, ends: tuple[int, int, int]) -> Groups:
+def _nearest(size: int, ends: tuple[int, int, int]) -> CodeGroups:
     """Return, for each code, itself or the nearest bin in which rows are seen."""
     first, last, bins = ends
     codes = np.arange(size, dtype=np.int64)
     return np.where(codes < bins, np.clip(codes, first, last), codes)
 
 
-def gather(counts: Floats, least: float) -> Groups:
+def gather(counts: Floats, least: float) -> CodeGroups:
     """Return groups of at least about `least` rows; codes with half as many stay alone.
 
     >>> gather(np.array([90.0, 4.0, 2.5, 2.0, 1.0]), 6).tolist()
@@ -155,7 +155,10 @@ def gather(counts: Floats, least: float) -> Groups:
 
 
 def within(
-    singles: Singles, groups: tuple[Groups, ...], rows: Sequence[Floats], ends: Ends | None = None
+    singles: Singles,
+    groups: tuple[CodeGroups, ...],
+    rows: Sequence[Floats],
+    ends: Ends | None = None,
 ) -> tuple[Floats, ...]:
     """Return each code's chance inside its group, given the rows of each column's groups.
 
@@ -175,7 +178,7 @@ def within(
 
 
 def _opened(
-    noisy: Floats, deviation: float, given: tuple[Groups, Floats], ends: tuple[int, int, int]
+    noisy: Floats, deviation: float, given: tuple[CodeGroups, Floats], ends: tuple[int, int, int]
 ) -> Bits:
     """Return which codes may have rows: those between the ends, and some beyond them.
 
@@ -195,7 +198,9 @@ def _opened(
     return np.asarray(_nearest(noisy.size, (first, last, bins)) == np.arange(noisy.size))
 
 
-def seen_rows(noisy: Floats, variance: float, groups: Groups, live: Bits) -> tuple[Floats, Floats]:
+def seen_rows(
+    noisy: Floats, variance: float, groups: CodeGroups, live: Bits
+) -> tuple[Floats, Floats]:
     """Return the noisy rows of each group, and how far off their squares are.
 
     Of codes beyond the ends half of what was counted counts, if it is above nothing: no rows were
@@ -209,7 +214,7 @@ def seen_rows(noisy: Floats, variance: float, groups: Groups, live: Bits) -> tup
     return values, spread
 
 
-def _within(noisy: Floats, variance: float, groups: Groups, rows: Floats) -> Floats:
+def _within(noisy: Floats, variance: float, groups: CodeGroups, rows: Floats) -> Floats:
     """Return chances: in groups of three or more, noisy counts pulled towards their mean.
 
     By as much as the noise explains how they differ (James and Stein 1961): nearly equal codes

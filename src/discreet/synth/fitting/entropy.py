@@ -16,7 +16,7 @@ from discreet.synth.fitting.beliefs import Beliefs, onto, pass_beliefs, spread
 from discreet.synth.fitting.descent import descend
 from discreet.synth.fitting.junction import JunctionTree
 
-Parts: TypeAlias = Mapping[Columns, Floats]
+LogPotentials: TypeAlias = Mapping[Columns, Floats]
 """Log-potentials, one table for each set of columns: the distribution is exp of their sum."""
 
 DOUBT = 0.3
@@ -44,7 +44,7 @@ class Evidence:
         return Evidence(self.columns, values, 1 / both, min(self.doubt, other.doubt))
 
 
-def believe(tree: JunctionTree, parts: Parts) -> Beliefs:
+def believe(tree: JunctionTree, parts: LogPotentials) -> Beliefs:
     """Return the distribution of some log-potentials."""
     return pass_beliefs(tree, _potentials(tree, parts))
 
@@ -54,10 +54,10 @@ def fit_entropy(
     evidence: Sequence[Evidence],
     total: float,
     *,
-    base: Parts,
-    start: Parts,
+    base: LogPotentials,
+    start: LogPotentials,
     steps: int,
-) -> Parts:
+) -> LogPotentials:
     """Return the log-potentials of the evidence, which come on top of `base`.
 
     They minimise N log Z(theta) - theta . y + ridge . theta^2 / 2: the dual of greatest entropy
@@ -71,7 +71,7 @@ def fit_entropy(
 
 class _Problem:
     def __init__(
-        self, tree: JunctionTree, evidence: Sequence[Evidence], total: float, base: Parts
+        self, tree: JunctionTree, evidence: Sequence[Evidence], total: float, base: LogPotentials
     ) -> None:
         self.tree = tree
         self.total = total
@@ -86,7 +86,7 @@ class _Problem:
         self.ridge = np.concatenate(noise) + 1e-6
         self.scale = 1 / (np.maximum(self.aim, 1.0) + self.ridge)
 
-    def joined(self, parts: Parts) -> Floats:
+    def joined(self, parts: LogPotentials) -> Floats:
         """Return one vector of all potentials; those that are not known yet are 0."""
         return np.concatenate(
             [
@@ -95,7 +95,7 @@ class _Problem:
             ]
         )
 
-    def parted(self, theta: Floats) -> Parts:
+    def parted(self, theta: Floats) -> LogPotentials:
         """Return the vector as tables again."""
         return {
             columns: theta[part].reshape(shape)
@@ -119,7 +119,7 @@ class _Problem:
         return value, self.total * model - self.aim + self.ridge * theta
 
 
-def _potentials(tree: JunctionTree, parts: Parts) -> list[Floats]:
+def _potentials(tree: JunctionTree, parts: LogPotentials) -> list[Floats]:
     """Return one table of summed log-potentials for each clique."""
     tables = [np.zeros([tree.sizes[column] for column in clique]) for clique in tree.cliques]
     for columns, part in parts.items():

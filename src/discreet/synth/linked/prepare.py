@@ -16,13 +16,13 @@ from discreet.ledger.text import exposure_note
 from discreet.release.desk import Desk
 from discreet.release.snapshots import label, snapshots_of
 from discreet.synth.budget import SynthBudget, check_hope
+from discreet.synth.encoding.column_treatment import Outline
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.encoding.outline import Outline
 from discreet.synth.linked.event_rows import event_columns, seal_first, seal_later
 from discreet.synth.linked.joined_rows import columns_of, seal_linked
 from discreet.synth.linked.table_tree import LinkedTable, TableTree
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
-from discreet.synth.prepare import checked_outline, copy_funds, delta_of, preview_of
+from discreet.synth.prepare import checked_outline, copy_budget, delta_of, preview_of
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import read_rules
 
@@ -34,7 +34,7 @@ class PreparedLinked:
     request: SynthRequest
     tree: TableTree
     outlines: Mapping[str, Outline]
-    funds: SynthBudget
+    budget: SynthBudget
     shares: Mapping[str, Fraction]
     source: SealedSource
     payer: Payer
@@ -83,9 +83,9 @@ def prepare_linked(
     for each in sealed:
         sealed[0].source.check(each.source)
     region = sealed[0].source.region
-    funds = copy_funds(request.epsilon, delta, [*outlines.values()], region)
+    budget = copy_budget(request.epsilon, delta, [*outlines.values()], region)
     worst = max((each.unit for each in sealed), key=lambda unit: unit.l1)
-    check_hope(funds, worst, request.epsilon)
+    check_hope(budget, worst, request.epsilon)
     said = exposure_note(desk.ledger, dataset.name)
     numbers: dict[str, str] = {}
     for outline in outlines.values():
@@ -94,7 +94,7 @@ def prepare_linked(
         request=request,
         tree=tree,
         outlines=outlines,
-        funds=funds,
+        budget=budget,
         shares=_shares(tree, sealed),
         source=sealed[0].source,
         payer=Payer(request.analyst, dataset.name, dataset.budget),

@@ -42,7 +42,7 @@ from discreet.synth.linked.prepare import (
     prepare_linked,
 )
 from discreet.synth.linked.table_tree import LinkedTable, tree_of
-from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import store_codes
@@ -76,7 +76,7 @@ def synthesize_linked(
     with hold_tables(tables, desk) as held:
         ready = prepare_linked(request, tree, desk, held=held)
         charge = Charge(
-            ready.funds.quote,
+            ready.budget.quote,
             request.request_id,
             f"linked {request.body}",
             note=f"synthetic copy of {len(tree.tables)} linked tables of {tree.dataset.name}",
@@ -131,32 +131,32 @@ class _Fitting:
 
     def _learn(self, progress: Progress) -> None:
         """Learn every table's encoding; tables with something to learn share that part evenly."""
-        funds, outlines = self.ready.funds, self.ready.outlines
+        budget, outlines = self.ready.budget, self.ready.outlines
         many = sum(bool(each.ranges or each.words) for each in outlines.values())
         words = sum(len(each.words) for each in outlines.values())
-        purse = funds.learning.part(Fraction(1, max(many, 1)))
+        part = budget.learning.part(Fraction(1, max(many, 1)))
         for name, outline in outlines.items():
-            risk = funds.threshold_delta * len(outline.words) / max(words, 1)
+            risk = budget.threshold_delta * len(outline.words) / max(words, 1)
             engine, rng = self.desk.engine, self.desk.rng
-            means = Means(engine, self.reader, purse, risk, self.ready.source, rng)
-            found = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
+            context = LearningContext(engine, self.reader, part, risk, self.ready.source, rng)
+            found = learn(outline, context, lambda what: progress(0, 1, what), stems=True)
             self.encodings[name] = found.encoding
             self.notices.extend(f"{name}: {each}" for each in (*outline.notices, *found.notices))
 
-    def _door(self, codes: SealedCodes, purse: MarginalBudget) -> PrivateMarginals:
-        """Return the door to sealed codes of one table, with its part of the budget."""
+    def _marginals(self, codes: SealedCodes, budget: MarginalBudget) -> PrivateMarginals:
+        """Return the private marginals of sealed codes of one table, with its part of the budget."""
         self.ready.source.check(codes.source)
         counter = store_codes(self.reader, codes)
-        return PrivateMarginals(counter, codes.shape, purse, codes.unit, self.desk.rng)
+        return PrivateMarginals(counter, codes.shape, budget, codes.unit, self.desk.rng)
 
-    def _purse(self, node: LinkedTable, part: Fraction = Fraction(1)) -> MarginalBudget:
-        return self.ready.funds.fitting.part(self.ready.shares[node.name] * part)
+    def _budget(self, node: LinkedTable, part: Fraction = Fraction(1)) -> MarginalBudget:
+        return self.ready.budget.fitting.part(self.ready.shares[node.name] * part)
 
     def _root(self, node: LinkedTable, columns: LinkedColumns) -> tuple[str, ...]:
         """Fit the table of people, and draw some for their children to hang on; return notices."""
         codes = seal_linked(node, self.ready.tree, columns, 1, self.desk)
-        door = self._door(codes, self._purse(node))
-        trusted = fit_trusted(door, "auto", lambda: automatic.fit(door))
+        marginals = self._marginals(codes, self._budget(node))
+        trusted = fit_trusted(marginals, "auto", lambda: automatic.fit(marginals))
         part = self.parts[node.name] = self._part(node, columns, trusted)
         dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
         rows = max(1, round(trusted.model.total))
@@ -172,10 +172,12 @@ class _Fitting:
         people = parents.people[which]
         dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
         if node.table.events is None:
-            purse = self._purse(node)
-            most = _worth_counting(people, node, purse)
-            door = self._door(seal_linked(node, self.ready.tree, columns, most, self.desk), purse)
-            trusted = _fit_to(door, known[at_most(people, most, dice)])
+            budget = self._budget(node)
+            most = _worth_counting(people, node, budget)
+            marginals = self._marginals(
+                seal_linked(node, self.ready.tree, columns, most, self.desk), budget
+            )
+            trusted = _fit_to(marginals, known[at_most(people, most, dice)])
             part, words = self._part(node, columns, trusted), trusted.words
         else:
             part, words = self._events(node, columns, known, which, people)
@@ -201,11 +203,11 @@ class _Fitting:
             (seal_first, FIRST, starts),
             (seal_later, 1 - FIRST, ~starts),
         ):
-            purse = self._purse(node, share)
-            most = _worth_counting(people[mine], node, purse)
-            door = self._door(seal(node, self.ready.tree, split, most, self.desk), purse)
+            budget = self._budget(node, share)
+            most = _worth_counting(people[mine], node, budget)
+            marginals = self._marginals(seal(node, self.ready.tree, split, most, self.desk), budget)
             counted = known[mine][at_most(people[mine], most, dice)]
-            found.append(_fit_to(door, counted, len(split.first.own) if found else 0))
+            found.append(_fit_to(marginals, counted, len(split.first.own) if found else 0))
         first, later = found
         chance = min(each.agreement.chance for each in found)
         saved = _saved(Encoding(node.name, split.later.every), later, (), chance)
@@ -244,13 +246,15 @@ def _saved(
     return Saved(encoding, trusted.model, trusted.measured, rules, facts)
 
 
-def _worth_counting(people: np.ndarray, node: LinkedTable, purse: MarginalBudget) -> int:
-    return rows_worth_counting(people, declared_rows(node), noise_of(purse, Unit()))
+def _worth_counting(people: np.ndarray, node: LinkedTable, budget: MarginalBudget) -> int:
+    return rows_worth_counting(people, declared_rows(node), noise_of(budget, Unit()))
 
 
-def _fit_to(door: PrivateMarginals, known: Codes, before: int = 0) -> TrustedFit:
+def _fit_to(marginals: PrivateMarginals, known: Codes, before: int = 0) -> TrustedFit:
     """Return the model of rows whose last columns are known; of `before` others nothing is drawn."""
-    first = door.shape.width - known.shape[1]
-    given = GivenRows(tuple(range(first, door.shape.width)), known, door.shape)
+    first = marginals.shape.width - known.shape[1]
+    given = GivenRows(tuple(range(first, marginals.shape.width)), known, marginals.shape)
     others = tuple(range(first - before, first))
-    return fit_trusted(door, "adaptive", lambda: adaptive.fit_given(door, given, before=others))
+    return fit_trusted(
+        marginals, "adaptive", lambda: adaptive.fit_given(marginals, given, before=others)
+    )

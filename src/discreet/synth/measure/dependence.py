@@ -19,7 +19,7 @@ _AT_ONCE = 1 << 22  # cells of exact marginals that are held at the same time
 class FamilyScores:
     """How much the last column of a family depends on the others, counted once for each family.
 
-    Exact numbers live in here; they are read inside the door's choices and nowhere else.
+    Exact numbers live in here; they are read inside the private marginals' choices and nowhere else.
     """
 
     def __init__(self, singles: Singles, merges: Merges) -> None:

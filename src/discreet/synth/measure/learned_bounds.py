@@ -16,10 +16,10 @@ from discreet.core.schema import Domain, IntegerDomain, NumberDomain
 from discreet.engine.base import Held, PaidReader
 from discreet.kernel.trees.nodes import Unfit
 from discreet.release.desk import Desk
-from discreet.synth.budget import funds_of
-from discreet.synth.encoding.outline import RangeToLearn, scan_of
+from discreet.synth.budget import synth_budget
+from discreet.synth.encoding.column_treatment import RangeToLearn, scan_of
 from discreet.synth.measure.learned_ranges import first_look, narrowed
-from discreet.synth.measure.learned_types import LookWords, paid_look
+from discreet.synth.measure.learned_types import LookLabels, paid_look
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import straight
@@ -58,20 +58,20 @@ def learn_bounds(
     sealed = [seal_codes(scan, desk.engine, [first_look(item)]) for item in items]
     if any(codes.source.dataset != dataset for codes in sealed):
         raise Unfit("a read of other people than are charged")
-    funds = funds_of(epsilon, Delta(Fraction(0)), region=EVERYONE)
+    budget = synth_budget(epsilon, Delta(Fraction(0)), region=EVERYONE)
     asked = f"{epsilon} {', '.join(item.name for item in items)}"
-    words = LookWords("ranges", asked, asked, f"ranges of the numbers of {name}")
+    words = LookLabels("ranges", asked, asked, f"ranges of the numbers of {name}")
     share = Fraction(1, max(len(items), 1))
 
     def look(reader: PaidReader, _held: Held) -> dict[str, list[str]]:
         seen = {}
         for item, codes in zip(items, sealed, strict=True):
             counter = straight(reader, codes)
-            door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, desk.rng)
-            seen[item.name] = _seen(item, door.measure([(0,)], share=share)[0])
+            marginals = PrivateMarginals(counter, codes.shape, budget.whole, codes.unit, desk.rng)
+            seen[item.name] = _seen(item, marginals.measure([(0,)], share=share)[0])
         return {name: ends for name, ends in seen.items() if ends}
 
-    stored = paid_look(table, desk, funds.quote, words, look)
+    stored = paid_look(table, desk, budget.quote, words, look)
     return {
         item.name: _domain(item, *map(Fraction, stored[item.name]))
         for item in items

@@ -17,8 +17,8 @@ from discreet.noise.laws import GaussianLaw
 from discreet.noise.rng import Rng
 from discreet.noise.threshold import keep_groups, threshold_for
 from discreet.plan.ir import Scan
+from discreet.synth.encoding.column_treatment import Outline, RangeToLearn, WordsToLearn
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp, shape_of
-from discreet.synth.encoding.outline import Outline, RangeToLearn, WordsToLearn
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.measure import learned_stems
 from discreet.synth.measure.learned_ranges import first_look, merged, narrowed
@@ -53,42 +53,44 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class LearningContext:
     """What learning works with: paid rows, and what was paid for it."""
 
     engine: Engine
     reader: PaidReader
-    purse: MarginalBudget
+    budget: MarginalBudget
     threshold_delta: Fraction
     source: SealedSource
     rng: Rng
 
 
-def learn(outline: Outline, means: Means, step: Step, *, stems: bool = False) -> Learned:
+def learn(
+    outline: Outline, context: LearningContext, step: Step, *, stems: bool = False
+) -> Learned:
     """Return the encoding of a table, learning what the catalog does not declare.
 
     `stems`: codes that are too rare alone are kept by how they begin (learned_stems).
 
-    Guarantee: all that is learned costs together at most `means.purse`, and fails with probability
-        at most `means.threshold_delta`: each column has an equal part of the purse; a range spends
+    Guarantee: all that is learned costs together at most `context.budget`, and fails with probability
+        at most `context.threshold_delta`: each column has an equal part of the budget; a range spends
         half of its part on each of two noisy histograms (docs/notes/0021), words spend theirs on
         thresholded counts, or three quarters of it, and a twelfth on each of three histograms of
         stems (docs/notes/0062). Everything else is public or arithmetic on noisy values.
     """
     ranges, words = outline.ranges, outline.words
-    part = means.purse.part(Fraction(1, max(len(ranges) + len(words), 1)))
+    part = context.budget.part(Fraction(1, max(len(ranges) + len(words), 1)))
     found: dict[str, Coded | None] = {}
-    learner = _Learner(outline.scan, means)
+    learner = _Learner(outline.scan, context)
     if ranges:
         step("learning where numbers and days lie")
         found |= learner.ranges(ranges, part.part(Fraction(len(ranges), 2)))
     for item in words:
         step(f"learning the common values of {item.name}")
-        purse = part.part(1 - learned_stems.SHARE * stems)
-        column = learner.words(item, purse, means.threshold_delta / len(words))
+        budget = part.part(1 - learned_stems.SHARE * stems)
+        column = learner.words(item, budget, context.threshold_delta / len(words))
         if stems:
-            purse = part.part(learned_stems.SHARE / learned_stems.LENGTHS)
-            column = learner.stems(item, column, purse)
+            budget = part.part(learned_stems.SHARE / learned_stems.LENGTHS)
+            column = learner.stems(item, column, budget)
         found[item.name] = column
     lost = tuple(
         f"Column '{name}' was left out: the budget is too small to learn its values."
@@ -114,35 +116,37 @@ class _Learner:
     """The columns of one table, learned one after the other; `events` is what that has cost so far."""
 
     scan: Scan
-    means: Means
+    context: LearningContext
     events: list[PrivacyEvent] = field(default_factory=list)
 
     def ranges(
-        self, items: Sequence[RangeToLearn], purse: MarginalBudget
+        self, items: Sequence[RangeToLearn], budget: MarginalBudget
     ) -> dict[str, Coded | None]:
-        """Return each column with its bins; `purse` is spent twice, once for each histogram."""
-        first = self._histograms([first_look(item) for item in items], purse)
+        """Return each column with its bins; `budget` is spent twice, once for each histogram."""
+        first = self._histograms([first_look(item) for item in items], budget)
         found = {item.name: narrowed(item, first[item.name]) for item in items}
         close = [c for c in found.values() if c is not None and c.edges is not None]
         if close:
             # A column without gaps still counts them here: rows are dropped by nobody's other column.
             counted = [replace(column, missing=True) for column in close]
-            second = self._histograms(counted, purse)
+            second = self._histograms(counted, budget)
             found |= {column.name: merged(column, second[column.name]) for column in close}
         return found
 
-    def _histograms(self, columns: Sequence[Coded], purse: MarginalBudget) -> dict[str, Measured]:
-        engine = self.means.engine
+    def _histograms(self, columns: Sequence[Coded], budget: MarginalBudget) -> dict[str, Measured]:
+        engine = self.context.engine
         counter = _EachColumn(
-            [seal_codes(self.scan, engine, [each]) for each in columns], self.means
+            [seal_codes(self.scan, engine, [each]) for each in columns], self.context
         )
-        door = PrivateMarginals(counter, shape_of(columns), purse, counter.unit, self.means.rng)
+        marginals = PrivateMarginals(
+            counter, shape_of(columns), budget, counter.unit, self.context.rng
+        )
         wanted = [(i,) for i in range(len(columns))]
-        measured = door.measure(wanted, share=Fraction(1))
-        self.events.extend(door.events)
+        measured = marginals.measure(wanted, share=Fraction(1))
+        self.events.extend(marginals.events)
         return {column.name: item for column, item in zip(columns, measured, strict=True)}
 
-    def words(self, item: WordsToLearn, purse: MarginalBudget, risk: Fraction) -> Coded | None:
+    def words(self, item: WordsToLearn, budget: MarginalBudget, risk: Fraction) -> Coded | None:
         """Return the column with the values that enough units have, None where there are none.
 
         Guarantee: `Failing(Gaussian, risk)`: a unit moves the numbers of distinct units of at most
@@ -150,16 +154,16 @@ class _Learner:
             has appears with probability at most `risk`, over all of them. Which texts there are at
             all is seen by nobody.
         """
-        if not purse.concentrated:
+        if not budget.concentrated:
             raise InternalError("words are learned with delta only")
-        read = seal_words(self.scan, self.means.engine, item.name)
-        self.means.source.check(read.source)
+        read = seal_words(self.scan, self.context.engine, item.name)
+        self.context.source.check(read.source)
         moved = Fraction(read.groups)  # groups that move by one: the squared L2 distance as well
-        sigma_squared = moved / (2 * purse.amount)
+        sigma_squared = moved / (2 * budget.amount)
         noise = GaussianLaw.of(sigma_squared)
         threshold = threshold_for(noise, risk, max_groups=read.groups)
-        values, units = _words(read, self.means)
-        shown = keep_groups(units, noise, threshold, rng=self.means.rng)
+        values, units = _words(read, self.context)
+        shown = keep_groups(units, noise, threshold, rng=self.context.rng)
         self.events.append(Failing(Gaussian(sigma_squared, moved), risk))
         noisy = shown.noisy[shown.keep]
         kept = [word for word, keep in zip(values, shown.keep.tolist(), strict=True) if keep]
@@ -168,11 +172,11 @@ class _Learner:
         return Coded(item.name, CategoryDomain(tuple(words)), missing=True) if words else None
 
     def stems(
-        self, item: WordsToLearn, column: Coded | None, purse: MarginalBudget
+        self, item: WordsToLearn, column: Coded | None, budget: MarginalBudget
     ) -> Coded | None:
         """Return the column with stems beside its whole values, where it holds codes.
 
-        Guarantee: three noisy histograms of whole values and stems at most, `purse` each; a text
+        Guarantee: three noisy histograms of whole values and stems at most, `budget` each; a text
             counts in one cell. The stems of the first are public, those of the others follow from
             its noise.
         """
@@ -185,7 +189,7 @@ class _Learner:
             if not wanted:
                 break
             counted = learned_stems.with_stems(item.name, words, wanted)
-            measured = self._histograms([counted], purse)[item.name]
+            measured = self._histograms([counted], budget)[item.name]
             levels.append(learned_stems.seen_level(wanted, counted, measured))
         kept = learned_stems.stems_of_codes(levels)
         return learned_stems.with_stems(item.name, words, kept) if kept else column
@@ -194,11 +198,11 @@ class _Learner:
 class _EachColumn:
     """Counts single columns straight from the rows, each by a statement that reads it alone."""
 
-    def __init__(self, columns: Sequence[SealedCodes], means: Means) -> None:
+    def __init__(self, columns: Sequence[SealedCodes], context: LearningContext) -> None:
         for codes in columns:
-            means.source.check(codes.source)
+            context.source.check(codes.source)
         self._columns = columns
-        self._means = means
+        self._context = context
 
     @property
     def unit(self) -> Unit:
@@ -207,14 +211,14 @@ class _EachColumn:
 
     def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:
         """Return the exact counts of single columns."""
-        reader = self._means.reader
+        reader = self._context.reader
         codes = [self._columns[column] for (column,) in wanted]
         return [straight(reader, each).marginals([(0,)])[0] for each in codes]
 
 
-def _words(read: SealedWords, means: Means) -> tuple[list[str], list[int]]:
+def _words(read: SealedWords, context: LearningContext) -> tuple[list[str], list[int]]:
     """Return every text of a column and how many units have it, in the order of the texts."""
-    table = open_exact(require_paid(means.reader).run(read.sql, seconds=PATIENCE))
+    table = open_exact(require_paid(context.reader).run(read.sql, seconds=PATIENCE))
     counts = table.column("n").cast(pa.int64()).to_pylist()
     pairs = sorted(zip(table.column("v").to_pylist(), counts, strict=True))
     return [value for value, _ in pairs], [count for _, count in pairs]

@@ -17,8 +17,8 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
 from discreet.noise.laws import LaplaceLaw
+from discreet.synth.encoding.column_treatment import RangeToLearn
 from discreet.synth.encoding.columns import BINS, MOST_SINGLE, Coded, Ordered, day_domain
-from discreet.synth.encoding.outline import RangeToLearn
 from discreet.synth.measure.private_marginals import Measured
 
 OCTAVE = 8

@@ -34,9 +34,9 @@ from discreet.ledger.once.charging import Charge
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import funds_of
+from discreet.synth.budget import synth_budget
+from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.outline import scan_of
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.singles import agreed_total
@@ -57,7 +57,7 @@ KINDS: Mapping[Storage, FiniteDomain] = {
 
 
 @dataclass(frozen=True, slots=True)
-class LookWords:
+class LookLabels:
     """What a paid look is called: its kind, what tells one from another, what is asked, and for people."""
 
     kind: str
@@ -70,7 +70,7 @@ def paid_look(
     table: str,
     desk: Desk,
     quote: Quote,
-    words: LookWords,
+    words: LookLabels,
     look: Callable[[PaidReader, Held], Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return what `look` finds in a bare table, charged before it looks; the same again is free.
@@ -111,15 +111,15 @@ def learn_types(table: str, desk: Desk, *, epsilon: Epsilon, delta: Delta) -> di
     dataset, _, name = table.rpartition(".")
     found = desk.catalog.table(name, dataset)
     names = [c.name for c in found.columns if isinstance(c.domain, TextDomain) and not c.hidden]
-    funds = funds_of(epsilon, delta, region=EVERYONE)
-    words = LookWords(
+    budget = synth_budget(epsilon, delta, region=EVERYONE)
+    words = LookLabels(
         "types", f"{epsilon}", f"{epsilon} {delta}", f"types of the columns of {name}"
     )
 
     def look(reader: PaidReader, held: Held) -> dict[str, str]:
-        purse = funds.purse.part(Fraction(1, len(KINDS) * max(len(names), 1)))
+        part = budget.whole.part(Fraction(1, len(KINDS) * max(len(names), 1)))
         reads = {
-            kind: _counted(table, names, domain, desk, (purse, reader, held))
+            kind: _counted(table, names, domain, desk, (part, reader, held))
             for kind, domain in KINDS.items()
         }
         rows = agreed_total([each for counts in reads.values() for each in counts.values()])
@@ -129,7 +129,7 @@ def learn_types(table: str, desk: Desk, *, epsilon: Epsilon, delta: Delta) -> di
         }
         return {name: _chosen(rows, read).value for name, read in counted.items()}
 
-    stored = paid_look(table, desk, funds.quote, words, look)
+    stored = paid_look(table, desk, budget.quote, words, look)
     return {name: Storage(kind) for name, kind in stored.items()}
 
 
@@ -144,7 +144,7 @@ def _counted(
 
     The rows are held anew, read as the domain; those that are not the charged ones are refused.
     """
-    purse, charged, before = means
+    budget, charged, before = means
     catalog = _declared_as(desk.catalog, table, names, domain)
     scan = scan_of(catalog, table)
     found = {}
@@ -155,8 +155,8 @@ def _counted(
         for name in names:
             codes = seal_codes(scan, desk.engine, [Coded(name, domain, (0,), missing=True)])
             counter = straight(reader, codes)
-            door = PrivateMarginals(counter, codes.shape, purse, codes.unit, desk.rng)
-            found[name] = door.measure([(0,)], share=Fraction(1))[0]
+            marginals = PrivateMarginals(counter, codes.shape, budget, codes.unit, desk.rng)
+            found[name] = marginals.measure([(0,)], share=Fraction(1))[0]
     return found
 
 

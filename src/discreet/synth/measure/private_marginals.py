@@ -1,4 +1,4 @@
-"""The one door between a method and the private rows: noisy marginals and paid choices."""
+"""Private marginals: noisy marginals and paid choices, the only way from a method to the rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.synth.encoding.shape import Columns, Counts, Merges, Shape, merge_
 
 
 class Counter(Protocol):
-    """Exact marginals of the private rows. Only the door and the scores it is given hold one."""
+    """Exact marginals of the private rows. Only `PrivateMarginals` and the scores it is given hold one."""
 
     def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:
         """Return the exact counts of several marginals, each in the shape of its columns."""
@@ -58,7 +58,7 @@ class MarginalBudget:
 
     @property
     def event(self) -> PrivacyEvent:
-        """Return the event that is priced and charged before the door opens."""
+        """Return the event that is priced and charged before anything is measured."""
         return Concentrated(self.amount) if self.concentrated else Pure(self.amount)
 
     def part(self, share: Fraction) -> MarginalBudget:
@@ -99,7 +99,7 @@ class PrivateMarginals:
 
     `measured` lists every noisy table that passed, in order: for the report.
 
-    Guarantee: all that passes is together rho-zCDP (or epsilon-DP) for `purse.amount`, in whatever
+    Guarantee: all that passes is together rho-zCDP (or epsilon-DP) for `budget.amount`, in whatever
         order and however adaptively it is asked, because the shares never add up to more than 1 and
         each step is calibrated to its share: Gaussian noise of l2^2 / (2 rho), Laplace noise of
         l1 / epsilon, the exponential mechanism at sqrt(8 rho) (bounded range, epsilon^2/8-zCDP) or
@@ -109,10 +109,10 @@ class PrivateMarginals:
     """
 
     def __init__(
-        self, counter: Counter, shape: Shape, purse: MarginalBudget, unit: Unit, rng: Rng
+        self, counter: Counter, shape: Shape, budget: MarginalBudget, unit: Unit, rng: Rng
     ) -> None:
         self.shape = shape
-        self.purse = purse
+        self.budget = budget
         self.unit = unit
         self._counter = counter
         self._rng = rng
@@ -127,7 +127,7 @@ class PrivateMarginals:
 
     def law(self, share: Fraction) -> NoiseLaw:
         """Return the noise that a marginal gets for a share; reads nothing."""
-        return self.purse.part(share).law(l1=self.unit.l1, l2_squared=self.unit.l2_squared)
+        return self.budget.part(share).law(l1=self.unit.l1, l2_squared=self.unit.l2_squared)
 
     def measure(
         self, wanted: Sequence[Columns], *, share: Fraction, merged: Merges | None = None
@@ -168,8 +168,8 @@ class PrivateMarginals:
     def _scored(self, scores: Scores, share: Fraction, count: int) -> tuple[Integers, Fraction]:
         """Return the scores, and the epsilon of each of `count` draws that together use `share`."""
         self._take(share)
-        amount = share * self.purse.amount / count
-        epsilon = sqrt_lower(8 * amount) if self.purse.concentrated else amount
+        amount = share * self.budget.amount / count
+        epsilon = sqrt_lower(8 * amount) if self.budget.concentrated else amount
         found = np.asarray(scores(self._counter))
         if found.dtype.kind not in "iu":
             raise InternalError("scores must be whole numbers: no floating point in the noise path")

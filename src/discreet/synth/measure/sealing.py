@@ -1,6 +1,6 @@
 """The private reads of a synthesis, each judged by the kernel: only what is sealed here may run.
 
-Nothing that this room says about rows of a unit, sizes or neighbours is believed: the kernel reads it
+Nothing that this package says about rows of a unit, sizes or neighbours is believed: the kernel reads it
 off the SQL (docs/notes/0039-sealed-codes.md).
 """
 
@@ -15,7 +15,7 @@ from discreet.core.unit import Neighbours
 from discreet.engine.base import Engine
 from discreet.kernel.codes import codes_of
 from discreet.kernel.derive.scans import CatalogScans, Reaching, dataset_of, region_of
-from discreet.kernel.seal import Asked, Draft, parse, sealed
+from discreet.kernel.seal import Draft, MeasureDraft, parse, sealed
 from discreet.kernel.sensitivity import Kind
 from discreet.kernel.trees.nodes import Unfit
 from discreet.plan.ir import Scan
@@ -84,7 +84,7 @@ def seal_words(scan: Scan, engine: Engine, name: str) -> SealedWords:
     scans = scans_of(scan, engine)
     tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
     kind = Kind.ROWS if scan.unit is None else Kind.UNITS
-    read = sealed(Draft(sql, {"n": Asked(kind, (0,))}), tree, scans)
+    read = sealed(Draft(sql, {"n": MeasureDraft(kind, (0,))}), tree, scans)
     once = read.facts.person or read.stability.max_rows == 1
     if read.facts.keys != 1 or len(read.facts.outputs) != 1 or not once:
         raise Unfit("texts that are not counted by units")

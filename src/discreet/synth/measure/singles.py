@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.synth.encoding.shape import Groups, Merges, Shape
+from discreet.synth.encoding.shape import CodeGroups, Merges, Shape
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 
 RARE = 3
@@ -50,10 +50,12 @@ def by_root(share: Fraction, cells: Sequence[int]) -> list[Fraction]:
     return [share * weight / whole for weight in weights]
 
 
-def measure_singles(door: PrivateMarginals, *, share: Fraction) -> Singles:
+def measure_singles(marginals: PrivateMarginals, *, share: Fraction) -> Singles:
     """Return the one-way marginals of all columns for a share, split by the columns' sizes."""
-    parts = by_root(share, door.shape.sizes)
-    return settle([door.measure([(column,)], share=part)[0] for column, part in enumerate(parts)])
+    parts = by_root(share, marginals.shape.sizes)
+    return settle(
+        [marginals.measure([(column,)], share=part)[0] for column, part in enumerate(parts)]
+    )
 
 
 def settle(measured: Sequence[Measured]) -> Singles:
@@ -81,7 +83,7 @@ def rare_groups(singles: Singles) -> Merges:
     Post-processing of noisy counts. A pair with a rare code would be noise alone, and there are
     many of them; together they are one cell that is worth measuring.
     """
-    found: dict[int, Groups] = {}
+    found: dict[int, CodeGroups] = {}
     for column, counts in enumerate(singles.counts):
         rare = counts < RARE * singles.deviation(column)
         if rare.sum() >= 2 and not rare.all():

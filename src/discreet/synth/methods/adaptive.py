@@ -1,4 +1,4 @@
-"""Select, measure, estimate: marginals of a declared workload, chosen where the model is worst."""
+"""AIM (select, measure, estimate): marginals of a declared workload, chosen where the model is worst."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress, silent
-from discreet.synth.encoding.shape import Columns, Counts, Groups, Merges, merge_counts
+from discreet.synth.encoding.shape import CodeGroups, Columns, Counts, Merges, merge_counts
 from discreet.synth.fitting.beliefs import Beliefs
 from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
-from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
+from discreet.synth.fitting.entropy import Evidence, LogPotentials, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, drawing_cells, junction_tree, widened
 from discreet.synth.measure.agreement import chance_beyond
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
@@ -28,7 +28,7 @@ from discreet.synth.measure.singles import (
 from discreet.synth.methods.given_rows import GivenRows
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.layered import Layered, layered
-from discreet.synth.workload import Wanted, closed, find_workload
+from discreet.synth.workload import WorkloadSpec, closed, find_workload
 
 SINGLES = Fraction(2, 5)
 CHOICE = Fraction(3, 20)
@@ -56,9 +56,9 @@ CELLS = 1 << 16
 
 
 def fit(
-    door: PrivateMarginals,
+    marginals: PrivateMarginals,
     *,
-    workload: Wanted | None = None,
+    workload: WorkloadSpec | None = None,
     rounds: int | None = None,
     cells: int = CELLS,
     progress: Progress = silent,
@@ -79,11 +79,11 @@ def fit(
         on public sizes and noisy counts. (docs/notes/0022)
     """
     check_whole("adaptive", cells=cells, rounds=1 if rounds is None else rounds)
-    candidates = closed(find_workload(door.shape, workload))
-    return _fitted(door, candidates, rounds, cells, progress=progress)
+    candidates = closed(find_workload(marginals.shape, workload))
+    return _fitted(marginals, candidates, rounds, cells, progress=progress)
 
 
-def fit_given(door: PrivateMarginals, given: GivenRows, *, before: Columns = ()) -> Layered:
+def fit_given(marginals: PrivateMarginals, given: GivenRows, *, before: Columns = ()) -> Layered:
     """Return a model of columns beside others that are known row by row.
 
     Of those nothing is measured, and only marginals that join them to others are candidates.
@@ -94,13 +94,13 @@ def fit_given(door: PrivateMarginals, given: GivenRows, *, before: Columns = ())
     """
     known = set(given.columns)
     candidates = [
-        each for each in closed(find_workload(door.shape, None)) if not set(each) <= known
+        each for each in closed(find_workload(marginals.shape, None)) if not set(each) <= known
     ]
-    return _fitted(door, candidates, None, CELLS, given=given, before=before)
+    return _fitted(marginals, candidates, None, CELLS, given=given, before=before)
 
 
 def _fitted(
-    door: PrivateMarginals,
+    marginals: PrivateMarginals,
     candidates: list[Columns],
     rounds: int | None,
     cells: int,
@@ -110,15 +110,15 @@ def _fitted(
     progress: Progress = silent,
 ) -> Layered:
     progress(0, 1, "counting columns")
-    singles = _singles(door, given, SINGLES if candidates else Fraction(1))
-    turns = min(rounds or _rounds(door, singles.total), len(candidates))
+    singles = _singles(marginals, given, SINGLES if candidates else Fraction(1))
+    turns = min(rounds or _rounds(marginals, singles.total), len(candidates))
     share = (1 - SINGLES) / turns if turns else Fraction(0)
-    noise = math.sqrt(door.law(share * (1 - CHOICE)).variance) if turns else 1.0
-    ends = seen_ends(singles, door.shape.ordered)
-    state = _begin(singles, coarsen(singles, noise, ends, door.shape.gaps), ends, cells)
+    noise = math.sqrt(marginals.law(share * (1 - CHOICE)).variance) if turns else 1.0
+    ends = seen_ends(singles, marginals.shape.ordered)
+    state = _begin(singles, coarsen(singles, noise, ends, marginals.shape.gaps), ends, cells)
     if given is not None:
         state.know(given, before)
-    contest = _Contest(door, candidates, state.merges)
+    contest = _Contest(marginals, candidates, state.merges)
     for turn in range(turns):
         progress(turn + 1, turns + 1, "choosing and counting marginals")
         chosen = contest.choose(state, share)
@@ -131,34 +131,36 @@ def _fitted(
         if not state.believe_more():
             break
     progress(turns + 1, turns + 1, "done")
-    rows = [state.total * state.beliefs.marginal((column,)) for column in range(door.shape.width)]
+    rows = [
+        state.total * state.beliefs.marginal((column,)) for column in range(marginals.shape.width)
+    ]
     inside = within(singles, state.groups, rows, ends)
-    return layered(door.shape, state.total, state.groups, inside, state.everything)
+    return layered(marginals.shape, state.total, state.groups, inside, state.everything)
 
 
-def _singles(door: PrivateMarginals, given: GivenRows | None, share: Fraction) -> Singles:
+def _singles(marginals: PrivateMarginals, given: GivenRows | None, share: Fraction) -> Singles:
     """Return the one-way marginals: measured, or known where the column is given."""
     if given is None:
-        return measure_singles(door, share=share)
-    parts = by_root(share, [door.shape.sizes[column] for column in given.own])
+        return measure_singles(marginals, share=share)
+    parts = by_root(share, [marginals.shape.sizes[column] for column in given.own])
     own = {
-        column: door.measure([(column,)], share=part)[0]
+        column: marginals.measure([(column,)], share=part)[0]
         for column, part in zip(given.own, parts, strict=True)
     }
     total = agreed_total(own.values())
-    law = door.law(share / max(len(own), 1))
+    law = marginals.law(share / max(len(own), 1))
     known = {column: given.single(column, total, law) for column in given.columns}
-    return settle([(own | known)[column] for column in range(door.shape.width)])
+    return settle([(own | known)[column] for column in range(marginals.shape.width)])
 
 
-def _rounds(door: PrivateMarginals, total: float) -> int:
+def _rounds(marginals: PrivateMarginals, total: float) -> int:
     """Return how many marginals can be told from noise: more with more rows or more budget.
 
     From ten times the noise of a single measurement on, every order of magnitude is worth a
     marginal for every second column. A function of the shape and the noisy total.
     """
-    ratio = total / math.sqrt(door.law(Fraction(1)).variance)
-    return max(1, math.ceil(door.shape.width * (math.log10(max(ratio, 1.0)) - 1) / 2))
+    ratio = total / math.sqrt(marginals.law(Fraction(1)).variance)
+    return max(1, math.ceil(marginals.shape.width * (math.log10(max(ratio, 1.0)) - 1) / 2))
 
 
 def _due(turn: int, turns: int) -> bool:
@@ -171,12 +173,12 @@ class _State:
     """What is known so far; all of it noisy, so nothing here is private."""
 
     total: float
-    groups: tuple[Groups, ...]
+    groups: tuple[CodeGroups, ...]
     cells: int
     tree: JunctionTree
-    base: Parts
+    base: LogPotentials
     evidence: dict[Columns, Evidence]
-    parts: Parts = field(default_factory=dict)
+    parts: LogPotentials = field(default_factory=dict)
     fresh: set[Columns] = field(default_factory=set)  # learned, but not yet part of the estimate
     given: Columns = ()
 
@@ -185,7 +187,7 @@ class _State:
 
     @property
     def merges(self) -> Merges:
-        """Return the groups in the form the door takes: of columns that have fewer than codes."""
+        """Return the groups in the form that `measure` takes: of columns that have fewer than codes."""
         return {
             column: groups
             for column, groups in enumerate(self.groups)
@@ -193,7 +195,7 @@ class _State:
         }
 
     @property
-    def everything(self) -> Parts:
+    def everything(self) -> LogPotentials:
         """Return all log-potentials, those of the base included."""
         found = dict(self.base)
         for columns, part in self.parts.items():
@@ -266,7 +268,7 @@ class _State:
         self.fresh.clear()
 
 
-def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int) -> _State:
+def _begin(singles: Singles, groups: tuple[CodeGroups, ...], ends: Ends, cells: int) -> _State:
     """Return independent columns, each with its noisy one-way marginal by group."""
     sizes = tuple(int(each.max()) + 1 for each in groups)
     base: dict[Columns, Floats] = {}
@@ -287,9 +289,9 @@ class _Contest:
     """The candidates, and their exact counts by group once they have been asked for."""
 
     def __init__(
-        self, door: PrivateMarginals, candidates: Sequence[Columns], merges: Merges
+        self, marginals: PrivateMarginals, candidates: Sequence[Columns], merges: Merges
     ) -> None:
-        self._door = door
+        self._marginals = marginals
         self._candidates = candidates
         self._merges = merges
         self._exact: dict[Columns, Counts] = {}
@@ -308,7 +310,7 @@ class _Contest:
         open_ones = open_ones or [min(self._candidates, key=state.tree.cells_with)]
         if len(open_ones) == 1:
             return open_ones[0]
-        law = self._door.law(share * (1 - CHOICE))
+        law = self._marginals.law(share * (1 - CHOICE))
 
         def scores(counter: Counter) -> Integers:
             # For one row added or removed, one cell of the exact counts moves by 1 and nothing
@@ -320,12 +322,12 @@ class _Contest:
                 self._gaps[columns] = int(np.abs(exact - guess).sum()) - noise
             return np.array([self._gaps[columns] for columns in open_ones], dtype=np.int64)
 
-        return open_ones[self._door.choose(scores, sensitivity=1, share=share * CHOICE)]
+        return open_ones[self._marginals.choose(scores, sensitivity=1, share=share * CHOICE)]
 
     def measure(self, columns: Columns, share: Fraction) -> Measured:
         """Return the noisy counts of the chosen marginal."""
         part = share * (1 - CHOICE)
-        return self._door.measure([columns], share=part, merged=self._merges)[0]
+        return self._marginals.measure([columns], share=part, merged=self._merges)[0]
 
     def _read(self, counter: Counter, wanted: Sequence[Columns]) -> list[Counts]:
         fresh = [columns for columns in wanted if columns not in self._exact]

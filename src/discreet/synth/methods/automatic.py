@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.core.progress import Progress, silent
-from discreet.synth.measure.part_door import PartDoor
+from discreet.synth.measure.partial_marginals import PartialMarginals
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.measure.singles import agreed_total
 from discreet.synth.methods import adaptive, independent
 from discreet.synth.models.model import Model
-from discreet.synth.workload import Wanted
+from discreet.synth.workload import WorkloadSpec
 
 COUNT = Fraction(1, 50)
 """The part of the budget that counts the rows, which nothing else may say for free."""
@@ -25,48 +25,51 @@ Fixed on the tables that benchmarks/synth_data.py calls TUNED; docs/benchmarks.m
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """Which method was taken, why, and the door with the rest of the budget."""
+    """Which method was taken, why, and the private marginals with the rest of the budget."""
 
     name: str
     words: str
-    door: PartDoor
+    marginals: PartialMarginals
 
 
-def pick(door: PrivateMarginals) -> Pick:
+def pick(marginals: PrivateMarginals) -> Pick:
     """Return the method for a table: by public sizes, the price and a noisy number of rows.
 
     The rows are counted by the column of fewest codes, so that little noise adds up.
 
     Guarantee: a share of 1/50; the rule reads public sizes and that noisy table. The rest of the
-        budget, 49/50, is the door's that is handed on.
+        budget, 49/50, is that of the marginals that are handed on.
     """
-    column = min(range(door.shape.width), key=lambda i: door.shape.sizes[i])
-    rows = agreed_total(door.measure([(column,)], share=COUNT))
+    column = min(range(marginals.shape.width), key=lambda i: marginals.shape.sizes[i])
+    rows = agreed_total(marginals.measure([(column,)], share=COUNT))
     # Without a ratio: at a very high price there is no noise that a float could tell.
-    few = rows < FEW * math.sqrt(door.law(Fraction(1)).variance)
+    few = rows < FEW * math.sqrt(marginals.law(Fraction(1)).variance)
     name = "independent" if few else "adaptive"
     why = "too few" if name == "independent" else "enough"
     words = (
         f"auto took '{name}': about {rows:,.0f} rows are {why} at this price to see how columns "
         "hang together."
     )
-    return Pick(name, words, PartDoor(door, 1 - COUNT))
+    return Pick(name, words, PartialMarginals(marginals, 1 - COUNT))
 
 
 def fit(
-    door: PrivateMarginals, *, workload: Wanted | None = None, progress: Progress = silent
+    marginals: PrivateMarginals,
+    *,
+    workload: WorkloadSpec | None = None,
+    progress: Progress = silent,
 ) -> Model:
     """Return the model of the method that `pick` takes.
 
     Guarantee: that of `pick`, and of the method with 49/50 of the budget.
     """
-    return fit_picked(pick(door), workload=workload, progress=progress)
+    return fit_picked(pick(marginals), workload=workload, progress=progress)
 
 
 def fit_picked(
-    picked: Pick, *, workload: Wanted | None = None, progress: Progress = silent
+    picked: Pick, *, workload: WorkloadSpec | None = None, progress: Progress = silent
 ) -> Model:
     """Return the model of a method that was taken."""
     if picked.name == "independent":
-        return independent.fit(picked.door, progress=progress)
-    return adaptive.fit(picked.door, workload=workload, progress=progress)
+        return independent.fit(picked.marginals, progress=progress)
+    return adaptive.fit(picked.marginals, workload=workload, progress=progress)

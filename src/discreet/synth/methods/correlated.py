@@ -1,4 +1,4 @@
-"""PrivBayes: each column given a few earlier ones."""
+"""PrivBayes, a Bayesian network: each column given a few earlier ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TableRoom:
 
 
 def fit(
-    door: PrivateMarginals,
+    marginals: PrivateMarginals,
     *,
     parents: int | None = None,
     theta: int | float = THETA,
@@ -76,14 +76,18 @@ def fit(
             f"The correlated method takes 1 to {MOST_PARENTS} parents and a theta above 0.",
             hint="Leave them out to have them follow from the sizes of the table.",
         )
-    progress(0, door.shape.width + 1, "counting columns")
+    progress(0, marginals.shape.width + 1, "counting columns")
     # A single column has no pairs: then all goes to its counts.
-    singles = measure_singles(door, share=SINGLES if door.shape.width > 1 else Fraction(1))
+    singles = measure_singles(
+        marginals, share=SINGLES if marginals.shape.width > 1 else Fraction(1)
+    )
     merges = rare_groups(singles)
-    sizes = merged_sizes(door.shape, merges)
-    most = _most_cells(door, singles, theta)
+    sizes = merged_sizes(marginals.shape, merges)
+    most = _most_cells(marginals, singles, theta)
     limit = _default_parents(sizes, most) if parents is None else parents
-    families = _grow(door, singles, merges, TableRoom(door.shape, sizes, limit, most), progress)
+    families = _grow(
+        marginals, singles, merges, TableRoom(marginals.shape, sizes, limit, most), progress
+    )
     shares = by_root(
         TABLES, [prod(sizes[column] for column in family) for family in families if family[:-1]]
     )
@@ -92,16 +96,16 @@ def fit(
         wanted = tuple(sorted(family))
         measured = None
         if family[:-1]:
-            (measured,) = door.measure([wanted], share=shares.pop(0), merged=merges)
+            (measured,) = marginals.measure([wanted], share=shares.pop(0), merged=merges)
         links.append(ModelLink(family[-1], family[:-1], measured))
-    network = infer(door.shape, singles, merges, links)
-    progress(door.shape.width + 1, door.shape.width + 1, "done")
+    network = infer(marginals.shape, singles, merges, links)
+    progress(marginals.shape.width + 1, marginals.shape.width + 1, "done")
     return network
 
 
-def _most_cells(door: PrivateMarginals, singles: Singles, theta: float) -> float:
+def _most_cells(marginals: PrivateMarginals, singles: Singles, theta: float) -> float:
     """Return the most cells of a table whose average count is theta times its noise."""
-    law = door.law(TABLES / door.shape.width)
+    law = marginals.law(TABLES / marginals.shape.width)
     return singles.total / (theta * math.sqrt(law.variance))
 
 
@@ -113,10 +117,14 @@ def _default_parents(sizes: Sequence[int], most: float) -> int:
 
 
 def _grow(
-    door: PrivateMarginals, singles: Singles, merges: Merges, room: TableRoom, progress: Progress
+    marginals: PrivateMarginals,
+    singles: Singles,
+    merges: Merges,
+    room: TableRoom,
+    progress: Progress,
 ) -> list[Columns]:
     """Return the families, parents first and the column last, in the order they were chosen."""
-    width = door.shape.width
+    width = marginals.shape.width
     if width == 1:
         return [(0,)]
     scores = FamilyScores(singles, merges)
@@ -126,7 +134,7 @@ def _grow(
         candidates = list(_candidates(families, room))
         if not candidates:
             break
-        chosen = door.choose(
+        chosen = marginals.choose(
             lambda counter, among=candidates: scores.of(counter, among),  # type: ignore[misc]  # a default binds the loop's value
             sensitivity=1,
             share=CHOICES / (width - 1),

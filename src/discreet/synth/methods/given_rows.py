@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.noise.laws import NoiseLaw
-from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, merge_counts
+from discreet.synth.encoding.shape import CodeGroups, Codes, Columns, Shape, merge_counts
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Measured
 
@@ -58,7 +58,7 @@ class GivenRows:
                 part = {c: part[one] if p == old else p for c, p in part.items()}
         return found
 
-    def potential(self, pair: Columns, groups: Sequence[Groups]) -> Floats:
+    def potential(self, pair: Columns, groups: Sequence[CodeGroups]) -> Floats:
         """Return how much likelier than by chance two known columns' groups meet, as logarithms.
 
         Half a row is added to each cell: the logarithm of nothing could never come back.

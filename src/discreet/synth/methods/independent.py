@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.shape import Groups, Shape
+from discreet.synth.encoding.shape import CodeGroups, Shape
 from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
 from discreet.synth.measure.implied import whole
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
@@ -27,7 +27,7 @@ class Split(StrEnum):
 
 
 def fit(
-    door: PrivateMarginals,
+    marginals: PrivateMarginals,
     *,
     bins: int | None = None,
     split: str = Split.ROOT,
@@ -40,28 +40,28 @@ def fit(
     DataSynthesizer: at most 20 bars, each of neighbouring codes that are made up evenly again, and
     epsilon/d for each of d columns.
 
-    Guarantee: one marginal of each column through the door; their shares add up to 1.
+    Guarantee: one private marginal of each column; their shares add up to 1.
     """
     if split not in tuple(Split) or (bins is not None and bins < 1):
         raise InvalidInput(
             "The independent method splits by 'root' or 'equal' and needs at least one bin.",
             hint='The published method is bins=20, split="equal".',
         )
-    sizes = door.shape.sizes
+    sizes = marginals.shape.sizes
     bars = [_bars(size, bins) for size in sizes]
     weights = [1] * len(sizes) if split == Split.EQUAL else [int(each.max()) + 1 for each in bars]
     measured = []
     for column, share in enumerate(by_root(Fraction(1), weights)):
         progress(column, len(sizes), "counting columns")
         merged = {} if bins is None else {column: bars[column]}
-        measured += door.measure([(column,)], share=share, merged=merged)
+        measured += marginals.measure([(column,)], share=share, merged=merged)
     singles = settle(measured)
     if bins is None:
-        laws = list(smooth(singles, door.shape.ordered, door.shape.gaps))
+        laws = list(smooth(singles, marginals.shape.ordered, marginals.shape.gaps))
     else:
         laws = [_evenly(singles.counts[column], bars[column]) for column in range(len(sizes))]
     progress(len(sizes), len(sizes), "done")
-    return _network(door.shape, singles.total, laws)
+    return _network(marginals.shape, singles.total, laws)
 
 
 def smooth(
@@ -86,16 +86,18 @@ def smooth(
     )
 
 
-def single_tables(door: PrivateMarginals, measured: Sequence[Measured]) -> tuple[Measured, ...]:
+def single_tables(
+    marginals: PrivateMarginals, measured: Sequence[Measured]
+) -> tuple[Measured, ...]:
     """Return one table for each column: measured already, or with what is left of the budget.
 
-    Guarantee: at most the share that the door has left; which columns lack a table is noisy or public.
+    Guarantee: at most the share that is left; which columns lack a table is noisy or public.
     """
-    by_code = whole(measured, door.shape)
+    by_code = whole(measured, marginals.shape)
     have = {each.columns[0]: each for each in by_code if len(each.columns) == 1}
-    lacking = [column for column in range(door.shape.width) if column not in have]
-    if lacking and door.left > 0:
-        found = door.measure([(column,) for column in lacking], share=door.left)
+    lacking = [column for column in range(marginals.shape.width) if column not in have]
+    if lacking and marginals.left > 0:
+        found = marginals.measure([(column,) for column in lacking], share=marginals.left)
         have |= {each.columns[0]: each for each in found}
     return tuple(have[column] for column in sorted(have))
 
@@ -139,13 +141,13 @@ def _network(shape: Shape, total: float, laws: Sequence[Floats]) -> Network:
     return Network(shape, total, nodes)
 
 
-def _bars(size: int, bins: int | None) -> Groups:
+def _bars(size: int, bins: int | None) -> CodeGroups:
     """Return the bar of each code: equally many neighbours each, or every code by itself."""
     codes = np.arange(size, dtype=np.int64)
     return codes if bins is None or size <= bins else codes * bins // size
 
 
-def _evenly(counts: Floats, bars: Groups) -> Floats:
+def _evenly(counts: Floats, bars: CodeGroups) -> Floats:
     """Return the chance of each code: its bar's, shared evenly among the bar's codes."""
     chances: Floats = (counts / counts.sum() / np.bincount(bars))[bars]
     return chances

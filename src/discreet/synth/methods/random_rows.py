@@ -9,15 +9,16 @@ from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.models.conditional_chain import Network, Node
 
 
-def fit(door: PrivateMarginals, *, rows: int = 1, progress: Progress = silent) -> Network:
-    """Return uniform, independent columns. Asks the door for nothing, so it costs nothing.
+def fit(marginals: PrivateMarginals, *, rows: int = 1, progress: Progress = silent) -> Network:
+    """Return uniform, independent columns. Measures nothing, so it costs nothing.
 
     `rows` is what the model says about the number of rows, since nothing was counted.
 
     Guarantee: the model is a function of the public shape alone.
     """
     nodes = tuple(
-        Node(column, (), np.full(size, 1 / size)) for column, size in enumerate(door.shape.sizes)
+        Node(column, (), np.full(size, 1 / size))
+        for column, size in enumerate(marginals.shape.sizes)
     )
     progress(1, 1, "no data was read")
-    return Network(door.shape, float(rows), nodes)
+    return Network(marginals.shape, float(rows), nodes)

@@ -16,11 +16,11 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.core.machine.extras import needs
 from discreet.core.progress import Progress, silent
-from discreet.synth.encoding.shape import Columns, Groups, Shape
+from discreet.synth.encoding.shape import CodeGroups, Columns, Shape
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.mixture import Mixture, mixture, shares_of
-from discreet.synth.workload import Wanted, find_workload
+from discreet.synth.workload import WorkloadSpec, find_workload
 
 TOTAL = Fraction(1, 100)
 """Share for the number of rows, which turns counts into shares of all rows."""
@@ -32,9 +32,9 @@ RATE = 0.1
 
 
 def fit(
-    door: PrivateMarginals,
+    marginals: PrivateMarginals,
     *,
-    workload: Wanted | None = None,
+    workload: WorkloadSpec | None = None,
     rounds: int = 10,
     queries: int = 20,
     relaxed_rows: int = 1000,
@@ -52,29 +52,29 @@ def fit(
 
     Guarantee: 1/100 for the number of rows; of the rest rho each of the T * K cells gets rho / (2TK)
         to be chosen and rho / (2TK) to be counted. A score moves by at most 1 for a row. All noise
-        comes through the door. (docs/notes/0023)
+        is that of `marginals`. (docs/notes/0023)
     """
     check_whole("rap", rounds=rounds, queries=queries, relaxed_rows=relaxed_rows, steps=steps)
-    marginals = find_workload(door.shape, workload)
-    relaxed = _relaxed(door.shape, relaxed_rows)
+    wanted = find_workload(marginals.shape, workload)
+    relaxed = _relaxed(marginals.shape, relaxed_rows)
     progress(0, rounds + 1, "counting rows")
-    total = max(float(door.measure([()], share=TOTAL)[0].values), 1.0)
+    total = max(float(marginals.measure([()], share=TOTAL)[0].values), 1.0)
     if rounds == 1:
         progress(1, 2, "counting all marginals")
-        measured = door.measure(marginals, share=1 - TOTAL)
+        measured = marginals.measure(wanted, share=1 - TOTAL)
         shares = [each.values / total for each in measured]
-        relaxed.fit_marginals(marginals, shares, steps=steps, rate=RATE)
+        relaxed.fit_marginals(wanted, shares, steps=steps, rate=RATE)
     else:
-        cells = _Cells.of(door.shape, marginals)
-        asked = _Asked(door.shape, cells, min(rounds * queries, cells.many), total)
-        contest = _Contest(door, cells)
+        cells = _Cells.of(marginals.shape, wanted)
+        asked = _Asked(marginals.shape, cells, min(rounds * queries, cells.many), total)
+        contest = _Contest(marginals, cells)
         for turn in range(rounds):
             progress(turn + 1, rounds + 1, "choosing and counting cells")
             chosen = contest.choose(relaxed.blocks(), asked, queries, (1 - TOTAL) / rounds)
             asked.learn(contest.measure(chosen, (1 - TOTAL) / rounds))
             relaxed.fit_cells(asked.codes, asked.shares, asked.counted, steps=steps, rate=RATE)
     progress(rounds + 1, rounds + 1, "done")
-    return mixture(door.shape, total, relaxed.blocks())
+    return mixture(marginals.shape, total, relaxed.blocks())
 
 
 def _relaxed(shape: Shape, rows: int) -> Any:
@@ -143,8 +143,8 @@ class _Asked:
 class _Contest:
     """The cells to choose from, and their exact counts once they have been asked for."""
 
-    def __init__(self, door: PrivateMarginals, cells: _Cells) -> None:
-        self._door = door
+    def __init__(self, marginals: PrivateMarginals, cells: _Cells) -> None:
+        self._marginals = marginals
         self._cells = cells
         self._exact: Integers | None = None
 
@@ -169,7 +169,9 @@ class _Contest:
             found: Integers = np.abs(self._read(counter) - guess)[candidates]
             return found
 
-        drawn = self._door.choose_several(scores, count=count, sensitivity=1, share=share * CHOICE)
+        drawn = self._marginals.choose_several(
+            scores, count=count, sensitivity=1, share=share * CHOICE
+        )
         chosen = [int(candidates[place]) for place in drawn]
         asked.open[chosen] = False
         return chosen
@@ -184,7 +186,7 @@ class _Contest:
             sizes = self._cells.shape.of(columns)
             merged = {c: _alone(code, n) for c, code, n in zip(columns, codes, sizes, strict=True)}
             part = share * (1 - CHOICE) / len(chosen)
-            found.append((codes, self._door.measure([columns], share=part, merged=merged)[0]))
+            found.append((codes, self._marginals.measure([columns], share=part, merged=merged)[0]))
         return found
 
     def _read(self, counter: Counter) -> Integers:
@@ -194,7 +196,7 @@ class _Contest:
         return self._exact
 
 
-def _alone(code: int, size: int) -> Groups:
+def _alone(code: int, size: int) -> CodeGroups:
     """Return two groups of a column's codes: the others, and this one."""
     if size == 1:
         return np.zeros(1, dtype=np.int64)

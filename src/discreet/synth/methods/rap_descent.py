@@ -1,4 +1,4 @@
-"""Gradient descent on relaxed rows, in JAX: the only file of this room that imports it.
+"""Gradient descent on relaxed rows, in JAX: the only file of this package that imports it.
 
 No key of JAX makes noise: the one key here says where the descent begins, and no guarantee hangs
 on that. The same code runs on processors and accelerators.

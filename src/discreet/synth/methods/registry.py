@@ -12,14 +12,14 @@ from importlib.util import find_spec
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.core.requests.asked import one_of
+from discreet.core.requests.request_fields import one_of
 from discreet.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from discreet.synth.models.model import Model
 
 Fit: TypeAlias = "Callable[..., Model]"
-"""fit(door, *, progress, <options>): all it learns about the rows comes through the door."""
+"""fit(marginals, *, progress, <options>): all it learns about the rows comes through `marginals`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Pairs of columns along a tree: the quickest method that keeps dependence."""
+"""Pairs of columns along a maximum spanning tree: the quickest method that keeps dependence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_CELLS = 1 << 20
 """Tables of more cells than this are never looked at: 8 MB each."""
 
 
-def fit(door: PrivateMarginals, *, progress: Progress = silent) -> Network:
+def fit(marginals: PrivateMarginals, *, progress: Progress = silent) -> Network:
     """Return a model in which each column depends on one other, along the strongest pairs.
 
     Maximum-spanning-tree marginals [McKenna, Miklau and Sheldon 2021], rare codes counted together
@@ -44,28 +44,30 @@ def fit(door: PrivateMarginals, *, progress: Progress = silent) -> Network:
 
     Guarantee: shares of 2/5, 1/10 and 1/2; scores move by at most 1 for a row (dependence.py).
     """
-    steps = door.shape.width + 1
+    steps = marginals.shape.width + 1
     progress(0, steps, "counting columns")
     # A single column has no pairs: then all goes to its counts.
-    singles = measure_singles(door, share=SINGLES if door.shape.width > 1 else Fraction(1))
+    singles = measure_singles(
+        marginals, share=SINGLES if marginals.shape.width > 1 else Fraction(1)
+    )
     merges = rare_groups(singles)
     progress(1, steps, "choosing pairs of columns")
     edges = choose_tree(
-        door,
+        marginals,
         singles,
         merges,
         share=CHOICES,
         progress=lambda done, _of, what: progress(done, steps, what),
     )
     progress(steps - 1, steps, "counting pairs of columns")
-    sizes = merged_sizes(door.shape, merges)
+    sizes = merged_sizes(marginals.shape, merges)
     shares = by_root(PAIRS, [sizes[first] * sizes[second] for first, second in edges])
     measured = [
-        door.measure([edge], share=share, merged=merges)[0]
+        marginals.measure([edge], share=share, merged=merges)[0]
         for edge, share in zip(edges, shares, strict=True)
     ]
     links = _links(singles, measured)
-    network = infer(door.shape, singles, merges, links)
+    network = infer(marginals.shape, singles, merges, links)
     progress(steps, steps, "done")
     return network
 
@@ -76,22 +78,27 @@ def pairs_of(shape: Shape) -> list[Columns]:
 
 
 def choose_tree(
-    door: PrivateMarginals, singles: Singles, merges: Merges, *, share: Fraction, progress: Progress
+    marginals: PrivateMarginals,
+    singles: Singles,
+    merges: Merges,
+    *,
+    share: Fraction,
+    progress: Progress,
 ) -> list[Columns]:
     """Return the edges of a spanning tree, or of a forest where tables would be too large.
 
     Kruskal's way: the strongest pair that still joins two parts, width - 1 times at the most. How
     often depends on which pairs fit, which is public.
     """
-    pairs = pairs_of(door.shape)
+    pairs = pairs_of(marginals.shape)
     # The law of the column whose counts are surer; the other's come from the rows.
     families = [tuple(sorted(pair, key=singles.unsure, reverse=True)) for pair in pairs]
     scores = FamilyScores(singles, merges)
-    part = list(range(door.shape.width))
-    most = max(door.shape.width - 1, 1)
+    part = list(range(marginals.shape.width))
+    most = max(marginals.shape.width - 1, 1)
     edges: list[Columns] = []
     while open_pairs := [family for family in families if part[family[0]] != part[family[1]]]:
-        chosen = door.choose(
+        chosen = marginals.choose(
             lambda counter, among=open_pairs: scores.of(counter, among),  # type: ignore[misc]  # a default binds the loop's value
             sensitivity=1,
             share=share / most,

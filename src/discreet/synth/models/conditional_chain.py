@@ -1,4 +1,4 @@
-"""A chain of conditional tables: the model of the methods random, independent, tree and correlated."""
+"""A chain of conditional tables (a Bayesian network): the model of the methods random, independent, tree and correlated."""
 
 from __future__ import annotations
 

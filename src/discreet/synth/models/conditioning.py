@@ -1,4 +1,4 @@
-"""A chain of conditional tables: its marginals, and the same chain under a condition."""
+"""A chain of conditional tables: its marginals by variable elimination, and the same chain under a condition."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.synth.encoding.shape import Columns, Groups, Merges, Shape
+from discreet.synth.encoding.shape import CodeGroups, Columns, Merges, Shape
 from discreet.synth.fitting.likely_table import fit_table
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.singles import Singles, agreed_total, onto_simplex
@@ -66,7 +66,7 @@ def infer(shape: Shape, singles: Singles, merges: Merges, links: Sequence[ModelL
 
 
 def _margin(
-    column: int, single: Measured, tables: Sequence[Measured], groups: Groups, total: float
+    column: int, single: Measured, tables: Sequence[Measured], groups: CodeGroups, total: float
 ) -> Floats:
     """Return the counts of a column's groups that all measurements of it agree on."""
     members = np.bincount(groups)
@@ -121,7 +121,7 @@ def _chances(table: Floats, margin: Floats) -> Floats:
     return found
 
 
-def _inside(single: Measured, groups: Groups, margin: Floats) -> Floats:
+def _inside(single: Measured, groups: CodeGroups, margin: Floats) -> Floats:
     """Return, for each code, its part of its group: what its own noisy count still says."""
     parts = np.ones(groups.size)
     for group in np.flatnonzero(np.bincount(groups) > 1):

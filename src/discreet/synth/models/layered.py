@@ -11,9 +11,9 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.shape import Codes, Columns, Groups, Shape, joint_codes
+from discreet.synth.encoding.shape import CodeGroups, Codes, Columns, Shape, joint_codes
 from discreet.synth.fitting.beliefs import Beliefs, no_chance, spread
-from discreet.synth.fitting.entropy import Parts, believe
+from discreet.synth.fitting.entropy import LogPotentials, believe
 from discreet.synth.fitting.junction import drawing_order, junction_tree
 from discreet.synth.models.model import Allowed, Dice, head_json, read_head
 from discreet.synth.models.systematic import draw_codes
@@ -28,9 +28,9 @@ class Layered:
 
     shape: Shape
     total: float
-    groups: tuple[Groups, ...]
+    groups: tuple[CodeGroups, ...]
     within: tuple[Floats, ...]
-    parts: Parts
+    parts: LogPotentials
     beliefs: Beliefs
 
     def marginal(self, columns: Columns) -> Floats:
@@ -145,9 +145,9 @@ def _laws(model: Layered, families: list[Columns]) -> list[Floats]:
 def layered(
     shape: Shape,
     total: float,
-    groups: tuple[Groups, ...],
+    groups: tuple[CodeGroups, ...],
     within: tuple[Floats, ...],
-    parts: Parts,
+    parts: LogPotentials,
 ) -> Layered:
     """Return the model of some log-potentials over groups."""
     sizes = tuple(int(each.max()) + 1 for each in groups)
@@ -182,7 +182,7 @@ def _read(data: Mapping[str, Any]) -> Layered:
     return layered(shape, total, groups, chances, _read_parts(data["parts"], sizes))
 
 
-def _read_parts(items: Any, sizes: tuple[int, ...]) -> Parts:
+def _read_parts(items: Any, sizes: tuple[int, ...]) -> LogPotentials:
     parts: dict[Columns, Floats] = {(column,): np.zeros(size) for column, size in enumerate(sizes)}
     for item in items:
         columns = tuple(int(column) for column in item["columns"])
@@ -196,7 +196,7 @@ def _read_parts(items: Any, sizes: tuple[int, ...]) -> Parts:
     return parts
 
 
-def _whole_groups(groups: Groups) -> bool:
+def _whole_groups(groups: CodeGroups) -> bool:
     """Return whether groups are numbered 0, 1, ... without a gap."""
     return bool(groups.size and groups.min() == 0 and np.unique(groups).size == groups.max() + 1)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from discreet.core.proof.permit import Permit
 from discreet.ledger.ledger import Ledger
-from discreet.report import Document, Section, Words
+from discreet.report import Document, Paragraph, Section
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Counter
 from discreet.synth.report.quality import compare
@@ -61,7 +61,7 @@ def owner_report(
         f"{len(subject.codes):,} made-up rows by the method '{subject.method}', {subject.price}",
         WARNING,
         (
-            Section("Before you read on", (Words(UNPAID, warning=True),)),
+            Section("Before you read on", (Paragraph(UNPAID, warning=True),)),
             support_section(found, note),
             histogram_section(found, SIDES),
             dependence_section(found, SIDES),

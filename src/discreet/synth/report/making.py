@@ -12,7 +12,7 @@ from discreet.noise.rng import Rng, SystemRng
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold
 from discreet.report import Document
-from discreet.synth.encoding.outline import scan_of
+from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.measure.sealing import seal_codes
@@ -56,13 +56,15 @@ def subject_of(saved: Saved, rows: SyntheticRows, notices: tuple[str, ...] = ())
 def _refit(facts: Any, shape: Shape) -> Refit:
     """Return the same method with the same budget, for rehearsals on synthetic rows."""
     method = find_method(str(facts["method"]))
-    purse = MarginalBudget(Fraction(facts["purse"]["amount"]), bool(facts["purse"]["concentrated"]))
+    budget = MarginalBudget(
+        Fraction(facts["purse"]["amount"]), bool(facts["purse"]["concentrated"])
+    )
     unit = Unit(int(facts["unit"]["rows"]), bool(facts["unit"]["replaced"]))
     options = dict(facts["options"])
     rng: Rng = SystemRng()
 
     def refit(counter: Counter) -> Model:
-        return method.fit(PrivateMarginals(counter, shape, purse, unit, rng), **options)
+        return method.fit(PrivateMarginals(counter, shape, budget, unit, rng), **options)
 
     return refit
 

@@ -6,12 +6,12 @@ from math import comb
 
 import numpy as np
 
-from discreet.report import Block, Document, Grid, Section, Words
+from discreet.report import Document, DocumentBlock, Grid, Paragraph, Section
 from discreet.synth.measure.implied import Implied, implied, too_small, whole
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.methods.registry import is_slow
-from discreet.synth.report.quality import Lens, Quality, compare, dependence
+from discreet.synth.report.quality import ComparisonView, Quality, compare, dependence
 from discreet.synth.report.quality_marginals import shares
 from discreet.synth.report.quality_sections import (
     COLUMNS,
@@ -76,7 +76,7 @@ def publishable_report(
         sections += [error_section(found, REHEARSED)]
         sections += [model_section(found, SIDES), tail_section(found, SIDES)]
     elif subject.refit is not None:
-        sections.append(Section("Error of tables", (Words(NOT_REHEARSED),)))
+        sections.append(Section("Error of tables", (Paragraph(NOT_REHEARSED),)))
     return Document(
         f"Synthetic copy of {subject.table}",
         f"{len(subject.codes):,} made-up rows by the method '{subject.method}', {subject.price}",
@@ -85,7 +85,7 @@ def publishable_report(
     )
 
 
-def rehearse(subject: Subject, lens: Lens) -> Quality | None:
+def rehearse(subject: Subject, lens: ComparisonView) -> Quality | None:
     """Return the quality of a second synthesis, of the synthetic rows; None without `refit`.
 
     The same method, budget and number of rows, with fresh noise. What it loses of the synthetic
@@ -110,9 +110,9 @@ def work(subject: Subject) -> int:
     return comb(subject.encoding.shape.width, 2) * min(subject.rows, MOST_ROWS)
 
 
-def _opening(subject: Subject, lens: Lens) -> Section:
-    blocks: list[Block] = [
-        Words(
+def _opening(subject: Subject, lens: ComparisonView) -> Section:
+    blocks: list[DocumentBlock] = [
+        Paragraph(
             f"No row of this table is a row of a person. It was drawn from a model of "
             f"{lens.shape.width} columns that was fitted to {len(subject.measured):,} noisy "
             f"tables; the real table has about {subject.rows:,} rows. What it cost: "
@@ -121,16 +121,16 @@ def _opening(subject: Subject, lens: Lens) -> Section:
     ]
     warning = too_small(subject.measured, subject.rows)
     if warning is not None and warning not in subject.notices:
-        blocks.append(Words(warning, warning=True))
+        blocks.append(Paragraph(warning, warning=True))
     if not subject.measured:
         blocks.append(
-            Words("No data was used: every value is as likely as any other.", warning=True)
+            Paragraph("No data was used: every value is as likely as any other.", warning=True)
         )
-    blocks += [Words(notice, warning=True) for notice in subject.notices]
+    blocks += [Paragraph(notice, warning=True) for notice in subject.notices]
     return Section("What this is", tuple(blocks))
 
 
-def _coverage(subject: Subject, lens: Lens) -> dict[int, tuple[int, int]]:
+def _coverage(subject: Subject, lens: ComparisonView) -> dict[int, tuple[int, int]]:
     """Return how many of the compared tables of 1, 2 and 3 columns lie inside a measured one."""
     seen = [frozenset(each.columns) for each in subject.measured]
     scope = lens.scope
@@ -141,7 +141,7 @@ def _coverage(subject: Subject, lens: Lens) -> dict[int, tuple[int, int]]:
 
 
 def _columns(
-    lens: Lens, synthetic: MemoryCounter, measured: list[Measured], subject: Subject
+    lens: ComparisonView, synthetic: MemoryCounter, measured: list[Measured], subject: Subject
 ) -> Section:
     best: dict[int, Measured] = {}
     for each in measured:
@@ -149,7 +149,7 @@ def _columns(
             kept = best.get(each.columns[0])
             if kept is None or each.variance < kept.variance:
                 best[each.columns[0]] = each
-    figures: list[Block] = []
+    figures: list[DocumentBlock] = []
     for i, counts in enumerate(synthetic.marginals(lens.scope.ones)[:COLUMNS]):
         name, labels = lens.shape.names[i], lens.labels[i]
         found = best.get(i)
@@ -164,7 +164,7 @@ def _columns(
     return Section("Columns side by side", tuple(figures))
 
 
-def _dependence(lens: Lens, synthetic: MemoryCounter) -> Section:
+def _dependence(lens: ComparisonView, synthetic: MemoryCounter) -> Section:
     found = dependence(synthetic, lens)
     words = (
         "Cramér's V in the synthetic rows: 0 where two columns are independent, 1 where one gives "
@@ -172,18 +172,18 @@ def _dependence(lens: Lens, synthetic: MemoryCounter) -> Section:
     )
     return Section(
         "Which columns hang together",
-        (Words(words), dependence_map("synthetic", found, lens.shape.names)),
+        (Paragraph(words), dependence_map("synthetic", found, lens.shape.names)),
     )
 
 
 def _measured(
-    lens: Lens, synthetic: MemoryCounter, measured: list[Measured], subject: Subject
+    lens: ComparisonView, synthetic: MemoryCounter, measured: list[Measured], subject: Subject
 ) -> Section:
     found = [implied(each, synthetic, subject.rows, len(subject.codes)) for each in measured]
     merged = len(subject.measured) - len(measured)
     rows = [_line(each, lens) for each in sorted(found, key=lambda each: -each.bound)]
-    blocks: list[Block] = [
-        Words(
+    blocks: list[DocumentBlock] = [
+        Paragraph(
             "Each line is one measurement, with noise of a known law. From the law follows how far "
             "the synthetic table can be from the real one, without looking."
         ),
@@ -197,12 +197,12 @@ def _measured(
         ),
     ]
     if len(rows) > ROWS:
-        blocks.append(Words(f"{len(rows) - ROWS} further tables have smaller limits."))
+        blocks.append(Paragraph(f"{len(rows) - ROWS} further tables have smaller limits."))
     if merged:
-        blocks.append(Words(f"{merged} tables were measured with rare values put together."))
+        blocks.append(Paragraph(f"{merged} tables were measured with rare values put together."))
     return Section("What was measured", tuple(blocks))
 
 
-def _line(each: Implied, lens: Lens) -> tuple[str, int, int, float, float, float]:
+def _line(each: Implied, lens: ComparisonView) -> tuple[str, int, int, float, float, float]:
     names = ", ".join(lens.shape.names[i] for i in each.columns) or "all rows"
     return names, each.cells, each.half_width, each.noise, each.fit, each.bound

@@ -16,8 +16,8 @@ from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.measure.private_marginals import Counter
 from discreet.synth.report.quality_marginals import (
-    Apart,
     MarginalGroups,
+    TableDistance,
     apart,
     cramers_v,
     groups,
@@ -41,7 +41,7 @@ GIVEN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Lens:
+class ComparisonView:
     """How to look at a table: which marginals, what codes mean, which column is to be predicted."""
 
     shape: Shape
@@ -81,10 +81,10 @@ class Prediction:
 class Quality:
     """All measures of one comparison."""
 
-    lens: Lens
-    ones: tuple[Apart, ...]
-    pairs: tuple[Apart, ...]
-    triples: tuple[Apart, ...]
+    lens: ComparisonView
+    ones: tuple[TableDistance, ...]
+    pairs: tuple[TableDistance, ...]
+    triples: tuple[TableDistance, ...]
     histograms: tuple[tuple[Floats, Floats], ...]
     dependence: tuple[Floats, Floats]
     groups: tuple[MarginalGroups, ...]
@@ -93,7 +93,7 @@ class Quality:
     prediction: Prediction | None
 
 
-def compare(first: Counter, second: Counter, lens: Lens) -> Quality:
+def compare(first: Counter, second: Counter, lens: ComparisonView) -> Quality:
     """Return how far `second` lies from `first`, by every measure."""
     scope = lens.scope
     one, two = _Tables(first, scope), _Tables(second, scope)
@@ -118,7 +118,7 @@ def compare(first: Counter, second: Counter, lens: Lens) -> Quality:
     )
 
 
-def dependence(counter: Counter, lens: Lens) -> Floats:
+def dependence(counter: Counter, lens: ComparisonView) -> Floats:
     """Return Cramér's V of the pairs of one data set; NaN where a pair is not looked at."""
     return _dependence(
         _Tables(counter, ComparisonScope((), lens.scope.pairs, ())), lens.scope, lens.shape
@@ -147,7 +147,7 @@ def _dependence(table: _Tables, scope: ComparisonScope, shape: Shape) -> Floats:
     return found
 
 
-def _target(lens: Lens) -> int | None:
+def _target(lens: ComparisonView) -> int | None:
     """Return the column to predict: the given one, or the last with a short list of values.
 
     By public facts alone: a column picked by the data would change from one comparison to the next.
@@ -158,13 +158,15 @@ def _target(lens: Lens) -> int | None:
     return short[-1] if short else None
 
 
-def _closest(column: int, lens: Lens, strength: Floats) -> list[int]:
+def _closest(column: int, lens: ComparisonView, strength: Floats) -> list[int]:
     """Return the other columns by how strongly they hang on this one; the reader's data decide."""
     known = [i for i in range(lens.shape.width) if np.isfinite(strength[column, i])]
     return sorted(known, key=lambda i: -float(strength[column, i]))
 
 
-def _coefficients(one: _Tables, two: _Tables, lens: Lens, strength: Floats) -> Coefficients | None:
+def _coefficients(
+    one: _Tables, two: _Tables, lens: ComparisonView, strength: Floats
+) -> Coefficients | None:
     numbers = [i for i, centres in enumerate(lens.centres) if centres is not None]
     if not numbers:
         return None
@@ -189,7 +191,7 @@ def _coefficients(one: _Tables, two: _Tables, lens: Lens, strength: Floats) -> C
 
 
 def _prediction(
-    one: _Tables, two: _Tables, lens: Lens, strength: Floats, target: int
+    one: _Tables, two: _Tables, lens: ComparisonView, strength: Floats, target: int
 ) -> Prediction | None:
     given = _fitting(lens.shape, target, _closest(target, lens, strength))
     if not given:

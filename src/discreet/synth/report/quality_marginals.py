@@ -16,7 +16,7 @@ EDGES = (0.1, 0.01, 0.001)
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class TableDistance:
     """The distance of one table: total variation, and the largest difference of a share."""
 
     columns: Columns
@@ -45,10 +45,10 @@ def shares(counts: npt.NDArray[np.generic]) -> Floats:
     return found / total if total > 0 else np.full(found.shape, 1 / max(found.size, 1))
 
 
-def apart(columns: Columns, first: Floats, second: Floats) -> Apart:
+def apart(columns: Columns, first: Floats, second: Floats) -> TableDistance:
     """Return how far two tables of shares lie apart."""
     difference = np.abs(first - second)
-    return Apart(columns, float(difference.sum() / 2), float(difference.max(initial=0.0)))
+    return TableDistance(columns, float(difference.sum() / 2), float(difference.max(initial=0.0)))
 
 
 def cramers_v(counts: npt.NDArray[np.generic]) -> float:

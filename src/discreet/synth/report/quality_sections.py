@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.report import Block, Figure, Grid, Section, Words, bars, heat, pairs
+from discreet.report import DocumentBlock, Figure, Grid, Paragraph, Section, bars, heat, pairs
 from discreet.synth.report.quality import Coefficients, Prediction, Quality
-from discreet.synth.report.quality_marginals import Apart
+from discreet.synth.report.quality_marginals import TableDistance
 from discreet.synth.report.verdicts import BADLY, supports
 
 COLUMNS = 30
@@ -50,7 +50,7 @@ def support_section(
         "0.05, accuracy by 1%; roughly: at most 10%, 25%, 0.15, 5%."
         + ("" if measured is None else f" {AT_BEST}"),
     )
-    return Section("What it supports, and by how much", (Words(note), grid))
+    return Section("What it supports, and by how much", (Paragraph(note), grid))
 
 
 def histogram_section(quality: Quality, names: tuple[str, str]) -> Section:
@@ -119,7 +119,7 @@ def dependence_section(quality: Quality, names: tuple[str, str]) -> Section:
     names_of = quality.lens.shape.names
     less = f"{names[1]} minus {names[0]}"
     blocks = (
-        Words(words),
+        Paragraph(words),
         dependence_map(names[0], first, names_of),
         dependence_map(names[1], second, names_of),
         dependence_map(
@@ -170,10 +170,10 @@ def error_section(quality: Quality, note: str) -> Section:
     )
     figure = Figure("", spec, "Mean error of tables; the rules span 5% to 95% of them.")
     worst = _worst([*quality.pairs, *quality.triples], quality.lens.shape.names)
-    return Section("Error of tables", (Words(note), figure, grid, worst))
+    return Section("Error of tables", (Paragraph(note), figure, grid, worst))
 
 
-def _worst(found: Sequence[Apart], names: Sequence[str]) -> Grid:
+def _worst(found: Sequence[TableDistance], names: Sequence[str]) -> Grid:
     order = sorted(found, key=lambda each: -each.tvd)[:10]
     rows = [(", ".join(names[i] for i in each.columns), each.tvd, each.worst) for each in order]
     return Grid.of(
@@ -183,13 +183,15 @@ def _worst(found: Sequence[Apart], names: Sequence[str]) -> Grid:
 
 def model_section(quality: Quality, names: tuple[str, str]) -> Section:
     """Return regression coefficients and the accuracy of a classifier."""
-    blocks: list[Block] = []
+    blocks: list[DocumentBlock] = []
     if quality.coefficients is not None:
         blocks += [_regression(quality.coefficients, names)]
     if quality.prediction is not None:
         blocks += [_prediction(quality.prediction, names)]
     if not blocks:
-        blocks.append(Words("There is no column of numbers and none with a short list of values."))
+        blocks.append(
+            Paragraph("There is no column of numbers and none with a short list of values.")
+        )
     return Section("What models learn from it", tuple(blocks))
 
 

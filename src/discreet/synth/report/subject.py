@@ -21,7 +21,7 @@ from discreet.synth.encoding.columns import Coded, Encoding, day_domain
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.private_marginals import Counter, Measured
 from discreet.synth.models.model import Model
-from discreet.synth.report.quality import Lens
+from discreet.synth.report.quality import ComparisonView
 from discreet.synth.report.quality_scope import ComparisonScope
 
 Refit: TypeAlias = Callable[[Counter], Model]
@@ -51,10 +51,10 @@ class Subject:
         """Return how many real rows there are about: the model's estimate, at least 1."""
         return max(1, round(self.model.total))
 
-    def lens(self, target: str | None = None) -> Lens:
+    def lens(self, target: str | None = None) -> ComparisonView:
         """Return how reports look at this table; `target` is the column that a model predicts."""
         columns, shape = self.encoding.coded, self.encoding.shape
-        return Lens(
+        return ComparisonView(
             shape,
             ComparisonScope.of(shape, self.rows),
             tuple(labels_of(column) for column in columns),

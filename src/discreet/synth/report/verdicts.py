@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 
 from discreet.synth.report.quality import Quality
-from discreet.synth.report.quality_marginals import Apart
+from discreet.synth.report.quality_marginals import TableDistance
 
 WELL, ROUGHLY, BADLY = "well", "roughly", "badly"
 
@@ -92,7 +92,7 @@ def supports(quality: Quality) -> tuple[Supported, ...]:
     return tuple(found)
 
 
-def _tables(kind: str, found: Sequence[Apart], ways: int) -> Supported:
+def _tables(kind: str, found: Sequence[TableDistance], ways: int) -> Supported:
     distances = [each.tvd for each in found]
     typical = float(np.mean(distances)) if distances else float("nan")
     worst = max(distances, default=float("nan"))

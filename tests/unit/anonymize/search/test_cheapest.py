@@ -3,7 +3,7 @@ import math
 import pytest
 
 from discreet.anonymize.search.cheapest import search
-from discreet.anonymize.search.evaluate import Assigned, Look
+from discreet.anonymize.search.evaluate import Assigned, NodeResult
 from discreet.errors import InvalidInput
 
 
@@ -19,7 +19,7 @@ class Mountain:
         self.asked.append(levels)
         allowed = sum(levels) >= self.least
         cost = self.cost(levels) if allowed else math.inf
-        return Look(levels, allowed, not allowed, cost, float(sum(levels)), cost, 0, 1)
+        return NodeResult(levels, allowed, not allowed, cost, float(sum(levels)), cost, 0, 1)
 
     def assign(self, levels) -> Assigned:
         raise NotImplementedError
@@ -73,7 +73,7 @@ class Valley(Mountain):
         self.asked.append(tuple(levels))
         allowed = sum(levels) == self.least
         cost = self.cost(levels) if allowed else math.inf
-        return Look(tuple(levels), allowed, False, cost, 0.0, cost, 0, 1)
+        return NodeResult(tuple(levels), allowed, False, cost, 0.0, cost, 0, 1)
 
 
 def test_without_time_nothing_is_claimed_about_what_is_allowed():

@@ -12,7 +12,7 @@ from discreet.attack.counts.reconstruction import (
     noise_sweep,
 )
 from discreet.attack.counts.reconstruction_solve import subset_queries, sums
-from discreet.attack.curator import people_exhibit, subsets_exhibit
+from discreet.attack.curator import people_table, subsets_table
 from discreet.noise.bars.binomial import lower_limit
 from discreet.report.svg import to_svg
 
@@ -69,8 +69,8 @@ def test_private_sums_come_in_the_order_of_the_queries():
     secret = balanced(32, rng)
     queries = subset_queries(32, 40, rng)
     tables = {
-        "people": people_exhibit(secret, "person"),
-        "subsets": subsets_exhibit(queries, "person"),
+        "people": people_table(secret, "person"),
+        "subsets": subsets_table(queries, "person"),
     }
     values, answer = answered(tables, SUBSET_SUMS, "1000")
     assert values.tolist() == sums(queries, secret).tolist()

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.attack.files import OwnPeople
 from discreet.attack.inversion.dose_model import plain_model
-from discreet.attack.inversion.guess import Common, inverted, without_model
+from discreet.attack.inversion.guess import HiddenValueRates, inverted, without_model
 from discreet.attack.inversion.inversion import ATTACK
 from discreet.attack.inversion.patients import ROOT, town_patients, with_root
 from discreet.errors import InvalidInput
@@ -35,7 +35,7 @@ def test_a_model_asked_for_every_value_says_what_it_says_of_such_patients(patien
 def test_the_plain_model_gives_genotypes_away_and_a_wild_error_gives_nothing(patients):
     """1,500 patients: the gain of eight points has a spread of about one."""
     model = plain_model(patients)
-    common = Common.of(patients.rows, ("vkorc1", "cyp2c9"), "race")
+    common = HiddenValueRates.of(patients.rows, ("vkorc1", "cyp2c9"), "race")
     blind = without_model(common, patients.rows)
     seen = inverted(model, 0.8, common, patients.rows)
     assert seen.mean() > blind.mean() + 0.04
@@ -44,9 +44,9 @@ def test_the_plain_model_gives_genotypes_away_and_a_wild_error_gives_nothing(pat
 
 
 def test_common_knowledge_without_groups_and_of_unknown_ones(patients):
-    common = Common.of(patients.rows, ("vkorc1",), "")
+    common = HiddenValueRates.of(patients.rows, ("vkorc1",), "")
     assert common.of_people(patients.rows).std(axis=0).max() < 1e-12
-    by_race = Common.of(patients.rows, ("vkorc1",), "race")
+    by_race = HiddenValueRates.of(patients.rows, ("vkorc1",), "race")
     stranger = patients.rows.slice(0, 1)
     place = stranger.column_names.index("race")
     elsewhere = stranger.set_column(place, "race", pa.array(["Martian"]))

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discreet.attack.curator import staged
+from discreet.attack.curator import temporary_town
 from discreet.attack.linkage.join import PersonLinks
 from discreet.attack.linkage.town import (
     Hospital,
@@ -20,7 +20,7 @@ from discreet.errors import InvalidInput
 @pytest.fixture(scope="module")
 def town():
     dice = np.random.default_rng(0)
-    with staged(3_000, tables=("people", "visits", "voters")) as made:
+    with temporary_town(3_000, tables=("people", "visits", "voters")) as made:
         hospital = Hospital.of(made, made.truth["diagnoses"])
         roll = Roll.of(made, errors=0.0, dice=dice)
         slipped = Roll.of(made, errors=0.4, dice=dice)

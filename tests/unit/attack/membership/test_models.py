@@ -6,7 +6,7 @@ import pyarrow.csv
 import pytest
 
 from discreet.attack.files import people_of
-from discreet.attack.membership.learners import Pool, our_learner, overfitted, purse_of
+from discreet.attack.membership.learners import Pool, marginal_budget, our_learner, overfitted
 from discreet.attack.membership.membership import ATTACK
 from discreet.errors import InvalidInput
 from learning import people
@@ -76,7 +76,7 @@ def test_an_epsilon_without_meaning_protects_nobody():
     assert abs(np.mean(agreed)) < 0.6
     assert _agreement(known, known) > 0.99
     assert overfitted(pool)(inside)[inside].mean() > 4
-    assert purse_of(1.0, 0.0).amount == 1
+    assert marginal_budget(1.0, 0.0).amount == 1
 
 
 def test_shadow_copies_of_an_own_file(own):

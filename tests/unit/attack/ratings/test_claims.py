@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from discreet.attack.curator import staged
+from discreet.attack.curator import temporary_town
+from discreet.attack.ratings.background_knowledge import RatingKnowledge
 from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, RatingsScene, calibrated, claims
 from discreet.attack.ratings.index import Ratings
-from discreet.attack.ratings.known import RatingKnowledge
 from discreet.attack.ratings.netflix import play, scene_of
 from discreet.noise.bars.binomial import lower_limit
 from patience import slowness
@@ -14,7 +14,7 @@ from patience import slowness
 
 @pytest.fixture(scope="module")
 def scene() -> RatingsScene:
-    with staged(1, tables=("ratings",), ratings=300_000) as made:
+    with temporary_town(1, tables=("ratings",), ratings=300_000) as made:
         return scene_of(Ratings.of(made.load("ratings")), targets=150, seed=1)
 
 

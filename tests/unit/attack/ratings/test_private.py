@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from discreet.attack.ratings.background_knowledge import Glimpse
 from discreet.attack.ratings.index import Index, Ratings
-from discreet.attack.ratings.known import Glimpse
 from discreet.attack.ratings.netflix import noisy_counts, presence
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from discreet.attack.ratings.background_knowledge import Glimpse, RatingKnowledge
 from discreet.attack.ratings.claims import likelihoods, most_eccentric, most_likely, weighted
 from discreet.attack.ratings.index import Index, Ratings
-from discreet.attack.ratings.known import Glimpse, RatingKnowledge
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ratings.known import RatingKnowledge
+from discreet.attack.ratings.background_knowledge import RatingKnowledge
 from discreet.attack.ratings.netflix import ATTACK, play, scene_of
 from discreet.attack.ratings.small_club import DAYS, FILMS, small_club
 

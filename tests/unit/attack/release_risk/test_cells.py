@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.attack.release_risk import cells as controls_cells
-from discreet.attack.release_risk.cells import CellLabels, Numbers, column_of
+from discreet.attack.release_risk.cells import CellLabels, NumberColumn, column_of
 from discreet.errors import InvalidInput
 
 
@@ -15,7 +15,7 @@ def _column(values):
 
 def test_numbers_are_near_by_degree_and_missing_is_far():
     column = column_of(_column([0.0, 10.0, None]), _column(["5", "10", None]))
-    assert isinstance(column, Numbers)
+    assert isinstance(column, NumberColumn)
     assert column.gaps(np.array([0, 1, 2])).tolist() == [[0.5, 0.5, 1], [1, 0, 1], [1, 1, 0]]
     rows, people = column.like(1)
     assert rows.tolist() == [False, True, False]

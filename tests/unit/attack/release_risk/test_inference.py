@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from release_kit import people
 
-from discreet.attack.release_risk.controls import difference
+from discreet.attack.release_risk.added_risk import difference
 from discreet.attack.release_risk.inference import ATTACK, guessed
 from discreet.attack.release_risk.parties import parties_of
 from discreet.errors import InvalidInput, UnknownName

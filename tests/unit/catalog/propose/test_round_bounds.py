@@ -5,9 +5,9 @@ import pytest
 
 from discreet.catalog.propose.round_bounds import (
     as_decimal,
-    nice_above,
-    nice_bounds,
-    nice_whole_bounds,
+    round_bounds,
+    round_up_to,
+    round_whole_bounds,
     step_for,
 )
 
@@ -29,13 +29,13 @@ from discreet.catalog.propose.round_bounds import (
     ],
 )
 def test_round_whole_bounds(low, high, bounds):
-    assert nice_whole_bounds(low, high) == bounds
+    assert round_whole_bounds(low, high) == bounds
 
 
 def test_round_bounds_of_numbers():
-    assert nice_bounds(Fraction(0), Fraction(0)) == (0, 1)
-    assert nice_bounds(Fraction(1, 3), Fraction(9, 10)) == (0, 1)
-    assert nice_above(Fraction(31, 10000)) == Fraction(4, 1000)
+    assert round_bounds(Fraction(0), Fraction(0)) == (0, 1)
+    assert round_bounds(Fraction(1, 3), Fraction(9, 10)) == (0, 1)
+    assert round_up_to(Fraction(31, 10000)) == Fraction(4, 1000)
 
 
 def test_steps_and_decimals():

@@ -10,13 +10,13 @@ ADDRESS = "http://127.0.0.1:8765/?token=dsc_secret&a=<b>"
 
 
 def test_the_page_that_leads_on_is_for_our_eyes_only(tmp_path):
-    door = tmp_path / "open.html"
-    door.write_text("an old one, for everybody")
-    door.chmod(0o644)
-    uri = demo.leading_to(ADDRESS, door)
-    assert uri == door.as_uri()
-    assert stat.S_IMODE(door.stat().st_mode) == 0o600
-    assert "token=dsc_secret&amp;a=&lt;b&gt;" in door.read_text()
+    redirect_page = tmp_path / "open.html"
+    redirect_page.write_text("an old one, for everybody")
+    redirect_page.chmod(0o644)
+    uri = demo.leading_to(ADDRESS, redirect_page)
+    assert uri == redirect_page.as_uri()
+    assert stat.S_IMODE(redirect_page.stat().st_mode) == 0o600
+    assert "token=dsc_secret&amp;a=&lt;b&gt;" in redirect_page.read_text()
 
 
 @pytest.mark.parametrize("shown", [True, False])

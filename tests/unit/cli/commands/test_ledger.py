@@ -18,7 +18,7 @@ from discreet.cli.commands.budget import budget
 from discreet.cli.commands.ledger import app
 from discreet.errors import AuditTampered, LedgerBusy
 from discreet.ledger import Ledger, budget_report, budget_words
-from discreet.server.access.audit import COMMAND_LINE, AuditLog, Deed
+from discreet.server.access.audit import COMMAND_LINE, AuditAction, AuditLog
 from ledger_kit import open_ledger, pay, policy
 
 DATASETS = {"census": "census"}
@@ -74,7 +74,7 @@ def test_verify(opened):
 def test_verify_checks_the_audit_log_too(opened, tmp_path):
     state = tmp_path / ".discreet"
     state.mkdir()
-    AuditLog(state).record_all(COMMAND_LINE, Deed.TOKEN_MADE, [{"id": "a"}, {"id": "b"}])
+    AuditLog(state).record_all(COMMAND_LINE, AuditAction.TOKEN_MADE, [{"id": "a"}, {"id": "b"}])
     assert run(app, "verify").output.endswith("2 lines of the audit log, all intact.\n")
     log = state / "audit.log"
     log.write_bytes(log.read_bytes().replace(b'"id":"a"', b'"id":"c"'))

@@ -16,21 +16,21 @@ from discreet.cli.request_options import with_options
 from discreet.client import Client
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.access import ClassAsked, TokenAsked
-from discreet.core.requests.anonymize import AnonymizeAsked
-from discreet.core.requests.asked import FieldKind, asked, asked_fields, sent
-from discreet.core.requests.audit import AuditAsked
+from discreet.core.requests.anonymize import AnonymizeFields
+from discreet.core.requests.audit import AuditFields
 from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.checked import checked, checked_value
 from discreet.core.requests.declare import InitAsked, ReviewAsked
 from discreet.core.requests.learn import (
-    LearnAsked,
-    RecommendAsked,
-    SelectAsked,
+    LearnFields,
+    RecommendFields,
+    SelectFields,
 )
 from discreet.core.requests.look import LookAsked
-from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionAsked
+from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionFields
+from discreet.core.requests.request_fields import FieldKind, asked, request_fields, sent
 from discreet.core.requests.survey import EstimateAsked
-from discreet.core.requests.synth import LINKED, SynthAsked
+from discreet.core.requests.synth import LINKED, SynthFields
 from discreet.errors import InvalidInput
 from discreet.learn import learners
 from discreet.learn.recommend.run import RecommendRequest
@@ -38,19 +38,19 @@ from discreet.learn.request import LearnRequest
 from discreet.learn.scored.paid_test import TestRequest
 from discreet.learn.select import SelectRequest
 from discreet.release.request import Request
-from discreet.server.access.token_routes import TokenWanted
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.access.token_routes import TokenBody
+from discreet.server.bodies.request_body import body_of
 from discreet.server.features.anonymize.routes import AnonymizeBody
-from discreet.server.features.course.class_routes import ClassWanted
+from discreet.server.features.course.class_routes import ClassBody
 from discreet.server.features.data.bounds_routes import BoundsBody
 from discreet.server.features.learn.choices import ChoiceBody
 from discreet.server.features.learn.recommenders import RecommenderBody
 from discreet.server.features.learn.routes import TrainBody
 from discreet.server.features.query.body import QuestionBody, RehearsalBody
-from discreet.server.features.survey.body import StatedWishes
+from discreet.server.features.survey.body import EstimateBody
 from discreet.server.features.synth.body import SynthBody
-from discreet.server.pgwire.options import OURS, Asking, value_of
-from discreet.survey.estimate.wanted import SurveyWanted
+from discreet.server.pgwire.options import OURS, QuestionOptions, value_of
+from discreet.survey.estimate.request import EstimateRequest
 from discreet.synth.methods import registry as methods
 from discreet.synth.request import SynthRequest
 from discreet.tasks.anonymize import anonymize
@@ -68,74 +68,75 @@ SYNTHESIZED_UNDER = {"unit", "max_rows", "neighbours"}
 REGRESSED = {"table", "target", "epsilon", "delta", "model", "features", "analyst", "request_id"}
 """The fields of a training that a regression reads."""
 FUNCTIONS = [
-    (Curator.query, QuestionAsked, set(ASKED)),
-    (Client.query, QuestionAsked, set(ASKED)),
-    (Curator.explain, QuestionAsked, set(EXPLAINED)),
-    (Client.explain, QuestionAsked, set(EXPLAINED)),
-    (Curator.rehearse, QuestionAsked, set(REHEARSED)),
-    (Client.rehearse, QuestionAsked, set(REHEARSED)),
-    (Curator.synthesize, SynthAsked, set(asked_fields(SynthAsked))),
-    (Client.synthesize, SynthAsked, set(asked_fields(SynthAsked)) - LOCAL),
-    (Curator.synthesize_linked, SynthAsked, (set(LINKED) - {"table"}) | {"dataset"}),
-    (Curator.bounds, BoundsAsked, set(asked_fields(BoundsAsked))),
-    (Curator.learn, LearnAsked, set(asked_fields(LearnAsked)) - {"task"}),
-    (Curator.regress, LearnAsked, REGRESSED),
-    (Curator.recommend, RecommendAsked, set(asked_fields(RecommendAsked))),
-    (Curator.select, SelectAsked, set(asked_fields(SelectAsked))),
-    (Curator.test_model, LookAsked, set(asked_fields(LookAsked)) | {"model"}),
-    (TestRequest.of, LookAsked, set(asked_fields(LookAsked))),
-    (Curator.anonymize, AnonymizeAsked, set(asked_fields(AnonymizeAsked)) | {"table"}),
-    (init, InitAsked, set(asked_fields(InitAsked))),
-    (review, ReviewAsked, set(asked_fields(ReviewAsked))),
+    (Curator.query, QuestionFields, set(ASKED)),
+    (Client.query, QuestionFields, set(ASKED)),
+    (Curator.explain, QuestionFields, set(EXPLAINED)),
+    (Client.explain, QuestionFields, set(EXPLAINED)),
+    (Curator.rehearse, QuestionFields, set(REHEARSED)),
+    (Client.rehearse, QuestionFields, set(REHEARSED)),
+    (Curator.synthesize, SynthFields, set(request_fields(SynthFields))),
+    (Client.synthesize, SynthFields, set(request_fields(SynthFields)) - LOCAL),
+    (Curator.synthesize_linked, SynthFields, (set(LINKED) - {"table"}) | {"dataset"}),
+    (Curator.bounds, BoundsAsked, set(request_fields(BoundsAsked))),
+    (Curator.learn, LearnFields, set(request_fields(LearnFields)) - {"task"}),
+    (Curator.regress, LearnFields, REGRESSED),
+    (Curator.recommend, RecommendFields, set(request_fields(RecommendFields))),
+    (Curator.select, SelectFields, set(request_fields(SelectFields))),
+    (Curator.test_model, LookAsked, set(request_fields(LookAsked)) | {"model"}),
+    (TestRequest.of, LookAsked, set(request_fields(LookAsked))),
+    (Curator.anonymize, AnonymizeFields, set(request_fields(AnonymizeFields)) | {"table"}),
+    (init, InitAsked, set(request_fields(InitAsked))),
+    (review, ReviewAsked, set(request_fields(ReviewAsked))),
     (
         anonymize,
-        AnonymizeAsked,
-        set(asked_fields(AnonymizeAsked)) | {"source", "out", "report", "config"},
+        AnonymizeFields,
+        set(request_fields(AnonymizeFields)) | {"source", "out", "report", "config"},
     ),
     (
         synthesize,
-        SynthAsked,
-        set(asked_fields(SynthAsked)) - {"table"} | {"data", "columns", *SYNTHESIZED_UNDER},
+        SynthFields,
+        set(request_fields(SynthFields)) - {"table"} | {"data", "columns", *SYNTHESIZED_UNDER},
     ),
     (
         learn,
-        LearnAsked,
-        set(asked_fields(LearnAsked)) - {"table", "task"} | {"source", "config", "unit", "accept"},
+        LearnFields,
+        set(request_fields(LearnFields)) - {"table", "task"}
+        | {"source", "config", "unit", "accept"},
     ),
-    (audit, AuditAsked, set(asked_fields(AuditAsked))),
+    (audit, AuditFields, set(request_fields(AuditFields))),
 ]
 CHECKED = [
-    (Request, QuestionAsked),
-    (Asking, QuestionAsked),
+    (Request, QuestionFields),
+    (QuestionOptions, QuestionFields),
     (BoundsRequest, BoundsAsked),
     (InitRequest, InitAsked),
     (ReviewRequest, ReviewAsked),
-    (SurveyWanted, EstimateAsked),
-    (SynthRequest, SynthAsked),
-    (LearnRequest, LearnAsked),
-    (SelectRequest, SelectAsked),
-    (RecommendRequest, RecommendAsked),
-    (AnonymizeRequest, AnonymizeAsked),
+    (EstimateRequest, EstimateAsked),
+    (SynthRequest, SynthFields),
+    (LearnRequest, LearnFields),
+    (SelectRequest, SelectFields),
+    (RecommendRequest, RecommendFields),
+    (AnonymizeRequest, AnonymizeFields),
 ]
 BESIDE = {"self", "cls", "progress", "files", "config"}
 BODIES = [
-    (QuestionBody, QuestionAsked, {"seed"}, set()),
-    (RehearsalBody, QuestionAsked, set(asked_fields(QuestionAsked)) - set(REHEARSED), set()),
-    (SynthBody, SynthAsked, LOCAL, {"target"}),
-    (TrainBody, LearnAsked, {"task", "choose"}, set()),
-    (ChoiceBody, SelectAsked, set(), set()),
-    (TokenWanted, TokenAsked, set(), set()),
-    (ClassWanted, ClassAsked, set(), {"dataset"}),
-    (StatedWishes, EstimateAsked, {"candidates"}, {"candidates"}),
-    (RecommenderBody, RecommendAsked, set(), set()),
+    (QuestionBody, QuestionFields, {"seed"}, set()),
+    (RehearsalBody, QuestionFields, set(request_fields(QuestionFields)) - set(REHEARSED), set()),
+    (SynthBody, SynthFields, LOCAL, {"target"}),
+    (TrainBody, LearnFields, {"task", "choose"}, set()),
+    (ChoiceBody, SelectFields, set(), set()),
+    (TokenBody, TokenAsked, set(), set()),
+    (ClassBody, ClassAsked, set(), {"dataset"}),
+    (EstimateBody, EstimateAsked, {"candidates"}, {"candidates"}),
+    (RecommenderBody, RecommendFields, set(), set()),
     (BoundsBody, BoundsAsked, set(), set()),
-    (AnonymizeBody, AnonymizeAsked, {"c", "weights", "missing"}, {"table"}),
+    (AnonymizeBody, AnonymizeFields, {"c", "weights", "missing"}, {"table"}),
 ]
 """Bodies, fields of the request that are not sent, and fields that are none of the request's."""
 COMMANDS = [
-    (("query",), QuestionAsked, {"sql"}),
-    (("synth",), SynthAsked, {"table"}),
-    (("anonymize",), AnonymizeAsked, set()),
+    (("query",), QuestionFields, {"sql"}),
+    (("synth",), SynthFields, {"table"}),
+    (("anonymize",), AnonymizeFields, set()),
     (("bounds",), BoundsAsked, {"table"}),
     (("survey", "estimate"), EstimateAsked, set()),
     (("survey", "rehearse"), EstimateAsked, set()),
@@ -143,15 +144,15 @@ COMMANDS = [
     (("token", "new"), ClassAsked, set()),
     (("init",), InitAsked, set()),
     (("review",), ReviewAsked, set()),
-    (("audit",), AuditAsked, {"target"}),
-    (("learn", "classify"), LearnAsked, {"table", "task"}),
-    (("learn", "select"), SelectAsked, {"table"}),
-    (("learn", "recommend"), RecommendAsked, {"table"}),
-    (("learn", "regress"), LearnAsked, {"table", "task", "choose", "rows"}),
+    (("audit",), AuditFields, {"target"}),
+    (("learn", "classify"), LearnFields, {"table", "task"}),
+    (("learn", "select"), SelectFields, {"table"}),
+    (("learn", "recommend"), RecommendFields, {"table"}),
+    (("learn", "regress"), LearnFields, {"table", "task", "choose", "rows"}),
 ]
 
 
-FILLED = {SynthAsked: methods.choices(), LearnAsked: learners.choices()}
+FILLED = {SynthFields: methods.choices(), LearnFields: learners.choices()}
 """What a registry fills into the fields of a request."""
 
 
@@ -160,7 +161,7 @@ def help_texts(request):
     filled = FILLED.get(request, {})
     return {
         name: filled.get(name, {}).get("help", each.help)
-        for name, each in asked_fields(request).items()
+        for name, each in request_fields(request).items()
     }
 
 
@@ -171,7 +172,7 @@ def disagreement(function, request, names):
         for name, each in inspect.signature(function).parameters.items()
         if name not in BESIDE
     }
-    fields = {name: each for name, each in asked_fields(request).items() if name in names}
+    fields = {name: each for name, each in request_fields(request).items() if name in names}
     others = found.keys() ^ names
     given = {name for name, value in found.items() if value is not inspect.Parameter.empty}
     given &= fields.keys()
@@ -186,7 +187,7 @@ def test_a_function_has_the_fields_and_their_defaults(function, request_, names)
 def fields_said_again(request, asked_for):
     """Return the fields of what is asked that a checked request writes anew."""
     assert issubclass(request, asked_for)
-    return set(vars(request).get("__annotations__", {})) & set(asked_fields(asked_for))
+    return set(vars(request).get("__annotations__", {})) & set(request_fields(asked_for))
 
 
 @pytest.mark.parametrize(("request_", "asked_for"), CHECKED)
@@ -197,12 +198,12 @@ def test_a_checked_request_has_the_fields_of_what_is_asked(request_, asked_for):
     class Again(asked_for):
         epsilon: str = "1"
 
-    assert "epsilon" not in asked_fields(asked_for) or fields_said_again(Again, asked_for)
+    assert "epsilon" not in request_fields(asked_for) or fields_said_again(Again, asked_for)
 
 
 def test_settings_of_the_postgresql_endpoint_are_the_questions_fields():
     own = {"errors", "max_epsilon"}
-    fields = asked_fields(QuestionAsked)
+    fields = request_fields(QuestionFields)
     assert all(OURS[name] == fields[name] for name in OURS.keys() - own)
     assert value_of("max_rows", str(fields["max_rows"].most)) == fields["max_rows"].most
     for wrong in (str(fields["max_rows"].most + 1), "0", "x", "1.5", "9" * 50, "٣"):
@@ -219,41 +220,41 @@ def test_a_line_of_a_schedule_has_the_questions_fields():
 
 
 def test_limits_are_said_once_for_all_front_ends():
-    field_ = asked_fields(QuestionAsked)["max_rows"]
+    field_ = request_fields(QuestionFields)["max_rows"]
     assert [checked_value(field_, each) for each in (1, 10**9, None)] == [1, 10**9, None]
     for wrong in (0, 10**9 + 1, True, 1.0, "3"):
         with pytest.raises(InvalidInput, match="max_rows must be a whole number from 1 to"):
             checked_value(field_, wrong)
     with pytest.raises(InvalidInput, match="epsilon"):
-        checked(SynthAsked(table="t", epsilon=None))
-    assert checked(SynthAsked(table="t", epsilon="0.1"))["epsilon"] == Epsilon.of("0.1")
+        checked(SynthFields(table="t", epsilon=None))
+    assert checked(SynthFields(table="t", epsilon="0.1"))["epsilon"] == Epsilon.of("0.1")
 
 
 def test_a_field_in_one_place_only_is_seen():
     wider = make_dataclass(
         "Wider",
         [("colour", str, asked(FieldKind.TEXT, "Of the copy.", "red"))],
-        bases=(SynthAsked,),
+        bases=(SynthFields,),
         kw_only=True,
         frozen=True,
     )
-    names = set(asked_fields(wider))
+    names = set(request_fields(wider))
     assert disagreement(Curator.synthesize, wider, names) == {"colour"}
     body = body_of(wider)
     assert body(table="t", epsilon="1").colour == "red"
 
     @dataclass(frozen=True, kw_only=True)
-    class Other(SynthAsked):
+    class Other(SynthFields):
         bins: str = field(
-            default="equal", metadata=SynthAsked.__dataclass_fields__["bins"].metadata
+            default="equal", metadata=SynthFields.__dataclass_fields__["bins"].metadata
         )
 
-    assert disagreement(Curator.synthesize, Other, set(asked_fields(Other))) == {"bins"}
+    assert disagreement(Curator.synthesize, Other, set(request_fields(Other))) == {"bins"}
 
 
 @pytest.mark.parametrize(("body", "request_", "kept", "more"), BODIES)
 def test_a_body_has_the_fields_that_are_sent(body, request_, kept, more):
-    shown = set(asked_fields(request_)) - kept
+    shown = set(request_fields(request_)) - kept
     assert set(body.model_fields) == shown | more
     schema = body.model_json_schema()["properties"]
     own = {"hierarchies"}  # a folder for a command, texts for a body
@@ -269,7 +270,7 @@ def test_a_command_has_the_fields_as_options(name, request_, left):
     for word in name[1:]:
         command = command.commands[word]
     options = {option.name: option for option in command.params}
-    for field_name, each in asked_fields(request_).items():
+    for field_name, each in request_fields(request_).items():
         if field_name in left:
             argument = options.get(field_name)
             assert argument is None or argument.param_type_name == "argument"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from discreet.engine import template
+from discreet.engine import fork_server
 from patience import LONG
 
 FACTS = """
@@ -50,13 +50,13 @@ def test_a_child_has_the_settings_and_the_chance_of_a_database_of_its_own(tmp_pa
         ours, theirs = socket.socketpair()
         with theirs:
             module = "facts_of_a_worker"
-            started = template.start(module, theirs, ready=module, numpy=False)
+            started = fork_server.start(module, theirs, ready=module, numpy=False)
         assert started.pid > 0
         ours.settimeout(LONG)
         with ours, ours.makefile() as said:
             found.append(json.loads(said.read()))
         assert started.ended(LONG)
-    template._drop("facts_of_a_worker")
+    fork_server._drop("facts_of_a_worker")
     for facts in found:
         assert facts["prepared"] == 1  # it was forked from a template that has one
         assert facts["threads"] == 1

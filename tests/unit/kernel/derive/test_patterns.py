@@ -7,7 +7,13 @@ from itertools import chain, product
 import duckdb
 import pytest
 
-from discreet.kernel.derive.patterns import Odd, Pattern, check_replacement, pattern_of, plain_text
+from discreet.kernel.derive.patterns import (
+    Pattern,
+    PatternRefused,
+    check_replacement,
+    pattern_of,
+    plain_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -87,14 +93,14 @@ def test_everyday_patterns_are_accepted(pattern: str) -> None:
     ],
 )
 def test_everything_else_is_refused(pattern: str) -> None:
-    with pytest.raises(Odd):
+    with pytest.raises(PatternRefused):
         pattern_of(pattern)
 
 
 def test_replacements_name_groups_that_are_there() -> None:
     assert check_replacement(r"a\0\1\\", 1) == (2, 2)
     for other in (r"\2", r"\9", r"\q", "\\", "\0", "a" * 1001, "\\٣"):
-        with pytest.raises(Odd):
+        with pytest.raises(PatternRefused):
             check_replacement(other, 1)
 
 
@@ -106,7 +112,7 @@ def test_duckdb_knows_every_short_pattern_of_the_grammar() -> None:
             pattern = "".join(letters)
             try:
                 groups = pattern_of(pattern).groups
-            except Odd:
+            except PatternRefused:
                 continue
             known.append((pattern, "".join(f"\\{i}" for i in range(min(groups, 9) + 1))))
     assert len(known) > 500
@@ -271,7 +277,7 @@ def test_just_as_much_as_is_allowed(pattern: str) -> None:
     ],
 )
 def test_what_is_outside_the_grammar_is_said(pattern: str, why: str) -> None:
-    with pytest.raises(Odd, match=why):
+    with pytest.raises(PatternRefused, match=why):
         pattern_of(pattern)
 
 
@@ -307,7 +313,7 @@ def test_a_replacement_has_letters_and_repeats(
     ],
 )
 def test_other_replacements_are_refused(text: str, why: str) -> None:
-    with pytest.raises(Odd, match=why):
+    with pytest.raises(PatternRefused, match=why):
         check_replacement(text, 0)
 
 

@@ -57,8 +57,8 @@ def kept(base) -> Ledger:
 
 
 def rests_on(ledger: Ledger) -> int | None:
-    book = load(ledger._store)
-    return book.past.position if book.past else None
+    accounts = load(ledger._store)
+    return accounts.past.position if accounts.past else None
 
 
 def spent(ledger: Ledger):
@@ -73,7 +73,9 @@ def test_opening_reads_only_what_came_since(tmp_path, monkeypatch):
     seen = []
     apply = making.Accounts.apply
     monkeypatch.setattr(
-        making.Accounts, "apply", lambda book, link: (seen.append(link.position), apply(book, link))
+        making.Accounts,
+        "apply",
+        lambda accounts, link: (seen.append(link.position), apply(accounts, link)),
     )
     ledger = open_ledger(tmp_path, "100")
     assert seen == list(range(32, 42))  # after genesis, the limit and 30 charges
@@ -169,13 +171,13 @@ def believing(monkeypatch):
             return None
         path = making._checkpoint_path(store.head_path, head.checkpoint[1])
         facts = making.json.loads(path.read_bytes())
-        book = making.book_from(facts)
+        accounts = making.accounts_from(facts)
         parts = [making.PartFacts(*data) for data in facts["parts"]]
         found = tuple(
             making.CheckpointPart(making._part_path(store.head_path, p.digest), p) for p in parts
         )
-        book.rest_on(making.Past(store, book.position, book.hash, found, {}))
-        return book
+        accounts.rest_on(making.Past(store, accounts.position, accounts.hash, found, {}))
+        return accounts
 
     monkeypatch.setattr("discreet.ledger.loading.opened", opened)
 
@@ -320,7 +322,7 @@ def test_files_are_few_and_private(tmp_path, small):
     assert len(files(tmp_path)) <= 2
     assert len(files(tmp_path, "part")) < 20
     assert {path.stat().st_mode & 0o77 for path in files(tmp_path) + files(tmp_path, "part")} == {0}
-    assert len(ledger._kept.book.requests) < 12, "what a checkpoint knows is not held in memory"
+    assert len(ledger._kept.accounts.requests) < 12, "what a checkpoint knows is not held in memory"
     assert differences(ledger) == []
 
 
@@ -330,7 +332,7 @@ def test_a_disk_that_is_full_costs_a_checkpoint_and_nothing_else(tmp_path, small
 
     ledger = open_ledger(tmp_path, "100")
     pay(ledger, "1/10", "first")
-    monkeypatch.setattr("discreet.core.machine.whole_file.write_synced", full)
+    monkeypatch.setattr("discreet.core.machine.atomic_file.write_synced", full)
     for turn in range(20):
         assert not pay(ledger, "1/10", f"r{turn}").repeated
     assert files(tmp_path) == []
@@ -342,11 +344,11 @@ def test_a_handle_goes_on_after_its_parts_were_removed(tmp_path, small):
     first = open_ledger(tmp_path, "100")
     for turn in range(12):
         pay(first, "1/10", f"r{turn}")
-    assert first._kept.book.past is not None
+    assert first._kept.accounts.past is not None
     second = open_ledger(tmp_path, "100")
     for turn in range(60):
         pay(second, "1/10", f"s{turn}")
-    assert not all(part.path.exists() for part in first._kept.book.past.parts)
+    assert not all(part.path.exists() for part in first._kept.accounts.past.parts)
     assert pay(first, "1/10", "r0").repeated
     for turn in range(12):
         pay(first, "1/10", f"t{turn}")
@@ -371,7 +373,7 @@ def test_an_announcement_is_never_doubled(tmp_path):
     ledger = open_ledger(tmp_path, "100")
     pay(ledger, "1/10", "r0")
     ledger._kept.announce("0" * 64)
-    assert not making.make(ledger._store, ledger._kept.book)
+    assert not making.make(ledger._store, ledger._kept.accounts)
     assert sum(bool(slot.announced) for slot in HeadFile(tmp_path / "ledger.db.head").slots()) == 1
 
 
@@ -393,7 +395,7 @@ def test_shares_and_strangers_keep_their_own_ids(tmp_path):
 def test_a_charge_costs_the_same_with_a_checkpoint(tmp_path):
     """Looking up a new id in parts is little beside a charge: less than a tenth of a millisecond each."""
     ledger = kept(tmp_path)
-    past = ledger._kept.book.past
+    past = ledger._kept.accounts.past
     start = time.process_time()
     for turn in range(1000):
         assert past.request((None, f"new {turn}")) is None
@@ -424,7 +426,7 @@ def test_an_interrupt_leaves_no_book_that_counts_twice(tmp_path):
         before = sys.gettrace()
         sys.settrace(interrupt)
         try:
-            making.make(ledger._store, ledger._kept.book)
+            making.make(ledger._store, ledger._kept.accounts)
             broken = False
         except KeyboardInterrupt:
             broken = True
@@ -449,7 +451,7 @@ def test_a_failed_one_leaves_nothing_that_takes_room(tmp_path, monkeypatch):
 
     monkeypatch.setattr(making.whole_file, "sync_folder", full)
     with pytest.raises(OSError, match="space"):
-        making.make(ledger._store, ledger._kept.book)
+        making.make(ledger._store, ledger._kept.accounts)
     assert set(tmp_path.iterdir()) <= named | {tmp_path / "ledger.db.head.checkpoint.lock"}
     ledger.close()
 
@@ -467,9 +469,9 @@ def test_one_that_cannot_be_used_is_replaced_at_the_same_place(tmp_path, slot):
             path.unlink()
     again = open_ledger(tmp_path, "100")
     assert rests_on(again) is None
-    again._kept.book = load(again._store)
+    again._kept.accounts = load(again._store)
     assert checkpointed(again)
-    assert rests_on(again) == again._kept.book.position
+    assert rests_on(again) == again._kept.accounts.position
     again.close()
 
 
@@ -523,6 +525,6 @@ def test_what_was_merged_or_compared_is_let_go_of_at_once(tmp_path, small, uncol
         checkpointed(ledger)
         ledger.verify()
         with ledger.session() as session:
-            assert opened_parts() - before == len(session.book.past.parts)
+            assert opened_parts() - before == len(session.accounts.past.parts)
     ledger.close()
     assert opened_parts() == before

@@ -26,8 +26,8 @@ def ledger(tmp_path):
 
 
 def rests_on(ledger) -> int | None:
-    book = load(ledger._store)
-    return book.past.position if book.past else None
+    accounts = load(ledger._store)
+    return accounts.past.position if accounts.past else None
 
 
 def parts(ledger) -> list[int]:
@@ -64,31 +64,31 @@ def test_entries_are_counted_from_the_last_one(ledger, monkeypatch):
 
 def test_none_is_due_amid_charges_that_are_made_together(ledger, monkeypatch):
     monkeypatch.setattr(making, "LEAST", 1)
-    book = load(ledger._store)
-    book.run = (book.position, 2)
-    assert not making.due(book)
+    accounts = load(ledger._store)
+    accounts.run = (accounts.position, 2)
+    assert not making.due(accounts)
 
 
 def test_only_one_process_makes_one_at_a_time(ledger):
-    book = load(ledger._store)
+    accounts = load(ledger._store)
     with making._only_one(ledger._store.head_path) as mine:
         assert mine
-        assert making.make(ledger._store, book) is False
-    assert book.past is None
+        assert making.make(ledger._store, accounts) is False
+    assert accounts.past is None
     assert rests_on(ledger) is None
-    assert making.make(ledger._store, book) is True
-    assert book.past.position == rests_on(ledger) == 11
+    assert making.make(ledger._store, accounts) is True
+    assert accounts.past.position == rests_on(ledger) == 11
 
 
 def test_a_book_is_overtaken_by_a_later_checkpoint_only(ledger):
     older = load(ledger._store)
     assert checkpointed(ledger)
-    book = load(ledger._store)
+    accounts = load(ledger._store)
     assert making.overtaken(ledger._store, older)
-    assert not making.overtaken(ledger._store, book), "it rests on that very one"
+    assert not making.overtaken(ledger._store, accounts), "it rests on that very one"
     pay(ledger, "1/10", "more")
     assert checkpointed(ledger)
-    assert making.overtaken(ledger._store, book)
+    assert making.overtaken(ledger._store, accounts)
 
 
 def test_parts_are_merged_up_to_a_largest_one(ledger, monkeypatch):
@@ -96,12 +96,12 @@ def test_parts_are_merged_up_to_a_largest_one(ledger, monkeypatch):
     (first,) = parts(ledger)
     for turn in range(10):
         pay(ledger, "1/10", f"more {turn}")
-    book = load(ledger._store)
-    many = sum(map(len, making.records_of(book).values()))
+    accounts = load(ledger._store)
+    many = sum(map(len, making.records_of(accounts).values()))
     monkeypatch.setattr(making, "LARGEST", first + many - 1)
     apart, _ = making._written(ledger._store, load(ledger._store))
     monkeypatch.setattr(making, "LARGEST", first + many)
-    together, _ = making._written(ledger._store, book)
+    together, _ = making._written(ledger._store, accounts)
     assert [each[-1] for each in apart["parts"]] == [first, many]
     assert [each[-1] for each in together["parts"]] == [first + many]
 
@@ -160,9 +160,9 @@ def test_a_checkpoint_that_is_not_what_its_name_says_is_not_believed(ledger, cha
 
 
 def test_a_history_replaced_meanwhile_gets_no_checkpoint(ledger):
-    book = load(ledger._store)
-    book.hash = "1" * 64
-    assert making.make(ledger._store, book) is False
+    accounts = load(ledger._store)
+    accounts.hash = "1" * 64
+    assert making.make(ledger._store, accounts) is False
     assert head(ledger).read().checkpoint is None
 
 
@@ -204,9 +204,9 @@ def test_how_a_request_failed_before_it_is_said_in_the_same_words(ledger, tmp_pa
 
 def test_a_checkpoint_that_its_history_does_not_bear_out_fails_verify(ledger):
     with ledger.session() as session:
-        book = session.book
-    book.requests[None, "never asked"] = 4
-    assert making.make(ledger._store, book)
+        accounts = session.accounts
+    accounts.requests[None, "never asked"] = 4
+    assert making.make(ledger._store, accounts)
     ledger.close()
     with pytest.raises(LedgerTampered, match="does not say what its history says"):
         ledger.verify()

@@ -2,14 +2,14 @@
 
 import pytest
 
-from discreet.ledger.checkpoint.past import Since
+from discreet.ledger.checkpoint.past import RecentThenPast
 
 BEFORE = {"old": [1], "both": [2]}
 
 
 @pytest.fixture
 def since():
-    made = Since({"both": [3], "new": [4]})
+    made = RecentThenPast({"both": [3], "new": [4]})
     made.earlier = BEFORE.get
     return made
 
@@ -28,7 +28,7 @@ def test_what_came_since_counts_before_what_lay_earlier(since):
 
 
 def test_without_anything_earlier_it_is_a_plain_dict():
-    plain = Since({"new": [4]})
+    plain = RecentThenPast({"new": [4]})
     assert plain["new"] == plain.get("new") == [4]
     assert plain.get("old") is None
     assert "old" not in plain

@@ -42,24 +42,24 @@ def test_an_entry_that_names_another_payer_than_its_id_is_tampered_with(ledger):
     data |= {"request_id": "b", "body": fingerprint(other, "charge b")}
     with ledger.session() as session:
         session.append("charge", data)
-    book = load(ledger._store)
+    accounts = load(ledger._store)
     with pytest.raises(LedgerTampered, match="is not what was asked"):
-        repeated(ledger._store, book, other, "b", fingerprint(other, "charge b"))
+        repeated(ledger._store, accounts, other, "b", fingerprint(other, "charge b"))
 
 
 @pytest.mark.parametrize("place", [0, 1, 4, 99])
 def test_a_receipt_of_another_place_is_not_held(ledger, place):
     receipt = pay(ledger, "1", "a")
     pay(ledger, "1", "b")
-    book = load(ledger._store)
-    assert require_held(book, ledger._store, receipt)["request_id"] == "a"
+    accounts = load(ledger._store)
+    assert require_held(accounts, ledger._store, receipt)["request_id"] == "a"
     with pytest.raises(AnswerLost, match="does not hold the charge of request 'a'"):
-        require_held(book, ledger._store, replace(receipt, position=place))
+        require_held(accounts, ledger._store, replace(receipt, position=place))
 
 
 def test_a_charge_whose_words_were_edited_is_not_held(ledger):
     receipt = pay(ledger, "1", "a")
-    book, held = load(ledger._store), ledger._store.find(receipt.position)
+    accounts, held = load(ledger._store), ledger._store.find(receipt.position)
 
     class Edited:
         """A store in which somebody wrote over a line, and left its hash."""
@@ -70,19 +70,19 @@ def test_a_charge_whose_words_were_edited_is_not_held(ledger):
         def find(self, _position):
             return self.line
 
-    assert require_held(book, Edited(), receipt)
+    assert require_held(accounts, Edited(), receipt)
     for other in ({"body": held.body.replace('"1"', '"2"')}, {"kind": "free"}, {"hash": "0" * 64}):
         with pytest.raises(AnswerLost):
-            require_held(book, Edited(**other), receipt)
+            require_held(accounts, Edited(**other), receipt)
 
 
 def test_a_receipt_of_what_was_free_is_none_of_a_charge(ledger):
     ledger.stored.keep_free(ALICE, b"told", request_id="f", body="b")
-    store, book = ledger._store, load(ledger._store)
-    free = repeated(store, book, ALICE, "f", fingerprint(ALICE, "charge b"))
+    store, accounts = ledger._store, load(ledger._store)
+    free = repeated(store, accounts, ALICE, "f", fingerprint(ALICE, "charge b"))
     for receipt in (free, replace(free, position=0, link=store.find(0).hash)):
         with pytest.raises(AnswerLost):
-            require_held(book, store, receipt)
+            require_held(accounts, store, receipt)
 
 
 def test_what_was_paid_is_not_begun_under_a_limit_that_was_lowered(ledger, tmp_path):

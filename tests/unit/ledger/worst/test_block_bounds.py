@@ -9,14 +9,14 @@ from discreet.core.region import Positions
 from discreet.ledger.worst import block_bounds
 from discreet.ledger.worst.axes import UNCUT, common
 from discreet.ledger.worst.axis_blocks import Tree
-from discreet.ledger.worst.block_bounds import Shade, balance, crowded
+from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded
 from discreet.ledger.worst.grid import BillGrid
 
 NAMES = ("a", "b")
 SIZES = {"a": 120, "b": 60}
 
 
-def shade(seed: int, names=NAMES, charges: int = 40) -> Shade:
+def made_bounds(seed: int, names=NAMES, charges: int = 40) -> BlockBounds:
     rng, grid = np.random.default_rng(seed), BillGrid(names)
     for _ in range(charges):
         box = {}
@@ -25,24 +25,24 @@ def shade(seed: int, names=NAMES, charges: int = 40) -> Shade:
             box[name] = Positions(((low, high),))
         boxes = ((1, box),)
         grid.add(boxes, (int(rng.integers(1, 100)),), grid.fit(boxes))
-    return Shade(grid)
+    return BlockBounds(grid)
 
 
-def trees(*shades: Shade) -> list[Tree]:
+def trees(*all_bounds: BlockBounds) -> list[Tree]:
     """Return a tree for each axis that tells apart what any of the grids does."""
     found = []
     for name in NAMES:
-        grids = [each.grid for each in shades if name in each.grid.names]
+        grids = [each.grid for each in all_bounds if name in each.grid.names]
         found.append(Tree(common([grid.axes[grid.names.index(name)] for grid in grids])))
     return found
 
 
-def every_cell(planted: list[Tree], shades) -> np.ndarray:
+def every_cell(planted: list[Tree], all_bounds) -> np.ndarray:
     """Return the bill of each pair of leaves, summed over the grids."""
     first = [np.unique(tree.axis.atom_of, return_index=True)[1] for tree in planted]
     points = [tree.axis.starts[at] for tree, at in zip(planted, first, strict=True)]
     total = np.zeros([tree.axis.count for tree in planted], dtype=np.int64)
-    for each in shades:
+    for each in all_bounds:
         grid = each.grid
         places = [
             axis.atoms_at(points[NAMES.index(name)])
@@ -64,23 +64,23 @@ def blocks_of(planted: list[Tree], levels) -> tuple[np.ndarray, list]:
     return np.array(numbers), held
 
 
-def bounds_of(shades, levels, nodes) -> np.ndarray:
-    return sum(np.broadcast_to(each.bound(0, levels, nodes), len(nodes)) for each in shades)
+def bounds_of(all_bounds, levels, nodes) -> np.ndarray:
+    return sum(np.broadcast_to(each.bound(0, levels, nodes), len(nodes)) for each in all_bounds)
 
 
-def require_above(planted, shades, *, tight: bool = False) -> None:
-    truth = every_cell(planted, shades)
+def require_above(planted, all_bounds, *, tight: bool = False) -> None:
+    truth = every_cell(planted, all_bounds)
     for levels in itertools.product(*[range(tree.depth + 1) for tree in planted]):
         nodes, held = blocks_of(planted, levels)
         highest = np.array([truth[leaves].max() for leaves in held])
-        found = bounds_of(shades, levels, nodes)
+        found = bounds_of(all_bounds, levels, nodes)
         assert (found >= highest).all(), levels
         if tight or levels == tuple(tree.depth for tree in planted):
             assert (found == highest).all(), levels
 
 
 def test_a_grid_alone_bounds_each_block_by_its_greatest_cell():
-    one = shade(1)
+    one = made_bounds(1)
     planted = trees(one)
     assert all(tree.depth > 1 for tree in planted)
     one.plant(planted, NAMES)
@@ -89,7 +89,7 @@ def test_a_grid_alone_bounds_each_block_by_its_greatest_cell():
 
 @pytest.mark.parametrize("atoms", [1, 2, 3])
 def test_an_axis_of_very_few_atoms_is_no_exception(atoms):
-    many, few = shade(1), BillGrid(NAMES)
+    many, few = made_bounds(1), BillGrid(NAMES)
     for turn in range(30):
         box = {"a": Positions(((turn, 2 * turn),))}
         if atoms > 1:
@@ -97,11 +97,11 @@ def test_an_axis_of_very_few_atoms_is_no_exception(atoms):
         boxes = ((1, box),)
         few.add(boxes, (turn + 1,), few.fit(boxes))
     assert few.axes[1].count == atoms
-    alone = Shade(few)
+    alone = BlockBounds(few)
     planted = trees(alone)
     alone.plant(planted, NAMES)
     require_above(planted, [alone], tight=True)
-    both = [many, Shade(few)]
+    both = [many, BlockBounds(few)]
     planted = trees(*both)
     for each in both:
         each.plant(planted, NAMES)
@@ -111,7 +111,7 @@ def test_an_axis_of_very_few_atoms_is_no_exception(atoms):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_grids_that_lend_each_other_stay_above_in_every_block(seed):
-    several = [shade(seed), shade(seed + 10, ("a",)), shade(seed + 20, ("b",))]
+    several = [made_bounds(seed), made_bounds(seed + 10, ("a",)), made_bounds(seed + 20, ("b",))]
     planted = trees(*several)
     for each in several:
         each.plant(planted, NAMES)
@@ -121,7 +121,7 @@ def test_grids_that_lend_each_other_stay_above_in_every_block(seed):
 
 
 def test_what_was_lent_follows_its_leaves_to_a_finer_tree():
-    several = [shade(3), shade(13, ("a",))]
+    several = [made_bounds(3), made_bounds(13, ("a",))]
     coarse = trees(*several)
     for each in several:
         each.plant(coarse, NAMES)
@@ -139,7 +139,7 @@ def test_what_was_lent_follows_its_leaves_to_a_finer_tree():
 
 def test_coarser_planes_where_a_fine_one_would_be_large_stay_above(monkeypatch):
     monkeypatch.setattr(block_bounds, "KEPT", 4)
-    thin, other = shade(5, charges=4), shade(6, charges=60)
+    thin, other = made_bounds(5, charges=4), made_bounds(6, charges=60)
     planted = trees(thin, other)
     thin.plant(planted, NAMES)
     require_above(planted, [thin])
@@ -147,7 +147,7 @@ def test_coarser_planes_where_a_fine_one_would_be_large_stay_above(monkeypatch):
 
 def test_pooled_planes_take_no_more_room_than_they_may(monkeypatch):
     monkeypatch.setattr(block_bounds, "KEPT", 64)
-    one = shade(1)
+    one = made_bounds(1)
     planted = trees(one)
     one.plant(planted, NAMES)
     largest = 0
@@ -159,7 +159,7 @@ def test_pooled_planes_take_no_more_room_than_they_may(monkeypatch):
 
 
 def test_what_nobody_pays_has_no_greatest_entry():
-    one = shade(1)
+    one = made_bounds(1)
     one.plant(trees(one), NAMES)
     assert one.top(0) == one.grid.planes[0].max()
     assert one.top(1) == 0
@@ -173,7 +173,7 @@ def test_sums_are_crowded_once_they_pass_the_end_and_not_before(monkeypatch):
         grid = BillGrid(("a",))
         grid.axes = (UNCUT,)
         grid.cover(((1, {}),), (amount,))
-        pair.append(Shade(grid))
+        pair.append(BlockBounds(grid))
     assert not crowded(pair, 0)
     pair[1].grid.cover(((1, {}),), (1,))
     pair[1].forget()

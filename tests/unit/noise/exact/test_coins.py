@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 from discreet.errors import InvalidInput
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.coins import bernoulli, bernoulli_exp, uniform
-from discreet.noise.exact.exp_table import decay
+from discreet.noise.exact.exp_table import exp_table
 from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9
@@ -50,7 +50,7 @@ def test_bernoulli_exp_law_over_several_bytes():
 
 @pytest.mark.parametrize(("gap", "rate"), [(3, Fraction(1, 2)), (70_001, Fraction(1, 50_000))])
 def test_draws_between_the_bounds_are_settled_exactly(gap, rate):
-    slack = decay(rate).slack
+    slack = exp_table(rate).slack
     low, _ = exp_bounds(-gap * rate, 64 * 8)
     first = low >> 64 * 7
     # Every word near the boundary, the boundary itself with the next word on either side.

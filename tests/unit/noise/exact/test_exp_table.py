@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.exp_table import BITS, decay
+from discreet.noise.exact.exp_table import BITS, exp_table
 from discreet.testing.rng import SeededRng
 
 RATES = [Fraction(1, 2), Fraction(7), Fraction(100), Fraction(3, 1000), Fraction(1, 10**9)]
@@ -20,7 +20,7 @@ def assert_within_slack(tables, gaps, words):
 
 @pytest.mark.parametrize("rate", RATES)
 def test_words_lie_within_slack_below_the_truth(rate):
-    tables = decay(rate)
+    tables = exp_table(rate)
     reach = 256**tables.places
     words = SeededRng(2).words(300)
     gaps = np.concatenate(
@@ -36,7 +36,7 @@ def test_words_lie_within_slack_below_the_truth(rate):
 
 @pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(1, 10**15)])
 def test_the_slack_is_needed_where_every_factor_is_near_one(rate):
-    tables = decay(rate)
+    tables = exp_table(rate)
     gaps = SeededRng(3).words(2000) % np.uint64(max(2, int(1 / rate / 100)))
     words = tables.words(gaps)
     assert_within_slack(tables, gaps, words)
@@ -50,39 +50,39 @@ def test_the_slack_is_needed_where_every_factor_is_near_one(rate):
 def test_integers_beyond_a_word_agree():
     rate = Fraction(1, 10**25)
     gaps = np.array([0, 1, 10**24, 10**26 + 7, 10**27, 10**40, 2**96, 2**200], dtype=object)
-    tables = decay(rate)
+    tables = exp_table(rate)
     assert_within_slack(tables, gaps, tables.words(gaps))
 
 
 def test_small_integers_agree_in_both_forms():
     gaps = np.arange(1000, dtype=np.uint64)
-    tables = decay(Fraction(1, 90))
+    tables = exp_table(Fraction(1, 90))
     assert (tables.words(gaps) == tables.words(gaps.astype(object))).all()
 
 
 def test_no_gap_is_certain():
-    assert decay(Fraction(1, 3)).words(np.zeros(1, dtype=np.uint64)).tolist() == [2**BITS]
+    assert exp_table(Fraction(1, 3)).words(np.zeros(1, dtype=np.uint64)).tolist() == [2**BITS]
 
 
 def test_work_depends_on_the_rate_alone():
-    assert decay(Fraction(1)).places == 1
-    assert decay(Fraction(1, 10**6)).places == 4
+    assert exp_table(Fraction(1)).places == 1
+    assert exp_table(Fraction(1, 10**6)).places == 4
 
 
 @pytest.mark.parametrize("rate", [Fraction(44), Fraction(44, 256), Fraction(1, 10**15)])
 def test_as_many_bytes_count_as_have_a_chance_above_2_to_the_minus_63(rate):
-    places = decay(rate).places
+    places = exp_table(rate).places
     assert rate * 256**places >= 44
     assert places == 1 or rate * 256 ** (places - 1) < 44
-    assert decay(rate * Fraction(99, 100)).places == places + (rate * 256**places == 44)
+    assert exp_table(rate * Fraction(99, 100)).places == places + (rate * 256**places == 44)
 
 
 def test_only_gaps_beyond_the_last_byte_have_no_word():
-    tables = decay(Fraction(1))
+    tables = exp_table(Fraction(1))
     for dtype in (np.uint64, object):
         gaps = np.array([0, 40, 255, 256, 2**32], dtype=dtype)
         assert (tables.words(gaps) > 0).tolist() == [True, True, False, False, False]
-    slow = decay(Fraction(1, 2**62))
+    slow = exp_table(Fraction(1, 2**62))
     assert slow.places == 9
     words = slow.words(np.array([2**63, 2**64 - 1], dtype=np.uint64))
     for word, gap in zip(words.tolist(), (2**63, 2**64 - 1), strict=True):
@@ -92,4 +92,4 @@ def test_only_gaps_beyond_the_last_byte_have_no_word():
 
 def test_tables_cannot_be_changed():
     with pytest.raises(ValueError, match="read-only"):
-        decay(Fraction(1)).tables[0][0] = 1
+        exp_table(Fraction(1)).tables[0][0] = 1

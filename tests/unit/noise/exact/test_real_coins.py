@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 from scipy.stats import binomtest
 
-from discreet.noise.exact.real_coins import DecayOdds, RationalOdds, TruthOdds, flip
+from discreet.noise.exact.real_coins import ExpOdds, RationalOdds, TruthOdds, flip
 from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9
@@ -42,7 +42,7 @@ def test_rational_odds_are_exact():
     [
         (RationalOdds(Fraction(1, 3)), Fraction(1, 3)),
         (RationalOdds(Fraction(5, 7)), Fraction(5, 7)),
-        (DecayOdds(Fraction(1, 2)), None),
+        (ExpOdds(Fraction(1, 2)), None),
         (TruthOdds(Fraction(1), 1), None),
     ],
 )

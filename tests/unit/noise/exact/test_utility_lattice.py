@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.exact.utility_lattice import race
+from discreet.noise.exact.utility_lattice import utility_gaps
 
 
 def gaps_of(utilities, **options):
-    return race(utilities, 1, 1, monotone=False, dimensions=1, **options)
+    return utility_gaps(utilities, 1, 1, monotone=False, dimensions=1, **options)
 
 
 def test_integers_keep_their_own_lattice():
@@ -39,17 +39,17 @@ def test_integers_beyond_a_word():
 
 
 def test_monotone_drops_the_two():
-    halved = race([1], "0.5", "0.3", monotone=True, dimensions=1)
+    halved = utility_gaps([1], "0.5", "0.3", monotone=True, dimensions=1)
     assert halved.rate == Fraction(3, 5)
-    assert race([1], "0.5", "0.3", monotone=False, dimensions=1).rate == Fraction(3, 10)
+    assert utility_gaps([1], "0.5", "0.3", monotone=False, dimensions=1).rate == Fraction(3, 10)
 
 
 def test_batches_cover_all_rows_once():
-    contest = race(np.zeros((2500, 1000), int), 1, 1, monotone=False, dimensions=2)
+    contest = utility_gaps(np.zeros((2500, 1000), int), 1, 1, monotone=False, dimensions=2)
     covered = np.concatenate([np.arange(2500)[rows] for rows in contest.batches()])
     assert covered.tolist() == list(range(2500))
     assert [rows.stop - rows.start for rows in contest.batches()][:2] == [2**20 // 1000] * 2
-    wide = race(np.zeros((2, 2**21), np.int8), 1, 1, monotone=False, dimensions=2)
+    wide = utility_gaps(np.zeros((2, 2**21), np.int8), 1, 1, monotone=False, dimensions=2)
     assert len(list(wide.batches())) == 2, "a row is never cut"
 
 
@@ -62,12 +62,12 @@ def test_wrong_shapes_are_refused(utilities):
 @pytest.mark.parametrize(("sensitivity", "epsilon"), [(0, 1), (-1, 1), (1, 0), (1, -1)])
 def test_wrong_amounts_are_refused(sensitivity, epsilon):
     with pytest.raises(InvalidInput):
-        race([1, 2], sensitivity, epsilon, monotone=False, dimensions=1)
+        utility_gaps([1, 2], sensitivity, epsilon, monotone=False, dimensions=1)
 
 
 def test_no_rows_are_no_choices():
     for nothing in (np.zeros((0, 3)), np.zeros((0, 3), dtype=int).astype(object)):
-        contest = race(nothing, 1, 1, monotone=False, dimensions=2)
+        contest = utility_gaps(nothing, 1, 1, monotone=False, dimensions=2)
         assert (contest.rows, contest.candidates) == (0, 3)
 
 
@@ -78,8 +78,8 @@ def test_gaps_are_words_wherever_they_fit():
 
 
 def test_rows_have_their_own_best():
-    contest = race([[1, 5], [7, 3]], 1, 1, monotone=False, dimensions=2)
+    contest = utility_gaps([[1, 5], [7, 3]], 1, 1, monotone=False, dimensions=2)
     assert contest.gaps.tolist() == [[4, 0], [0, 4]]
-    decimals = race([[1.5, 5], [7, 3]], 1, 1, monotone=False, dimensions=2)
+    decimals = utility_gaps([[1.5, 5], [7, 3]], 1, 1, monotone=False, dimensions=2)
     assert decimals.gaps.tolist() == [[7, 0], [0, 8]]
     assert decimals.rate == Fraction(1, 4)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from discreet.noise.exact import weighted_draw as urn_module
+from discreet.noise.exact import weighted_draw
 from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.exp_table import Decay, decay
-from discreet.noise.exact.weighted_draw import Urn, _Rest
+from discreet.noise.exact.exp_table import ExpTable, exp_table
+from discreet.noise.exact.weighted_draw import WeightedDraw, _Rest
 from discreet.testing.rng import FakeBits, SeededRng
 from sittings import FULL
 
@@ -23,7 +23,7 @@ CRUDE = 59  # bits of a word that the crude tables forget
 class Crude:
     """Tables that are right but know little: nearly every draw meets a spare ticket."""
 
-    exact: Decay
+    exact: ExpTable
 
     @property
     def rate(self):
@@ -39,8 +39,8 @@ class Crude:
 
 def sample(tables, weights, gaps):
     rows = np.broadcast_to(np.array(gaps, dtype=np.uint64), (N, len(gaps)))
-    urn = Urn(tables, np.array(weights, dtype=np.uint64))
-    return np.bincount(urn.draw(rows, SeededRng(4)), minlength=len(gaps))
+    weighted = WeightedDraw(tables, np.array(weights, dtype=np.uint64))
+    return np.bincount(weighted.draw(rows, SeededRng(4)), minlength=len(gaps))
 
 
 def pvalue(counts, weights, gaps, rate):
@@ -52,7 +52,7 @@ def pvalue(counts, weights, gaps, rate):
 @pytest.mark.parametrize("crude", [False, True])
 def test_law_is_exact_with_good_and_with_crude_tables(weights, crude):
     gaps, rate = (0, 1, 2, 5), Fraction(1, 2)
-    tables = Crude(decay(rate)) if crude else decay(rate)
+    tables = Crude(exp_table(rate)) if crude else exp_table(rate)
     counts = sample(tables, weights, gaps)
     assert pvalue(counts, weights, gaps, rate) > ALPHA
     assert pvalue(counts, weights, gaps, rate * 2) < ALPHA
@@ -61,19 +61,19 @@ def test_law_is_exact_with_good_and_with_crude_tables(weights, crude):
 
 def test_dropping_the_spare_tickets_would_be_caught(monkeypatch):
     gaps, rate = (0, 1, 2, 5), Fraction(1, 2)
-    monkeypatch.setattr(urn_module, "is_below", lambda *_: False)
-    counts = sample(Crude(decay(rate)), (1, 1, 1, 1), gaps)
+    monkeypatch.setattr(weighted_draw, "is_below", lambda *_: False)
+    counts = sample(Crude(exp_table(rate)), (1, 1, 1, 1), gaps)
     assert pvalue(counts, (1, 1, 1, 1), gaps, rate) < ALPHA
 
 
 def test_tickets_and_rest_make_up_the_whole_weight():
     # Sum over the spare tickets of their chances = the true weight less the tickets, to 2^-100.
     rate, gap, weight, bits = Fraction(1, 3), 7, 5, 128
-    urn = Urn(decay(rate), np.array([weight, 2], dtype=np.uint64))
-    word = int(decay(rate).words(np.array([gap], dtype=np.uint64))[0])
-    tickets = weight * word >> urn.shift
-    rest = [urn._rest(gap, 0, tickets + unit).bounds(bits) for unit in range(urn.spare)]
-    low, high = exp_bounds(-gap * rate, bits + 63 - urn.shift)
+    weighted = WeightedDraw(exp_table(rate), np.array([weight, 2], dtype=np.uint64))
+    word = int(exp_table(rate).words(np.array([gap], dtype=np.uint64))[0])
+    tickets = weight * word >> weighted.shift
+    rest = [weighted._rest(gap, 0, tickets + unit).bounds(bits) for unit in range(weighted.spare)]
+    low, high = exp_bounds(-gap * rate, bits + 63 - weighted.shift)
     assert sum(part[0] for part in rest) <= weight * high - (tickets << bits)
     assert sum(part[1] for part in rest) >= weight * low - (tickets << bits)
     assert sum(part[1] - part[0] for part in rest) <= 2**8
@@ -84,44 +84,50 @@ def test_tickets_and_rest_make_up_the_whole_weight():
 @pytest.mark.parametrize("crude", [False, True])
 def test_spare_tickets_cover_the_worst_rest(weights, crude):
     rate, bits = Fraction(1, 50), 128
-    tables = Crude(decay(rate)) if crude else decay(rate)
-    urn = Urn(tables, np.array(weights, dtype=np.uint64))
+    tables = Crude(exp_table(rate)) if crude else exp_table(rate)
+    weighted = WeightedDraw(tables, np.array(weights, dtype=np.uint64))
     for gap in range(1, 400):
         word = int(tables.words(np.array([gap], dtype=np.uint64))[0])
-        low, high = exp_bounds(-gap * rate, bits + 63 - urn.shift)
+        low, high = exp_bounds(-gap * rate, bits + 63 - weighted.shift)
         for weight in weights:
-            tickets = weight * word >> urn.shift
+            tickets = weight * word >> weighted.shift
             assert tickets << bits <= weight * low
-            assert weight * high < (tickets + urn.spare) << bits
+            assert weight * high < (tickets + weighted.spare) << bits
 
 
 def test_each_spare_ticket_belongs_to_one_part_of_one_candidate(monkeypatch):
     gaps = np.array([[3, 0, 1]], dtype=np.uint64)
-    tables = decay(Fraction(1, 7))
-    urn = Urn(tables, np.ones(3, dtype=np.uint64))
-    tickets = (tables.words(gaps[0]) >> np.uint64(urn.shift)).tolist()
-    total = sum(tickets) + 3 * urn.spare
+    tables = exp_table(Fraction(1, 7))
+    weighted = WeightedDraw(tables, np.ones(3, dtype=np.uint64))
+    tickets = (tables.words(gaps[0]) >> np.uint64(weighted.shift)).tolist()
+    total = sum(tickets) + 3 * weighted.spare
     asked = []
 
     def record(prefix, known, bounds, rng):
         asked.append(bounds.__self__)
         return True
 
-    monkeypatch.setattr(urn_module, "is_below", record)
-    for spare in range(3 * urn.spare):
+    monkeypatch.setattr(weighted_draw, "is_below", record)
+    for spare in range(3 * weighted.spare):
         # A 128-bit number that `below` maps to this ticket; the least one it may reject.
         wanted = -(-((sum(tickets) + spare) << 128) // total) + 1
         bits = FakeBits([wanted >> 64, wanted & (2**64 - 1)])
-        assert urn.draw(gaps, bits).tolist() == [spare // urn.spare]
+        assert weighted.draw(gaps, bits).tolist() == [spare // weighted.spare]
     assert [part.counted for part in asked] == [
-        tickets[i] + unit for i in range(3) for unit in range(urn.spare)
+        tickets[i] + unit for i in range(3) for unit in range(weighted.spare)
     ]
-    assert [part.exponent for part in asked[:: urn.spare]] == [Fraction(3, 7), 0, Fraction(1, 7)]
+    assert [part.exponent for part in asked[:: weighted.spare]] == [
+        Fraction(3, 7),
+        0,
+        Fraction(1, 7),
+    ]
 
 
 def test_equal_rows_are_drawn_independently():
     rows = np.zeros((1000, 2), dtype=np.uint64)
-    chosen = Urn(decay(Fraction(1)), np.ones(2, dtype=np.uint64)).draw(rows, SeededRng(1))
+    chosen = WeightedDraw(exp_table(Fraction(1)), np.ones(2, dtype=np.uint64)).draw(
+        rows, SeededRng(1)
+    )
     assert 350 < int(chosen.sum()) < 650
 
 
@@ -137,21 +143,21 @@ def test_a_rest_is_a_part_between_nothing_and_a_ticket():
 
 @pytest.mark.parametrize("weights", [(1,), (1, 1), (3, 1, 2), (7, 2**20)])
 def test_all_tickets_fit_below_2_to_the_62(weights):
-    urn = Urn(decay(Fraction(1)), np.array(weights, dtype=np.uint64))
-    assert 4 * sum(weights) <= 2**urn.shift < 8 * sum(weights) or sum(weights) == 1
-    assert urn.factors.tolist() == [w << (64 - urn.shift) for w in weights]
+    weighted = WeightedDraw(exp_table(Fraction(1)), np.array(weights, dtype=np.uint64))
+    assert 4 * sum(weights) <= 2**weighted.shift < 8 * sum(weights) or sum(weights) == 1
+    assert weighted.factors.tolist() == [w << (64 - weighted.shift) for w in weights]
 
 
 def test_each_ticket_belongs_to_one_candidate():
     gaps = np.array([[3, 0, 1]], dtype=np.uint64)
-    tables = decay(Fraction(1, 7))
-    urn = Urn(tables, np.array([1, 2, 1], dtype=np.uint64))
+    tables = exp_table(Fraction(1, 7))
+    weighted = WeightedDraw(tables, np.array([1, 2, 1], dtype=np.uint64))
     words = tables.words(gaps[0]).tolist()
-    tickets = [(w * word) >> urn.shift for w, word in zip((1, 2, 1), words, strict=True)]
-    total = sum(tickets) + 3 * urn.spare
+    tickets = [(w * word) >> weighted.shift for w, word in zip((1, 2, 1), words, strict=True)]
+    total = sum(tickets) + 3 * weighted.spare
     ends = [sum(tickets[: i + 1]) for i in range(3)]
     for ticket, owner in ((0, 0), (ends[0] - 1, 0), (ends[0], 1), (ends[1] - 1, 1), (ends[1], 2)):
         wanted = -(-(ticket << 128) // total) + 1
         rng = FakeBits([wanted >> 64, wanted & (2**64 - 1)])
-        assert urn.draw(gaps, rng).tolist() == [owner]
+        assert weighted.draw(gaps, rng).tolist() == [owner]
         assert rng.used == 2

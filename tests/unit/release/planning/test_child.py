@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from discreet.catalog.read.policy_file import loads
-from discreet.core.requests.question import QuestionAsked
+from discreet.core.requests.question import QuestionFields
 from discreet.engine.base import Capabilities
 from discreet.errors import QueryRefused
 from discreet.release.planning import child as release_planner
@@ -75,7 +75,7 @@ def timer():
 
 
 def asked(sql, **more):
-    return QuestionAsked(sql=sql, epsilon="0.1", **more)
+    return QuestionFields(sql=sql, epsilon="0.1", **more)
 
 
 def tried(planner, catalog, sql, **more):
@@ -119,7 +119,7 @@ def test_what_goes_wrong_in_planning_has_a_letter(monkeypatch, catalog, fault, l
             pass
         raise fault
 
-    monkeypatch.setattr(planner_child, "rehearse", bad)
+    monkeypatch.setattr(planner_child, "try_planning", bad)
     # Little time only where it is to run out: reading the text takes some, and so may the collector.
     assert (
         judged(asked(PLAIN), ("census",), catalog, DUCKDB, 0.05 if fault is None else 60.0)
@@ -246,7 +246,7 @@ def test_an_id_of_its_own_makes_no_other_trial(planner, catalog, monkeypatch):
 
 def test_the_trial_sees_the_datasets_that_the_question_sees(catalog, monkeypatch):
     seen = []
-    monkeypatch.setattr(planner_child, "rehearse", lambda _r, found, _c: seen.append(found))
+    monkeypatch.setattr(planner_child, "try_planning", lambda _r, found, _c: seen.append(found))
     judged(asked(PLAIN), ("other",), catalog, DUCKDB, 60.0)
     assert list(seen[0].datasets) == ["other"]
     assert pickle.loads(pickle.dumps(catalog)) == catalog

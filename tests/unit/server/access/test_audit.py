@@ -19,11 +19,11 @@ from discreet.server.access.audit import (
     MOST_READ,
     STRANGER,
     Actor,
+    AuditAction,
     AuditLog,
-    Deed,
 )
 from discreet.server.access.audit_head import HEAD, AuditHead, read_head, write_head
-from discreet.server.access.rate_limited_log import BURST, KEPT, PAUSE, Seldom
+from discreet.server.access.rate_limited_log import BURST, KEPT, PAUSE, RateLimitedLog
 from patience import LONG
 
 ALICE = Actor("alice", "0123456789abcdef")
@@ -45,7 +45,7 @@ def log(tmp_path):
 @pytest.fixture
 def filled(log):
     for turn in range(20):
-        log.record(ALICE, Deed.BUDGET_CHANGED, dataset=f"é{turn}", epsilon_after=turn / 10)
+        log.record(ALICE, AuditAction.BUDGET_CHANGED, dataset=f"é{turn}", epsilon_after=turn / 10)
     return log
 
 
@@ -113,19 +113,19 @@ def test_whole_lines_that_change_are_found(filled, tmp_path, change):
 
 def test_an_old_copy_and_a_missing_file_are_found(filled, tmp_path):
     old = (tmp_path / LOG).read_bytes()
-    filled.record(ALICE, Deed.SIGNED_OUT)
+    filled.record(ALICE, AuditAction.SIGNED_OUT)
     new = (tmp_path / LOG).read_bytes()
     (tmp_path / LOG).write_bytes(old)
     with pytest.raises(AuditTampered, match="head names a line that is not there"):
         filled.verify()
     with pytest.raises(AuditTampered, match="shorter than its head says"):
-        filled.record(ALICE, Deed.SIGNED_OUT)
+        filled.record(ALICE, AuditAction.SIGNED_OUT)
     (tmp_path / LOG).unlink()
     with pytest.raises(AuditTampered, match="it is missing"):
         filled.verify()
     (tmp_path / LOG).write_bytes(new)
     (tmp_path / HEAD).unlink()
-    for attempt in (filled.verify, lambda: filled.record(ALICE, Deed.SIGNED_OUT)):
+    for attempt in (filled.verify, lambda: filled.record(ALICE, AuditAction.SIGNED_OUT)):
         with pytest.raises(AuditTampered, match="head"):
             attempt()
 
@@ -136,10 +136,10 @@ def test_a_crash_before_the_head_is_written_loses_nothing(filled, monkeypatch):
 
     monkeypatch.setattr("discreet.server.access.audit.write_head", crash)
     with pytest.raises(KeyboardInterrupt):
-        filled.record(ALICE, Deed.SIGNED_OUT)
+        filled.record(ALICE, AuditAction.SIGNED_OUT)
     monkeypatch.undo()
     assert filled.verify() == 21
-    filled.record(ALICE, Deed.SIGNED_IN)
+    filled.record(ALICE, AuditAction.SIGNED_IN)
     assert filled.verify() == 22
     assert [line.what for line in filled.last(2)] == ["signed in", "signed out"]
 
@@ -148,13 +148,13 @@ def test_a_crash_before_the_head_is_written_loses_nothing(filled, monkeypatch):
 def test_a_line_torn_by_a_crash_was_never_told_and_goes(filled, tmp_path, kept):
     whole = (tmp_path / LOG).read_bytes()
     head = (tmp_path / HEAD).read_bytes()
-    filled.record(ALICE, Deed.SIGNED_OUT)
+    filled.record(ALICE, AuditAction.SIGNED_OUT)
     torn = (tmp_path / LOG).read_bytes()[: len(whole) + kept]
     (tmp_path / LOG).write_bytes(torn)
     (tmp_path / HEAD).write_bytes(head)
     assert filled.verify() == 20
     assert filled.last(1)[0].position == 19
-    filled.record(ALICE, Deed.SIGNED_IN)
+    filled.record(ALICE, AuditAction.SIGNED_IN)
     assert filled.verify() == 21
 
 
@@ -162,13 +162,13 @@ def test_a_birth_that_crashed_begins_again(log, tmp_path):
     write_head(tmp_path / HEAD, AuditHead(-1, 0, ROOT))
     (tmp_path / LOG).touch()
     assert log.verify() == 0
-    log.record(ALICE, Deed.SIGNED_IN)
+    log.record(ALICE, AuditAction.SIGNED_IN)
     assert log.verify() == 1
 
 
 def _write(folder, times):
     for _ in range(times):
-        AuditLog(folder).record(ALICE, Deed.SIGNED_IN)
+        AuditLog(folder).record(ALICE, AuditAction.SIGNED_IN)
 
 
 def test_threads_and_processes_share_one_chain(log, tmp_path):
@@ -185,7 +185,7 @@ def test_threads_and_processes_share_one_chain(log, tmp_path):
 
 def test_long_and_odd_words_stay_one_bounded_line(log, tmp_path):
     odd = "\U0001f600\n\r\x00\u2028" * 1000
-    log.record(Actor(odd), Deed.TOKEN_MADE, **{f"fact{i}": odd for i in range(6)})
+    log.record(Actor(odd), AuditAction.TOKEN_MADE, **{f"fact{i}": odd for i in range(6)})
     assert log.verify() == 1
     assert (tmp_path / LOG).stat().st_size < LONGEST_LINE
     [line] = log.last(1)
@@ -193,7 +193,7 @@ def test_long_and_odd_words_stay_one_bounded_line(log, tmp_path):
 
 
 def test_reading_is_bounded_whatever_the_length(log, tmp_path):
-    log.record_all(ALICE, Deed.TOKEN_MADE, [{"id": str(i)} for i in range(3000)])
+    log.record_all(ALICE, AuditAction.TOKEN_MADE, [{"id": str(i)} for i in range(3000)])
     assert len(log.last(10**6)) == MOST_READ
     assert log.last(1)[0].facts == {"id": "2999"}
     (tmp_path / LOG).write_bytes(b"x" * (20 * LONGEST_LINE) + b"\n")
@@ -215,7 +215,7 @@ def test_a_full_disk_is_told(filled, monkeypatch):
 
     monkeypatch.setattr("discreet.server.access.audit.os.write", full)
     with pytest.raises(LedgerWriteFailed, match="nothing was done"):
-        filled.record(ALICE, Deed.SIGNED_IN)
+        filled.record(ALICE, AuditAction.SIGNED_IN)
     monkeypatch.undo()
     assert filled.verify() == 20
 
@@ -223,14 +223,14 @@ def test_a_full_disk_is_told(filled, monkeypatch):
 def test_failures_are_written_seldom_and_counted(tmp_path):
     log = AuditLog(tmp_path)
     for _ in range(500):
-        log.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way="page")
-    log.record_seldom(ALICE, Deed.REFUSED, route="GET /x")
+        log.record_limited(STRANGER, AuditAction.SIGN_IN_FAILED, way="page")
+    log.record_limited(ALICE, AuditAction.REFUSED, route="GET /x")
     assert log.verify() == BURST + 1, "one crowd does not hide another"
 
 
 def test_seldom_counts_what_it_leaves_out():
     now = [0.0]
-    seldom = Seldom(clock=lambda: now[0])
+    seldom = RateLimitedLog(clock=lambda: now[0])
     assert [seldom.may_write("a") for _ in range(BURST)] == [0] * BURST
     assert [seldom.may_write("a") for _ in range(7)] == [None] * 7
     assert seldom.may_write("b") == 0

@@ -5,7 +5,7 @@ import pytest
 from asking import catalog
 from discreet.api import parsed
 from discreet.core.schema import BooleanDomain, Column, DateDomain, IntegerDomain
-from discreet.server.pgwire.catalog.visible import Seen, type_of
+from discreet.server.pgwire.catalog.visible import VisibleTable, type_of
 from discreet.server.pgwire.meaning import as_postgres
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import BOOL
@@ -15,7 +15,7 @@ from discreet.server.pgwire.session.question import WireQuestion
 
 
 def seen(*columns):
-    return Seen("town", "people", TABLE, columns)
+    return VisibleTable("town", "people", TABLE, columns)
 
 
 def integer(name, lower):

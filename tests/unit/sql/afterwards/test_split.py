@@ -5,7 +5,7 @@ from sqlglot import exp
 
 from asking import catalog
 from discreet.core.output import OutputType
-from discreet.engine.duckdb.scratch import Small, outcome_types
+from discreet.engine.duckdb.scratch import ScratchTable, outcome_types
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.release.afterwards.tables import written
 from discreet.sql.afterwards.split import split
@@ -98,7 +98,7 @@ def test_what_is_no_step_is_refused(sql):
 def tried(sql):
     """Split a statement, and look whether its step can be computed at all."""
     found = program(sql)
-    kinds = {f"p{i}": Small((OutputType.TEXT,) * 9) for i, _ in enumerate(found.public)}
+    kinds = {f"p{i}": ScratchTable((OutputType.TEXT,) * 9) for i, _ in enumerate(found.public)}
     outcome_types(written(found), kinds)
 
 

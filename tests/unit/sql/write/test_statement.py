@@ -6,16 +6,16 @@ import pytest
 
 from asking import reads
 from curator_kit import catalog_of, planned
-from discreet.kernel.seal import Asked
+from discreet.kernel.seal import MeasureDraft
 from discreet.kernel.sensitivity import Kind
 
 
 def test_sums_share_one_select():
     (read,) = reads("SELECT COUNT(*), SUM(age), AVG(age) FROM people")
     assert read.measures == {
-        "m0": Asked(Kind.ROWS, (0,)),
-        "m1": Asked(Kind.CENTRED, (1, 2), 120),
-        "m2": Asked(Kind.PRESENT, (2,)),
+        "m0": MeasureDraft(Kind.ROWS, (0,)),
+        "m1": MeasureDraft(Kind.CENTRED, (1, 2), 120),
+        "m2": MeasureDraft(Kind.PRESENT, (2,)),
     }
     assert read.sql.count("SELECT") == 1
 

@@ -14,7 +14,7 @@ from discreet.survey.collect.columns import ColumnReports
 from discreet.survey.collect.store import COLUMNS, SurveyStore
 from discreet.survey.command import close_survey, estimate_survey
 from discreet.survey.device.device import Device
-from discreet.survey.estimate.wanted import SurveyWanted
+from discreet.survey.estimate.request import EstimateRequest
 
 TOML = """
 title = "Class"
@@ -31,7 +31,7 @@ rows = 16
 buckets = 64
 """
 ANSWERS = {"smokes": "yes", "street": "b", "word": "tea"}
-WANTED = SurveyWanted({"word": ["tea", "milk"]}, cross=("smokes", "street"))
+WANTED = EstimateRequest({"word": ["tea", "milk"]}, cross=("smokes", "street"))
 
 
 @pytest.fixture(autouse=True)

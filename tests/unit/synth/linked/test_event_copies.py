@@ -16,7 +16,7 @@ from discreet.catalog.read.policy_file import load
 from discreet.engine.base import open_exact
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.release.snapshots import hold_tables
-from discreet.synth.encoding.outline import Bins, outline_of
+from discreet.synth.encoding.column_treatment import Bins, outline_of
 from discreet.synth.linked.event_drawing import moments_in_order
 from discreet.synth.linked.event_rows import event_columns, seal_first, seal_later
 from discreet.synth.linked.joined_rows import columns_of

@@ -13,8 +13,8 @@ from copying import MemoryEngine, catalog_of, people, visits
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.engine.base import open_exact
 from discreet.engine.dialect.guard import only_select
+from discreet.synth.encoding.column_treatment import Bins, outline_of, scan_of
 from discreet.synth.encoding.columns import Coded, binned
-from discreet.synth.encoding.outline import Bins, outline_of, scan_of
 from discreet.synth.measure.codes_sql import cell_sql, codes_sql
 from discreet.synth.measure.learned_ranges import first_cells
 from discreet.synth.measure.private_marginals import Unit

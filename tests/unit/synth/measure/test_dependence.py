@@ -7,14 +7,14 @@ import numpy as np
 from discreet.synth.measure.dependence import FamilyScores, dependence, weights_of
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.singles import Singles, measure_singles
-from synth_kit import door_to, random_codes, shape_of
+from synth_kit import marginals_of, random_codes, shape_of
 
 SHAPE = shape_of(3, 4, 2)
 CODES = random_codes(np.random.default_rng(2), SHAPE, 600)
 
 
 def singles() -> Singles:
-    return measure_singles(door_to(CODES, SHAPE), share=Fraction(1))
+    return measure_singles(marginals_of(CODES, SHAPE), share=Fraction(1))
 
 
 def test_independent_counts_score_nothing_and_a_copy_scores_most():

@@ -11,7 +11,7 @@ from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.synth.measure.implied import implied, too_small, whole
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Measured
-from quality_kit import SHAPE, door_to, people
+from quality_kit import SHAPE, marginals_of, people
 
 ALPHA = 1e-9
 
@@ -38,8 +38,8 @@ def test_the_limit_holds_at_least_as_often_as_it_says_and_half_of_it_does_not():
     dice = np.random.default_rng(0)
     held = half = 0
     for seed in range(200):
-        door = door_to(codes, rho=Fraction(1, 100), seed=seed)
-        [measured] = door.measure([(0, 1)], share=Fraction(1))
+        opened = marginals_of(codes, rho=Fraction(1, 100), seed=seed)
+        [measured] = opened.measure([(0, 1)], share=Fraction(1))
         drawn = np.maximum(measured.values, 0).ravel()
         cells = dice.choice(drawn.size, 1500, p=drawn / drawn.sum())
         made = np.bincount(cells, minlength=drawn.size).reshape(exact.shape)

@@ -43,12 +43,12 @@ def curator(tmp_path):
         yield found
 
 
-def means_of(curator, rng=None):
+def context_of(curator, rng=None):
     return PlainDesk(curator.catalog, curator.ledger, curator.engine, rng or SeededRng(3))
 
 
 def test_what_is_seen_lies_close_around_the_rows(curator):
-    found = learn_bounds("p.p", means_of(curator), epsilon=Epsilon.of("1"), columns=COLUMNS)
+    found = learn_bounds("p.p", context_of(curator), epsilon=Epsilon.of("1"), columns=COLUMNS)
     age, size = found["age"], found["size"]
     assert isinstance(age, IntegerDomain)
     assert 15 <= age.lower <= 25
@@ -60,12 +60,12 @@ def test_what_is_seen_lies_close_around_the_rows(curator):
 
 def test_the_same_again_is_the_stored_one_and_free(curator):
     asked = {"epsilon": Epsilon.of("1"), "columns": COLUMNS}
-    first = learn_bounds("p.p", means_of(curator), **asked)
-    again = learn_bounds("p.p", means_of(curator, SeededRng(4)), **asked)
+    first = learn_bounds("p.p", context_of(curator), **asked)
+    again = learn_bounds("p.p", context_of(curator, SeededRng(4)), **asked)
     assert again == first
     assert curator.ledger.spent("p").epsilon == 1
     with pytest.raises(BudgetExceeded):
-        learn_bounds("p.p", means_of(curator), epsilon=Epsilon.of("1.5"), columns=COLUMNS)
+        learn_bounds("p.p", context_of(curator), epsilon=Epsilon.of("1.5"), columns=COLUMNS)
 
 
 def test_it_is_charged_before_a_row_is_read(curator, monkeypatch):
@@ -76,7 +76,7 @@ def test_it_is_charged_before_a_row_is_read(curator, monkeypatch):
         return counter(*given)
 
     monkeypatch.setattr(learned_bounds, "straight", look)
-    learn_bounds("p.p", means_of(curator), epsilon=Epsilon.of("1"), columns=COLUMNS)
+    learn_bounds("p.p", context_of(curator), epsilon=Epsilon.of("1"), columns=COLUMNS)
     assert seen == [1, 1]
 
 
@@ -84,7 +84,7 @@ def test_numbers_in_steps_of_one_stay_numbers(curator, monkeypatch):
     """A range of some thousands is kept in steps of 1, which are no whole numbers all the same."""
     wide = SimpleNamespace(domain=NumberDomain(Fraction(0), Fraction(5000), Fraction(1)))
     monkeypatch.setattr(learned_bounds, "narrowed", lambda *_: wide)
-    found = learn_bounds("p.p", means_of(curator), epsilon=Epsilon.of("1"), columns=["size"])
+    found = learn_bounds("p.p", context_of(curator), epsilon=Epsilon.of("1"), columns=["size"])
     assert found == {"size": wide.domain}
 
 
@@ -102,7 +102,7 @@ def test_types_are_never_learned_from_other_rows_than_were_charged(tmp_path, mon
     with discreet.open(tmp_path / "discreet.toml") as curator:
         asked = {"epsilon": Epsilon.of("1"), "delta": Delta.of("0")}
         with pytest.raises(EngineFailed, match="has changed"):
-            learned_types.learn_types("p.p", means_of(curator), **asked)
+            learned_types.learn_types("p.p", context_of(curator), **asked)
         assert curator.ledger.spent("p").epsilon == 1
 
 
@@ -115,7 +115,7 @@ def test_every_column_has_noise_for_its_share(curator, monkeypatch):
         return SimpleNamespace(domain=IntegerDomain(0, 1))
 
     monkeypatch.setattr(learned_bounds, "narrowed", narrowed)
-    learn_bounds("p.p", means_of(curator), epsilon=Epsilon.of("1"), columns=COLUMNS)
+    learn_bounds("p.p", context_of(curator), epsilon=Epsilon.of("1"), columns=COLUMNS)
     assert len(drawn) == len(COLUMNS)
     for measured in drawn:
         assert measured.variance == pytest.approx(2 * len(COLUMNS) ** 2, rel=0.2)

@@ -13,30 +13,30 @@ from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain
 from discreet.noise.laws import GaussianLaw
 from discreet.noise.threshold import appearance_bounds, threshold_for
-from discreet.synth.encoding.outline import Bins, outline_of
-from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.encoding.column_treatment import Bins, outline_of
+from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
 from permits import paid
 from sittings import FULL
 
-PURSE = MarginalBudget(Fraction(1, 10), concentrated=True)
+BUDGET = MarginalBudget(Fraction(1, 10), concentrated=True)
 RISK = Fraction(1, 10**6)
 TOWN = SealedSource("town", EVERYONE)
 
 
-def learned(base, table, *, rng, bins=Bins.QUANTILE, purse=PURSE, neighbours="add-remove"):
+def learned(base, table, *, rng, bins=Bins.QUANTILE, budget=BUDGET, neighbours="add-remove"):
     engine = MemoryEngine({"town.people": table, "clinic.visits": visits(1)})
     catalog = catalog_of(base, neighbours=neighbours)
-    return learned_of(engine, catalog, rng=rng, bins=bins, purse=purse)
+    return learned_of(engine, catalog, rng=rng, bins=bins, budget=budget)
 
 
-def learned_of(engine, catalog, *, rng, bins=Bins.QUANTILE, purse=PURSE):
+def learned_of(engine, catalog, *, rng, bins=Bins.QUANTILE, budget=BUDGET):
     types = {name.lower(): kind for name, kind in engine.columns("town.people")}
     outline = outline_of(catalog, "people", bins=bins, types=types, has_delta=True)
-    means = Means(engine, paid(engine.hold({})), purse, RISK, TOWN, rng)
-    return learn(outline, means, lambda _: None)
+    context = LearningContext(engine, paid(engine.hold({})), budget, RISK, TOWN, rng)
+    return learn(outline, context, lambda _: None)
 
 
 def test_words_and_ranges(tmp_path):
@@ -57,7 +57,7 @@ def test_words_and_ranges(tmp_path):
 def test_what_was_spent_is_at_most_what_was_paid(tmp_path, neighbours):
     found = learned(tmp_path, people(400), rng=SeededRng(2), neighbours=neighbours)
     used = tally(Composed(found.events))
-    assert 0 < used.rho <= PURSE.amount + len(found.events) * Fraction(1, 10**24)
+    assert 0 < used.rho <= BUDGET.amount + len(found.events) * Fraction(1, 10**24)
     assert used.delta == RISK
 
 
@@ -73,7 +73,7 @@ def test_a_canary_held_by_one_person_never_appears(tmp_path):
 
 
 def test_the_chance_of_a_canary_is_computed_not_hoped_for():
-    sigma_squared = Fraction(1) / (2 * PURSE.amount / 3)
+    sigma_squared = Fraction(1) / (2 * BUDGET.amount / 3)
     noise = GaussianLaw.of(sigma_squared)
     threshold = threshold_for(noise, RISK, max_groups=1)
     assert appearance_bounds(noise, threshold)[1] <= RISK
@@ -91,7 +91,7 @@ def test_a_canary_of_many_people_does_appear(tmp_path):
 
 def test_too_little_budget_leaves_a_column_out_and_says_so(tmp_path):
     poor = MarginalBudget(Fraction(1, 10**7), concentrated=True)
-    found = learned(tmp_path, people(200), rng=SeededRng(5), purse=poor)
+    found = learned(tmp_path, people(200), rng=SeededRng(5), budget=poor)
     names = Counter(column.name for column in found.encoding.coded)
     assert "job" not in names
     assert any("'job' was left out" in notice for notice in found.notices)
@@ -103,7 +103,9 @@ def test_nothing_to_learn_costs_nothing(tmp_path):
     outline = outline_of(catalog, "people", bins=Bins.EQUAL, types={}, has_delta=False)
     before = len(engine.ran)
     found = learn(
-        outline, Means(engine, paid(engine.hold({})), PURSE, RISK, TOWN, SeededRng(1)), print
+        outline,
+        LearningContext(engine, paid(engine.hold({})), BUDGET, RISK, TOWN, SeededRng(1)),
+        print,
     )
     assert found.events == ()
     assert len(engine.ran) == before

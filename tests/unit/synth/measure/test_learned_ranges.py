@@ -9,8 +9,8 @@ import pytest
 
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.synth.encoding.column_treatment import RangeToLearn
 from discreet.synth.encoding.columns import BINS, Coded
-from discreet.synth.encoding.outline import RangeToLearn
 from discreet.synth.measure.learned_ranges import (
     FALSE_ALARM,
     NoiseBars,

@@ -13,9 +13,9 @@ from copying import MemoryEngine, catalog_of, people, visits
 from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.core.region import EVERYONE
+from discreet.synth.encoding.column_treatment import Bins, outline_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.outline import Bins, outline_of
-from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.learned_stems import (
     CLEAR,
     StemLevel,
@@ -30,7 +30,7 @@ from discreet.synth.model_file import column_from_json, column_to_json
 from discreet.testing import SeededRng
 from permits import paid
 
-PURSE = MarginalBudget(Fraction(1, 10), concentrated=True)
+BUDGET = MarginalBudget(Fraction(1, 10), concentrated=True)
 RISK = Fraction(1, 10**6)
 TOWN = SealedSource("town", EVERYONE)
 
@@ -43,8 +43,8 @@ def _people(jobs: list[str]) -> pa.Table:
 def learned(base, jobs: list[str], *, stems: bool = True):
     engine = MemoryEngine({"town.people": _people(jobs), "clinic.visits": visits()})
     outline = outline_of(catalog_of(base), "people", bins=Bins.EQUAL, types={}, has_delta=True)
-    means = Means(engine, paid(engine.hold({})), PURSE, RISK, TOWN, SeededRng(3))
-    found = learn(outline, means, lambda _: None, stems=stems)
+    context = LearningContext(engine, paid(engine.hold({})), BUDGET, RISK, TOWN, SeededRng(3))
+    found = learn(outline, context, lambda _: None, stems=stems)
     by_name = {column.name: column for column in found.encoding.coded}
     return by_name.get("job"), found.events
 
@@ -95,7 +95,7 @@ def test_what_was_spent_is_at_most_what_was_paid(tmp_path):
     for stems in (False, True):
         _, events = learned(tmp_path, CODES[:800], stems=stems)
         used = tally(Composed(events))
-        assert 0 < used.rho <= PURSE.amount + len(events) * Fraction(1, 10**24)
+        assert 0 < used.rho <= BUDGET.amount + len(events) * Fraction(1, 10**24)
         assert used.delta == RISK
 
 

@@ -12,7 +12,7 @@ from discreet.core.event import Select
 from discreet.synth.measure.private_marginals import draw_several
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
-from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
+from synth_kit import CONCENTRATED, PURE, marginals_of, random_codes, shape_of
 
 SCORES = np.array([3, 0, 3, 1, 0])
 EPSILON = Fraction(1)
@@ -59,21 +59,23 @@ def test_candidates_differ_and_all_of_them_can_be_drawn():
         assert sorted(order) == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("purse", [CONCENTRATED, PURE])
-def test_the_door_charges_each_draw_its_part(purse):
+@pytest.mark.parametrize("budget", [CONCENTRATED, PURE])
+def test_the_door_charges_each_draw_its_part(budget):
     shape = shape_of(3, 4)
-    door = door_to(random_codes(np.random.default_rng(1), shape, 50), shape, purse=purse)
-    chosen = door.choose_several(
+    marginals = marginals_of(
+        random_codes(np.random.default_rng(1), shape, 50), shape, budget=budget
+    )
+    chosen = marginals.choose_several(
         lambda counter: counter.marginals([(0, 1)])[0].ravel(),
         count=4,
         sensitivity=1,
         share=Fraction(1, 2),
     )
     assert len(set(chosen)) == 4
-    assert door.left == Fraction(1, 2)
-    assert [type(each) for each in door.events] == [Select] * 4
-    each = door.events[0].epsilon
-    if purse.concentrated:
-        assert 0 <= purse.amount / 8 - each**2 / 8 < Fraction(1, 10**12)
+    assert marginals.left == Fraction(1, 2)
+    assert [type(each) for each in marginals.events] == [Select] * 4
+    each = marginals.events[0].epsilon
+    if budget.concentrated:
+        assert 0 <= budget.amount / 8 - each**2 / 8 < Fraction(1, 10**12)
     else:
-        assert each == purse.amount / 8
+        assert each == budget.amount / 8

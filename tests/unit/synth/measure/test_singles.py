@@ -15,7 +15,7 @@ from discreet.synth.measure.singles import (
     rare_groups,
     settle,
 )
-from synth_kit import door_to, random_codes, shape_of
+from synth_kit import marginals_of, random_codes, shape_of
 
 
 def noisy(values, variance=100, column=0):
@@ -54,7 +54,7 @@ def test_a_negative_total_is_still_something_to_share_out():
 def test_all_columns_agree_on_the_total():
     shape = shape_of(2, 6, 3)
     codes = random_codes(np.random.default_rng(1), shape, 500)
-    singles = measure_singles(door_to(codes, shape), share=Fraction(1, 2))
+    singles = measure_singles(marginals_of(codes, shape), share=Fraction(1, 2))
     assert len(singles.counts) == 3
     for counts in singles.counts:
         assert counts.sum() == pytest.approx(singles.total)

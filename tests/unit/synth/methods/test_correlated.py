@@ -8,7 +8,7 @@ import pytest
 from discreet.errors import InvalidInput
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods import correlated, tree
-from synth_kit import door_to, shape_of
+from synth_kit import marginals_of, shape_of
 
 RICH = MarginalBudget(Fraction(10), concentrated=True)
 SHAPE = shape_of(2, 2, 2, 3)
@@ -33,42 +33,42 @@ def wrong_parity(model):
 
 def test_two_parents_see_what_pairs_cannot():
     codes = parity()
-    two = correlated.fit(door_to(codes, SHAPE, purse=RICH), parents=2)
-    one = tree.fit(door_to(codes, SHAPE, purse=RICH))
+    two = correlated.fit(marginals_of(codes, SHAPE, budget=RICH), parents=2)
+    one = tree.fit(marginals_of(codes, SHAPE, budget=RICH))
     assert wrong_parity(two) < 0.06
     assert wrong_parity(one) > 0.25
     assert max(len(node.parents) for node in two.nodes) == 2
 
 
 def test_one_parent_makes_a_tree():
-    model = correlated.fit(door_to(parity(), SHAPE, purse=RICH), parents=1)
+    model = correlated.fit(marginals_of(parity(), SHAPE, budget=RICH), parents=1)
     assert max(len(node.parents) for node in model.nodes) == 1
 
 
 def test_a_useless_table_is_no_candidate():
     """So little budget that no pair is worth measuring: columns stay independent."""
     poor = MarginalBudget(Fraction(1, 10**7), concentrated=True)
-    door = door_to(parity(), SHAPE, purse=poor)
-    model = correlated.fit(door)
+    marginals = marginals_of(parity(), SHAPE, budget=poor)
+    model = correlated.fit(marginals)
     assert all(not node.parents for node in model.nodes)
-    assert door.left == Fraction(3, 5), "one-way marginals only"
-    bold = correlated.fit(door_to(parity(), SHAPE, purse=poor), theta=1e-9)
+    assert marginals.left == Fraction(3, 5), "one-way marginals only"
+    bold = correlated.fit(marginals_of(parity(), SHAPE, budget=poor), theta=1e-9)
     assert any(node.parents for node in bold.nodes)
 
 
 def test_half_is_for_the_structure_and_half_for_the_tables():
-    door = door_to(parity(), SHAPE, purse=RICH)
+    marginals = marginals_of(parity(), SHAPE, budget=RICH)
     shares = []
     for name in ("measure", "choose"):
-        real = getattr(door, name)
+        real = getattr(marginals, name)
 
         def watched(*given, real=real, name=name, **rest):
             several = name == "measure" and len(given[0][0]) > 1
             shares.append((several, rest["share"]))
             return real(*given, **rest)
 
-        setattr(door, name, watched)
-    correlated.fit(door)
+        setattr(marginals, name, watched)
+    correlated.fit(marginals)
     assert sum(share for several, share in shares if several) == Fraction(1, 2)
     assert sum(share for several, share in shares if not several) == Fraction(1, 2)
 
@@ -82,7 +82,7 @@ def test_the_default_number_of_parents_follows_the_sizes():
 
 @pytest.mark.parametrize("options", [{"parents": 0}, {"parents": 9}, {"theta": 0}, {"theta": -1}])
 def test_options_that_make_no_sense_are_refused_before_anything_is_asked(options):
-    door = door_to(parity(), SHAPE)
+    marginals = marginals_of(parity(), SHAPE)
     with pytest.raises(InvalidInput, match="parents"):
-        correlated.fit(door, **options)
-    assert door.left == 1
+        correlated.fit(marginals, **options)
+    assert marginals.left == 1

@@ -9,7 +9,7 @@ from discreet.core.event import Laplace
 from discreet.errors import InvalidInput
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods import independent
-from synth_kit import PURE, door_to, random_codes, shape_of
+from synth_kit import PURE, marginals_of, random_codes, shape_of
 
 SHAPE = shape_of(2, 50, 21)
 CODES = random_codes(np.random.default_rng(5), SHAPE, 4000)
@@ -17,7 +17,7 @@ RICH = MarginalBudget(Fraction(10), concentrated=True)
 
 
 def test_histograms_are_near_the_rows():
-    model = independent.fit(door_to(CODES, SHAPE, purse=RICH))
+    model = independent.fit(marginals_of(CODES, SHAPE, budget=RICH))
     for column, size in enumerate(SHAPE.sizes):
         exact = np.bincount(CODES[:, column], minlength=size)
         assert np.abs(model.marginal((column,)) - exact).sum() < 0.05 * len(CODES)
@@ -25,10 +25,10 @@ def test_histograms_are_near_the_rows():
 
 
 def test_the_published_mode_splits_epsilon_evenly_over_twenty_bins():
-    door = door_to(CODES, SHAPE, purse=PURE)
-    model = independent.fit(door, bins=20, split="equal")
-    assert door.events == [Laplace(Fraction(3, 2), Fraction(1))] * 3
-    assert door.left == 0
+    marginals = marginals_of(CODES, SHAPE, budget=PURE)
+    model = independent.fit(marginals, bins=20, split="equal")
+    assert marginals.events == [Laplace(Fraction(3, 2), Fraction(1))] * 3
+    assert marginals.left == 0
     # 50 codes in 20 bars: two or three neighbours each, made up evenly again.
     chances = model.nodes[1].table
     assert len(np.unique(chances)) <= 20
@@ -37,16 +37,16 @@ def test_the_published_mode_splits_epsilon_evenly_over_twenty_bins():
 
 
 def test_the_default_gives_large_columns_more():
-    door = door_to(CODES, SHAPE, purse=PURE)
-    independent.fit(door)
-    scales = [event.scale for event in door.events]
+    marginals = marginals_of(CODES, SHAPE, budget=PURE)
+    independent.fit(marginals)
+    scales = [event.scale for event in marginals.events]
     assert scales[0] > scales[2] > scales[1]
-    assert door.left == 0
+    assert marginals.left == 0
 
 
 @pytest.mark.parametrize("options", [{"split": "fair"}, {"bins": 0}, {"bins": -3}])
 def test_options_that_make_no_sense_are_refused(options):
-    door = door_to(CODES, SHAPE)
+    marginals = marginals_of(CODES, SHAPE)
     with pytest.raises(InvalidInput, match="splits by"):
-        independent.fit(door, **options)
-    assert door.left == 1
+        independent.fit(marginals, **options)
+    assert marginals.left == 1

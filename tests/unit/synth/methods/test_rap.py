@@ -13,7 +13,7 @@ from discreet.errors import InvalidInput, MissingExtra
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.methods import rap
-from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
+from synth_kit import CONCENTRATED, PURE, marginals_of, random_codes, shape_of
 
 pytestmark = [
     pytest.mark.jax,
@@ -36,35 +36,35 @@ def worst(model, codes):
 
 def test_chosen_cells_come_right_and_more_rounds_help():
     codes = codes_of()
-    few = rap.fit(door_to(codes, SHAPE, purse=RICH), **SMALL)
-    many = rap.fit(door_to(codes, SHAPE, purse=RICH), **(SMALL | {"rounds": 8, "steps": 100}))
+    few = rap.fit(marginals_of(codes, SHAPE, budget=RICH), **SMALL)
+    many = rap.fit(marginals_of(codes, SHAPE, budget=RICH), **(SMALL | {"rounds": 8, "steps": 100}))
     exact = MemoryCounter(codes, SHAPE).marginals([(0, 1, 2)])[0] / len(codes)
     assert worst(many, codes) < worst(few, codes) < np.abs(exact - 1 / 72).max()
     assert worst(many, codes) < 0.02
 
 
 def test_one_round_measures_every_marginal_and_chooses_nothing():
-    door = door_to(codes_of(), SHAPE, purse=RICH)
+    marginals = marginals_of(codes_of(), SHAPE, budget=RICH)
     wanted = [list(pair) for pair in combinations(range(3), 2)]
-    model = rap.fit(door, workload=wanted, **(SMALL | {"rounds": 1, "steps": 400}))
-    assert [type(event) for event in door.events] == [Gaussian] * 4
-    rest = door.law(Fraction(99, 100) / 3).sigma_squared
-    assert [event.sigma_squared for event in door.events[1:]] == [rest] * 3
-    assert door.left == 0
+    model = rap.fit(marginals, workload=wanted, **(SMALL | {"rounds": 1, "steps": 400}))
+    assert [type(event) for event in marginals.events] == [Gaussian] * 4
+    rest = marginals.law(Fraction(99, 100) / 3).sigma_squared
+    assert [event.sigma_squared for event in marginals.events[1:]] == [rest] * 3
+    assert marginals.left == 0
     exact = MemoryCounter(codes_of(), SHAPE).marginals([(0, 1)])[0] / 3000
     assert np.abs(model.marginal((0, 1)) / model.total - exact).max() < 0.02
 
 
-@pytest.mark.parametrize("purse", [CONCENTRATED, PURE])
-def test_every_cell_gets_the_same_part_to_be_chosen_and_to_be_counted(purse):
-    door = door_to(codes_of(), SHAPE, purse=purse)
-    rap.fit(door, **SMALL)
-    assert door.left == 0
-    part = Fraction(99, 100) * purse.amount / (2 * 3 * 4)
-    chosen = [event.epsilon for event in door.events if isinstance(event, Select)]
-    counted = [event for event in door.events[1:] if isinstance(event, Gaussian | Laplace)]
+@pytest.mark.parametrize("budget", [CONCENTRATED, PURE])
+def test_every_cell_gets_the_same_part_to_be_chosen_and_to_be_counted(budget):
+    marginals = marginals_of(codes_of(), SHAPE, budget=budget)
+    rap.fit(marginals, **SMALL)
+    assert marginals.left == 0
+    part = Fraction(99, 100) * budget.amount / (2 * 3 * 4)
+    chosen = [event.epsilon for event in marginals.events if isinstance(event, Select)]
+    counted = [event for event in marginals.events[1:] if isinstance(event, Gaussian | Laplace)]
     assert len(chosen) == len(counted) == 12
-    if purse.concentrated:
+    if budget.concentrated:
         assert all(0 <= part - epsilon**2 / 8 < Fraction(1, 10**9) for epsilon in chosen)
         assert all(event.l2_squared / (2 * event.sigma_squared) == part for event in counted)
     else:
@@ -74,16 +74,16 @@ def test_every_cell_gets_the_same_part_to_be_chosen_and_to_be_counted(purse):
 
 def test_cells_run_out_on_a_tiny_table():
     shape = shape_of(1, 2)
-    door = door_to(np.zeros((9, 2), dtype=np.int32), shape, unit=Unit(2, replaced=True))
-    rap.fit(door, **SMALL)
-    assert sum(isinstance(event, Select) for event in door.events) == 2
+    marginals = marginals_of(np.zeros((9, 2), dtype=np.int32), shape, unit=Unit(2, replaced=True))
+    rap.fit(marginals, **SMALL)
+    assert sum(isinstance(event, Select) for event in marginals.events) == 2
 
 
 def test_marginals_of_different_widths_go_together():
     codes = codes_of()
-    door = door_to(codes, SHAPE, purse=RICH)
+    marginals = marginals_of(codes, SHAPE, budget=RICH)
     # As many rounds as above: JAX compiles for each other number of cells.
-    model = rap.fit(door, workload=[[0], [1, 2], [0, 1, 2]], **(SMALL | {"rounds": 8}))
+    model = rap.fit(marginals, workload=[[0], [1, 2], [0, 1, 2]], **(SMALL | {"rounds": 8}))
     exact = MemoryCounter(codes, SHAPE).marginals([(1, 2)])[0] / len(codes)
     assert np.abs(model.marginal((1, 2)) / model.total - exact).max() < 0.1
 
@@ -91,16 +91,16 @@ def test_marginals_of_different_widths_go_together():
 @pytest.mark.parametrize("option", SMALL)
 def test_numbers_below_one_are_refused(option):
     with pytest.raises(InvalidInput, match="at least 1"):
-        rap.fit(door_to(codes_of(), SHAPE), **(SMALL | {option: 0}))
+        rap.fit(marginals_of(codes_of(), SHAPE), **(SMALL | {option: 0}))
 
 
 def test_without_jax_the_extra_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "discreet.synth.methods.rap_descent", raising=False)
     monkeypatch.setitem(sys.modules, "jax", None)
-    door = door_to(codes_of(), SHAPE)
+    marginals = marginals_of(codes_of(), SHAPE)
     with pytest.raises(MissingExtra, match=r"discreet\[rap\]"):
-        rap.fit(door, **SMALL)
-    assert door.left == 1, "nothing was read or spent"
+        rap.fit(marginals, **SMALL)
+    assert marginals.left == 1, "nothing was read or spent"
 
 
 def test_importing_the_method_does_not_import_jax():

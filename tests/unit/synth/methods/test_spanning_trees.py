@@ -10,7 +10,7 @@ from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.singles import measure_singles
 from discreet.synth.methods.tree import MOST_CELLS, choose_tree, pairs_of
-from synth_kit import door_to, shape_of
+from synth_kit import marginals_of, shape_of
 
 RICH = MarginalBudget(Fraction(10), concentrated=True)
 
@@ -24,19 +24,19 @@ def chain_of(order, size, rows, rng):
     return codes
 
 
-def chosen(codes, shape, purse=RICH, share=Fraction(1, 2)):
-    door = door_to(codes, shape, purse=purse)
-    singles = measure_singles(door, share=Fraction(1, 2))
-    return choose_tree(door, singles, {}, share=share, progress=silent), door
+def chosen(codes, shape, budget=RICH, share=Fraction(1, 2)):
+    marginals = marginals_of(codes, shape, budget=budget)
+    singles = measure_singles(marginals, share=Fraction(1, 2))
+    return choose_tree(marginals, singles, {}, share=share, progress=silent), marginals
 
 
 def test_a_chain_of_dependence_is_found():
     order = [3, 0, 4, 1, 2]
     codes = chain_of(order, 4, 4000, np.random.default_rng(1))
-    edges, door = chosen(codes, shape_of(4, 4, 4, 4, 4))
+    edges, marginals = chosen(codes, shape_of(4, 4, 4, 4, 4))
     links = {tuple(sorted(pair)) for pair in itertools.pairwise(order)}
     assert set(edges) == links
-    assert door.left == 0
+    assert marginals.left == 0
 
 
 def test_with_next_to_no_budget_any_tree_may_come_out_but_a_tree_it_is():
@@ -56,6 +56,6 @@ def test_pairs_too_large_to_hold_are_left_out_and_the_tree_becomes_a_forest():
     assert pairs_of(shape) == [(0, 2), (1, 2)]
     none = Shape(("a", "b"), (side, side))
     codes = np.zeros((10, 2), dtype=np.int32)
-    edges, door = chosen(codes, none)
+    edges, marginals = chosen(codes, none)
     assert edges == []
-    assert door.left == Fraction(1, 2)
+    assert marginals.left == Fraction(1, 2)

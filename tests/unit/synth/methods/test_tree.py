@@ -8,7 +8,7 @@ import pytest
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods import independent, tree
-from synth_kit import door_to, random_codes, shape_of
+from synth_kit import marginals_of, random_codes, shape_of
 
 SHAPE = shape_of(4, 6, 3, 12)
 RICH = MarginalBudget(Fraction(10), concentrated=True)
@@ -32,8 +32,8 @@ NEIGHBOURS = [(0, 1), (1, 2), (2, 3)]
 
 def test_dependence_is_kept_where_the_independent_method_loses_it():
     codes = codes_of()
-    ours = tree.fit(door_to(codes, SHAPE, purse=RICH))
-    theirs = independent.fit(door_to(codes, SHAPE, purse=RICH))
+    ours = tree.fit(marginals_of(codes, SHAPE, budget=RICH))
+    theirs = independent.fit(marginals_of(codes, SHAPE, budget=RICH))
     assert apart(ours, codes, NEIGHBOURS) < 0.05 < 0.15 < apart(theirs, codes, NEIGHBOURS)
 
 
@@ -43,7 +43,7 @@ def test_more_budget_means_less_error():
         np.mean(
             [
                 apart(
-                    tree.fit(door_to(codes, SHAPE, purse=MarginalBudget(rho, True), seed=s)),
+                    tree.fit(marginals_of(codes, SHAPE, budget=MarginalBudget(rho, True), seed=s)),
                     codes,
                     NEIGHBOURS,
                 )
@@ -56,20 +56,20 @@ def test_more_budget_means_less_error():
 
 
 def test_every_column_has_one_parent_at_the_most_and_all_is_spent():
-    door = door_to(codes_of(), SHAPE)
-    model = tree.fit(door)
+    marginals = marginals_of(codes_of(), SHAPE)
+    model = tree.fit(marginals)
     assert sorted(len(node.parents) for node in model.nodes) == [0, 1, 1, 1]
-    assert door.left == 0
-    assert len(door.events) == 4 + 3 + 3
+    assert marginals.left == 0
+    assert len(marginals.events) == 4 + 3 + 3
 
 
 def test_a_single_column_gets_all_of_the_budget():
     shape = shape_of(5)
-    door = door_to(random_codes(np.random.default_rng(1), shape, 100), shape)
-    assert len(tree.fit(door).nodes) == 1
-    assert door.left == 0
+    marginals = marginals_of(random_codes(np.random.default_rng(1), shape, 100), shape)
+    assert len(tree.fit(marginals).nodes) == 1
+    assert marginals.left == 0
 
 
 def test_the_total_is_near_the_number_of_rows():
-    model = tree.fit(door_to(codes_of(3000), SHAPE, purse=RICH))
+    model = tree.fit(marginals_of(codes_of(3000), SHAPE, budget=RICH))
     assert model.total == pytest.approx(3000, abs=10)

@@ -19,11 +19,11 @@ DICE = np.random.default_rng(11)
 
 def model_of(codes):
     shape = encoding().shape
-    purse = MarginalBudget(
+    budget = MarginalBudget(
         Fraction(1000), concentrated=True
     )  # next to no noise: the rows are the point
-    door = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, Unit(), SeededRng(1))
-    return find_method("tree").fit(door)
+    marginals = PrivateMarginals(MemoryCounter(codes, shape), shape, budget, Unit(), SeededRng(1))
+    return find_method("tree").fit(marginals)
 
 
 def codes(rows=2000, **fixed):

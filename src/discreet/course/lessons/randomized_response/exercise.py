@@ -6,7 +6,7 @@ import math
 
 from discreet.account.explain import truth_probability
 from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
-from discreet.noise.respond import coin_epsilon
+from discreet.noise.random_response import coin_epsilon
 
 SAID_YES, ASKED = 450, 1_000
 

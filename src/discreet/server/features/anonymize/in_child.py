@@ -19,20 +19,20 @@ from discreet.server.shelf import FRAGMENT
 
 
 def measure(
-    bench: Workbench, *, table: str, where: str | None, wish: AnonymizeRequest
+    bench: Workbench, *, table: str, where: str | None, request: AnonymizeRequest
 ) -> dict[str, Any]:
     """Return what several k would leave; the owner's look at exact counts is recorded first."""
     before, points = measure_curve(
-        bench.curator(), table, wish, where=where, progress=bench.advance
+        bench.curator(), table, request, where=where, progress=bench.advance
     )
     return finite({"before": before.to_json(), "points": [point.to_json() for point in points]})
 
 
 def make(
-    bench: Workbench, *, state: Path, table: str, where: str | None, wish: AnonymizeRequest
+    bench: Workbench, *, state: Path, table: str, where: str | None, request: AnonymizeRequest
 ) -> dict[str, Any]:
     """Return what an anonymized copy is: made, recorded as an exposure, then put on its shelf."""
-    dataset, made = anonymize(bench.curator(), table, wish, where=where, progress=bench.advance)
+    dataset, made = anonymize(bench.curator(), table, request, where=where, progress=bench.advance)
     kept = Releases(state).keep(
         StoredRelease.new(dataset, made.label, finite(made.to_json())),
         lambda place: _fill(bench, made, place),

@@ -12,10 +12,10 @@ from pydantic import Field, StrictStr
 from discreet.anonymize.hierarchy.levels import parse_hierarchy
 from discreet.anonymize.release import source_of
 from discreet.anonymize.request import AnonymizeRequest
-from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeAsked
+from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeFields
 from discreet.server.access.auth import Id, allow, api_router
 from discreet.server.access.tokens import Role
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.bodies.request_body import body_of
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.anonymize.releases import Releases
 from discreet.server.jobs.long import LongTask, submit_long
@@ -28,7 +28,7 @@ File = Annotated[str, Path(min_length=1, max_length=40)]
 releases_of = kept_once(lambda settings: Releases(settings.state_folder))
 MOST_SECONDS = 300.0
 _Fields: Any = body_of(
-    AnonymizeAsked,
+    AnonymizeFields,
     quasi={"default": ...},
     k={"default": 5},
     seconds={"default": 30.0, "most": MOST_SECONDS},
@@ -43,9 +43,9 @@ class AnonymizeBody(_Fields):  # type: ignore[misc]  # its fields are the reques
         default_factory=dict, max_length=MOST_COLUMNS
     )
 
-    def wish(self) -> AnonymizeRequest:
-        """Return the wish, or say which word or number makes no sense."""
-        asked = self.given(AnonymizeAsked) | {"hierarchies": None}
+    def checked(self) -> AnonymizeRequest:
+        """Return the request, or say which word or number makes no sense."""
+        asked = self.given(AnonymizeFields) | {"hierarchies": None}
         written = self.hierarchies.items()
         given = {column: parse_hierarchy(text, column) for column, text in written}
         return replace(AnonymizeRequest.of(**asked), given=given)
@@ -53,11 +53,11 @@ class AnonymizeBody(_Fields):  # type: ignore[misc]  # its fields are the reques
 
 def _checked(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     """Return what a child is asked; refuse here, not in the queue, what can be refused without reading rows."""
-    wish = asked.wish()
+    found = asked.checked()
     with context_of(request).workspace.curator() as curator:
         _, source = source_of(curator, asked.table, asked.where)
-        source.named((*wish.quasi, *wish.redact))
-    return {"table": asked.table, "where": asked.where, "wish": wish}
+        source.named((*found.quasi, *found.redact))
+    return {"table": asked.table, "where": asked.where, "request": found}
 
 
 @router.post("/anonymize", status_code=202)

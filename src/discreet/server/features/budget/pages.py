@@ -35,9 +35,9 @@ def budget(request: Request) -> Response:
     catalog, who = catalog_api.catalog(request), maybe_caller(request)
     with context_of(request).workspace.curator() as curator:
         noise = count_noises(curator, datasets_view(catalog), who.analyst if who else None)
-    purses = budget_view(budget_api.budget(request), catalog, entries, noise)
+    datasets = budget_view(budget_api.budget(request), catalog, entries, noise)
     can_ask = who is not None and who.role is not Role.REVIEWER
-    return page(request, "budget.html", "Budget", datasets=purses, can_ask=can_ask)
+    return page(request, "budget.html", "Budget", datasets=datasets, can_ask=can_ask)
 
 
 def count_noises(

@@ -16,7 +16,7 @@ from discreet.server.context import context_of
 from discreet.server.plain_json import answer_json
 
 router = api_router("budget")
-Named = Annotated[str | None, Query(max_length=200)]
+DatasetQuery = Annotated[str | None, Query(max_length=200)]
 Last = Annotated[int, Query(ge=0, le=10_000)]
 
 
@@ -61,7 +61,7 @@ def answers(request: Request, last: Last = 50) -> dict[str, Any]:
 
 @router.get("/answers/{request_id}")
 @allow(Role.OWNER, Role.ANALYST)
-def answer(request: Request, request_id: str, analyst: Named = None) -> JSONResponse:
+def answer(request: Request, request_id: str, analyst: DatasetQuery = None) -> JSONResponse:
     """Return one of your paid answers again, with its question, free of charge.
 
     An owner may name the analyst whose share paid for it.

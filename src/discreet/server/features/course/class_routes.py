@@ -13,7 +13,7 @@ from discreet.core.numbers import Epsilon
 from discreet.core.requests.access import ClassAsked
 from discreet.report.sign_in_sheet import KEEP, SheetCard, sign_in_sheet
 from discreet.server.access.auth import allow, api_router, caller
-from discreet.server.access.classes import (
+from discreet.server.access.student_classes import (
     all_classes,
     class_label,
     end_class,
@@ -21,7 +21,7 @@ from discreet.server.access.classes import (
     tell_shares,
 )
 from discreet.server.access.tokens import NewToken, Role
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.bodies.request_body import body_of
 from discreet.server.context import context_of
 from discreet.server.features.data.change import change
 
@@ -35,7 +35,7 @@ ClassName = Annotated[str, Path(max_length=40)]
 _Class: Any = body_of(ClassAsked, size={"default": ..., "most": MOST}, epsilon={"default": ...})
 
 
-class ClassWanted(_Class):  # type: ignore[misc]  # its fields are the request's
+class ClassBody(_Class):  # type: ignore[misc]  # its fields are the request's
     """A class: how many students, what each may spend, and of which data set (all unless named)."""
 
     dataset: StrictStr | None = Field(None, max_length=200)
@@ -50,7 +50,7 @@ def listed(request: Request) -> dict[str, Any]:
 
 @router.post("/classes", status_code=201)
 @allow(Role.OWNER)
-def begin(request: Request, wanted: ClassWanted) -> dict[str, Any]:
+def begin(request: Request, wanted: ClassBody) -> dict[str, Any]:
     """Begin a class; the links of its students are shown this once.
 
     All students are declared or none; the total of a data set limits them together as ever.

@@ -13,11 +13,11 @@ from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.asking.request_id import IdempotencyKey, request_id_of
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.bodies.request_body import body_of
 from discreet.server.context import context_of
-from discreet.server.jobs.lasting import answer_of, planned
+from discreet.server.jobs.long_calls import answer_of, planned
+from discreet.server.jobs.planned_first import curator_for
 from discreet.server.jobs.queue import Job
-from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.plain_json import finite
 
 router = api_router("data")

@@ -12,11 +12,11 @@ from pydantic import Field, StrictStr
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.amounts import with_share
-from discreet.catalog.declare.columns import Settings, with_columns
+from discreet.catalog.declare.columns import ColumnSettings, with_columns
 from discreet.catalog.declare.datasets import with_new_name, with_source, without_dataset
 from discreet.core.schema import Table
 from discreet.errors import InvalidInput, RequestConflict, UnknownName
-from discreet.server.access.audit import Deed
+from discreet.server.access.audit import AuditAction
 from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
@@ -28,7 +28,7 @@ from discreet.server.features.data.upload.store import Upload, uploads_of
 from discreet.server.plain_json import Body
 
 router = api_router("data")
-Name = Annotated[str, Path(min_length=1, max_length=200)]
+DatasetName = Annotated[str, Path(min_length=1, max_length=200)]
 
 
 class NewName(Body):
@@ -51,7 +51,7 @@ class NewFile(Body):
 
 @router.get("/data/datasets/{dataset}/columns")
 @allow(Role.OWNER)
-def columns(request: Request, dataset: Name) -> dict[str, Any]:
+def columns(request: Request, dataset: DatasetName) -> dict[str, Any]:
     """Return the declarations of a dataset's table, as the review shows them."""
     with context_of(request).workspace.curator() as curator:
         return declared_json(curator.catalog, uploads_of(request), dataset)
@@ -59,7 +59,7 @@ def columns(request: Request, dataset: Name) -> dict[str, Any]:
 
 @router.put("/data/datasets/{dataset}/columns")
 @allow(Role.OWNER)
-def edit(request: Request, dataset: Name, wanted: NewColumns) -> dict[str, Any]:
+def edit(request: Request, dataset: DatasetName, wanted: NewColumns) -> dict[str, Any]:
     """Declare columns anew; from now on they are read so."""
 
     def declare(text: str, old: Catalog) -> str:
@@ -72,13 +72,13 @@ def edit(request: Request, dataset: Name, wanted: NewColumns) -> dict[str, Any]:
 
     change(context_of(request).workspace, declare)
     found = sorted(wanted.columns)
-    tell(request, Deed.DATASET_EDITED, dataset=dataset, columns=", ".join(found))
+    tell(request, AuditAction.DATASET_EDITED, dataset=dataset, columns=", ".join(found))
     return {"dataset": dataset, "columns": found}
 
 
 @router.put("/data/datasets/{dataset}/name")
 @allow(Role.OWNER)
-def name(request: Request, dataset: Name, wanted: NewName) -> dict[str, Any]:
+def name(request: Request, dataset: DatasetName, wanted: NewName) -> dict[str, Any]:
     """Give a dataset another name; its budget and history stay."""
 
     def rename(text: str, old: Catalog) -> str:
@@ -92,13 +92,13 @@ def name(request: Request, dataset: Name, wanted: NewName) -> dict[str, Any]:
         return text
 
     new = change(context_of(request).workspace, rename)
-    tell(request, Deed.DATASET_RENAMED, dataset=dataset, name=wanted.name)
+    tell(request, AuditAction.DATASET_RENAMED, dataset=dataset, name=wanted.name)
     return {"dataset": wanted.name, "budget": new.dataset(wanted.name).budget}
 
 
 @router.put("/data/datasets/{dataset}/file")
 @allow(Role.OWNER)
-def file(request: Request, dataset: Name, wanted: NewFile) -> dict[str, Any]:
+def file(request: Request, dataset: DatasetName, wanted: NewFile) -> dict[str, Any]:
     """Let a dataset read a new upload: a new snapshot, with everybody at the highest bill so far."""
     store, workspace = uploads_of(request), context_of(request).workspace
     upload = store.find(wanted.upload)
@@ -129,13 +129,13 @@ def file(request: Request, dataset: Name, wanted: NewFile) -> dict[str, Any]:
     new = change(workspace, refresh)
     for each in before:
         store.retire(each, new.dataset(dataset).budget)
-    tell(request, Deed.DATASET_REFRESHED, dataset=dataset, upload=upload.id)
+    tell(request, AuditAction.DATASET_REFRESHED, dataset=dataset, upload=upload.id)
     return {"dataset": dataset, "table": one_table(new, dataset).name, "file": upload.file}
 
 
 @router.delete("/data/datasets/{dataset}")
 @allow(Role.OWNER)
-def gone(request: Request, dataset: Name) -> dict[str, Any]:
+def gone(request: Request, dataset: DatasetName) -> dict[str, Any]:
     """Remove a dataset, its shares and its uploaded file; the ledger keeps what was spent."""
     store = uploads_of(request)
     files: list[Upload] = []
@@ -160,7 +160,7 @@ def gone(request: Request, dataset: Name) -> dict[str, Any]:
     change(context_of(request).workspace, remove)
     for upload in files:
         store.retire(upload, budgets[0])
-    tell(request, Deed.DATASET_REMOVED, dataset=dataset)
+    tell(request, AuditAction.DATASET_REMOVED, dataset=dataset)
     return {"dataset": dataset, "removed": True, "files": len(files)}
 
 
@@ -175,7 +175,7 @@ def _as_reviewed(name: str, column: ColumnReview) -> Any:
         raise InvalidInput(f"Column '{name}': say that this declaration is public, or hide it.")
     settings = settings_of(name, column)
 
-    def change_to(_old: Settings) -> Settings:
+    def change_to(_old: ColumnSettings) -> ColumnSettings:
         return settings
 
     return change_to

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from discreet.server.access.audit import MOST_READ, Deed, Line
+from discreet.server.access.audit import MOST_READ, AuditAction, Line
 from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
@@ -39,7 +39,12 @@ Facts = Mapping[str, str]
 
 _USUAL = {
     deed.value
-    for deed in (Deed.TOKENS_LISTED, Deed.SIGNED_IN, Deed.SIGNED_OUT, Deed.SIGN_IN_FAILED)
+    for deed in (
+        AuditAction.TOKENS_LISTED,
+        AuditAction.SIGNED_IN,
+        AuditAction.SIGNED_OUT,
+        AuditAction.SIGN_IN_FAILED,
+    )
 }
 
 
@@ -162,40 +167,40 @@ def _moved(facts: Facts) -> str:
 
 
 _WORDS: dict[str, Callable[[Facts], str]] = {
-    Deed.TOKEN_MADE.value: _made,
-    Deed.TOKENS_LISTED.value: lambda _: "looked at the list of tokens",
-    Deed.TOKEN_REVOKED.value: lambda facts: f"revoked the token {facts['id']}",
-    Deed.SIGNED_IN.value: lambda _: "signed in",
-    Deed.SIGN_IN_FAILED.value: _failed,
-    Deed.SIGNED_OUT.value: lambda _: "signed out",
-    Deed.REFUSED.value: _refused,
-    Deed.UPLOADED.value: lambda _: "brought a file",
-    Deed.UPLOAD_CONFIRMED.value: lambda facts: (
+    AuditAction.TOKEN_MADE.value: _made,
+    AuditAction.TOKENS_LISTED.value: lambda _: "looked at the list of tokens",
+    AuditAction.TOKEN_REVOKED.value: lambda facts: f"revoked the token {facts['id']}",
+    AuditAction.SIGNED_IN.value: lambda _: "signed in",
+    AuditAction.SIGN_IN_FAILED.value: _failed,
+    AuditAction.SIGNED_OUT.value: lambda _: "signed out",
+    AuditAction.REFUSED.value: _refused,
+    AuditAction.UPLOADED.value: lambda _: "brought a file",
+    AuditAction.UPLOAD_CONFIRMED.value: lambda facts: (
         f"confirmed a file as {facts['dataset']}, with ε {facts['epsilon']} in all"
     ),
-    Deed.UPLOAD_REMOVED.value: lambda facts: (
+    AuditAction.UPLOAD_REMOVED.value: lambda facts: (
         "threw a file away" + (f": {facts['why']}" if "why" in facts else "")
     ),
-    Deed.BUDGET_CHANGED.value: lambda facts: (
+    AuditAction.BUDGET_CHANGED.value: lambda facts: (
         f"changed the budget of {facts['dataset']} {_moved(facts)}"
     ),
-    Deed.BUDGET_RENEWED.value: lambda facts: (
+    AuditAction.BUDGET_RENEWED.value: lambda facts: (
         f"renewed the budget of {facts['dataset']} for {facts['period']}, {_moved(facts)}"
     ),
-    Deed.SHARE_CHANGED.value: lambda facts: (
+    AuditAction.SHARE_CHANGED.value: lambda facts: (
         f"set the share of {facts['analyst']} in {facts['dataset']} {_moved(facts)}"
     ),
-    Deed.DATASET_RENAMED.value: lambda facts: (
+    AuditAction.DATASET_RENAMED.value: lambda facts: (
         f"renamed {facts['dataset']} to {facts['name']}; its budget stays"
     ),
-    Deed.DATASET_REFRESHED.value: lambda facts: f"gave {facts['dataset']} a new file",
-    Deed.DATASET_EDITED.value: lambda facts: (
+    AuditAction.DATASET_REFRESHED.value: lambda facts: f"gave {facts['dataset']} a new file",
+    AuditAction.DATASET_EDITED.value: lambda facts: (
         f"declared columns of {facts['dataset']} anew: {facts['columns']}"
     ),
-    Deed.DATASET_REMOVED.value: lambda facts: f"removed {facts['dataset']}",
-    Deed.SHARE_REMOVED.value: lambda facts: (
+    AuditAction.DATASET_REMOVED.value: lambda facts: f"removed {facts['dataset']}",
+    AuditAction.SHARE_REMOVED.value: lambda facts: (
         f"took away the share of {facts['analyst']} in {facts['dataset']}"
     ),
-    Deed.SURVEY_BEGUN.value: lambda facts: f"began the survey {facts['survey']}",
-    Deed.SURVEY_CLOSED.value: lambda facts: f"closed the survey {facts['survey']}",
+    AuditAction.SURVEY_BEGUN.value: lambda facts: f"began the survey {facts['survey']}",
+    AuditAction.SURVEY_CLOSED.value: lambda facts: f"closed the survey {facts['survey']}",
 }

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
-from discreet.server.access.audit import Actor, Deed
+from discreet.server.access.audit import Actor, AuditAction
 from discreet.server.access.auth import API, Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import Context, context_of
@@ -64,7 +64,7 @@ def set_up(app: FastAPI) -> None:
 def _expire(context: Context, store: UploadStore) -> None:
     def told(ids: Sequence[str]) -> None:
         facts = [{"upload": each, "why": "nobody confirmed it"} for each in ids]
-        context.access.audit.record_all(SERVER, Deed.UPLOAD_REMOVED, facts)
+        context.access.audit.record_all(SERVER, AuditAction.UPLOAD_REMOVED, facts)
 
     settings = context.settings
     expire(settings.config, store, hours=settings.upload_hours, tell=told)
@@ -82,7 +82,7 @@ async def upload(request: Request) -> dict[str, Any]:
     content_type = request.headers.get("content-type", "")
     await run_in_threadpool(_expire, context_of(request), store)
     kept = await take_in(request.stream(), content_type=content_type, store=store)
-    await run_in_threadpool(tell, request, Deed.UPLOADED, upload=kept.id)
+    await run_in_threadpool(tell, request, AuditAction.UPLOADED, upload=kept.id)
     return kept.to_json()
 
 
@@ -145,7 +145,7 @@ def confirm(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
     store = uploads_of(request)
     found = confirm_review(context_of(request).workspace, store, store.find(upload_id), review)
     facts = {"dataset": found["dataset"], "table": found["table"], "epsilon": review.epsilon}
-    tell(request, Deed.UPLOAD_CONFIRMED, upload=upload_id, **facts)
+    tell(request, AuditAction.UPLOAD_CONFIRMED, upload=upload_id, **facts)
     return found
 
 
@@ -161,6 +161,6 @@ def remove(request: Request, upload_id: Id) -> dict[str, Any]:
         raise RequestConflict(
             f"The dataset '{taken}' reads this upload.", hint="Remove it from discreet.toml first."
         )
-    tell(request, Deed.UPLOAD_REMOVED, upload=found.id)
+    tell(request, AuditAction.UPLOAD_REMOVED, upload=found.id)
     store.remove(found)
     return {"id": upload_id, "removed": True}

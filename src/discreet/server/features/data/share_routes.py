@@ -14,12 +14,12 @@ from discreet.catalog.declare.amounts import with_amounts, with_share
 from discreet.catalog.declare.renewals import with_renewal
 from discreet.core.bill import Spent
 from discreet.errors import InvalidInput, UnknownName
-from discreet.server.access.audit import Deed
+from discreet.server.access.audit import AuditAction
 from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.data.change import change
-from discreet.server.features.data.manage_routes import Name
+from discreet.server.features.data.manage_routes import DatasetName
 from discreet.server.features.data.review.review import (
     Amount,
     AnalystShare,
@@ -41,7 +41,7 @@ class NewBudget(Body):
 
 @router.put("/data/datasets/{dataset}/budget")
 @allow(Role.OWNER)
-def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]:
+def budget(request: Request, dataset: DatasetName, wanted: NewBudget) -> dict[str, Any]:
     """Change the total of a dataset; the ledger records it."""
     asked = amounts_of(wanted.epsilon, wanted.delta)
     before: dict[str, float] = {}
@@ -65,13 +65,13 @@ def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]
     new = change(context_of(request).workspace, edit)
     now = new.budget_of(new.dataset(dataset))
     found = {"budget": now.name, **_limit(now), "before": before}
-    tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
+    tell(request, AuditAction.BUDGET_CHANGED, dataset=dataset, **_change(found))
     return found
 
 
 @router.post("/data/datasets/{dataset}/renewal")
 @allow(Role.OWNER)
-def renewal(request: Request, dataset: Name) -> dict[str, Any]:
+def renewal(request: Request, dataset: DatasetName) -> dict[str, Any]:
     """Renew the budget of a dataset for the present period, by its declared policy; the ledger records it."""
     done: list[tuple[Catalog, str]] = []
 
@@ -84,13 +84,15 @@ def renewal(request: Request, dataset: Name) -> dict[str, Any]:
     ((old, period),) = done
     found = renewed_report(old, new, dataset, period)
     facts = _change(found) | {"period": found["period"]}
-    tell(request, Deed.BUDGET_RENEWED, dataset=dataset, **facts)
+    tell(request, AuditAction.BUDGET_RENEWED, dataset=dataset, **facts)
     return found
 
 
 @router.put("/data/datasets/{dataset}/analysts/{analyst}")
 @allow(Role.OWNER)
-def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) -> dict[str, Any]:
+def share(
+    request: Request, dataset: DatasetName, analyst: DatasetName, wanted: AnalystShare
+) -> dict[str, Any]:
     """Give an analyst a share of a dataset, or change it; the ledger records it."""
     amounts = checked_share(analyst, wanted)
     before: list[dict[str, float]] = []
@@ -103,7 +105,7 @@ def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) 
     new = change(context_of(request).workspace, edit)
     found = {"analyst": analyst, **_amounts(new, analyst, dataset)}
     found |= {"before": before[0] if before else None}
-    tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
+    tell(request, AuditAction.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
     return found
 
 
@@ -117,7 +119,7 @@ def _limit(declared: Any) -> dict[str, float]:
 
 @router.delete("/data/datasets/{dataset}/analysts/{analyst}")
 @allow(Role.OWNER)
-def unshare(request: Request, dataset: Name, analyst: Name) -> dict[str, Any]:
+def unshare(request: Request, dataset: DatasetName, analyst: DatasetName) -> dict[str, Any]:
     """Take an analyst's share away; the ledger records it."""
 
     def edit(text: str, old: Catalog) -> str:
@@ -133,7 +135,7 @@ def unshare(request: Request, dataset: Name, analyst: Name) -> dict[str, Any]:
         return with_share(text, analyst, name, None)
 
     change(context_of(request).workspace, edit)
-    tell(request, Deed.SHARE_REMOVED, dataset=dataset, analyst=analyst)
+    tell(request, AuditAction.SHARE_REMOVED, dataset=dataset, analyst=analyst)
     return {"analyst": analyst, "dataset": dataset, "removed": True}
 
 

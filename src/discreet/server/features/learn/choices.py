@@ -7,22 +7,22 @@ from typing import Any
 from fastapi import Request
 
 from discreet.api import Curator
-from discreet.core.requests.learn import SelectAsked
+from discreet.core.requests.learn import SelectFields
 from discreet.learn.select import SelectRequest, planned_choice
 from discreet.server.access.auth import allow, api_router
 from discreet.server.access.tokens import Role
 from discreet.server.asking.paid import PaidAsk, foreseen
 from discreet.server.asking.request_id import IdempotencyKey
-from discreet.server.bodies.asked_body import body_of
-from discreet.server.jobs.lasting import planned
+from discreet.server.bodies.request_body import body_of
 from discreet.server.jobs.long import LongTask, submit_long
+from discreet.server.jobs.long_calls import planned
 from discreet.server.plain_json import finite
 
 router = api_router("choices")
 _CHILD = "discreet.server.features.learn.in_child:choose"
 
 
-_Fields: Any = body_of(SelectAsked)
+_Fields: Any = body_of(SelectFields)
 
 
 class ChoiceBody(_Fields):  # type: ignore[misc]  # its fields are the request's
@@ -40,7 +40,7 @@ async def choose(
     await planned(request, lambda curator: _price(curator, body, paid))
     asked = {
         "payer": paid.payer,
-        "asked": body.given(SelectAsked, leave=("analyst", "request_id")) | paid.charged,
+        "asked": body.given(SelectFields, leave=("analyst", "request_id")) | paid.charged,
     }
     task = LongTask(_CHILD, asked, charge=paid.request_id, payer=paid.analyst)
     return {"job": submit_long(request, task, request_id=paid.request_id).id}
@@ -55,7 +55,7 @@ async def explain_choice(request: Request, body: ChoiceBody) -> dict[str, Any]:
 
 
 def _price(curator: Curator, body: ChoiceBody, paid: PaidAsk) -> dict[str, Any]:
-    asked = body.given(SelectAsked)
+    asked = body.given(SelectFields)
     plan, price = foreseen(curator, paid, SelectRequest.of, asked, planned_choice)
     said = {"table": plan.look.table, "candidates": plan.column.values, "loss95": plan.loss95}
     return finite(price | said)

@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse, Response
 from pydantic import Field
 
 from discreet.api import Curator
-from discreet.core.requests.learn import RecommendAsked
+from discreet.core.requests.learn import RecommendFields
 from discreet.errors import InvalidInput
 from discreet.learn.kept.model_zip import read_model
 from discreet.learn.recommend.model import Recommender
@@ -19,10 +19,10 @@ from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.asking.paid import PaidAsk, foreseen, kept_for, submit_paid
 from discreet.server.asking.request_id import IdempotencyKey
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.bodies.request_body import body_of
 from discreet.server.context import kept_once
 from discreet.server.features.learn.shelf import RECOMMENDER, Recommenders
-from discreet.server.jobs.lasting import planned
+from discreet.server.jobs.long_calls import planned
 from discreet.server.plain_json import Body, finite
 
 router = api_router("recommenders")
@@ -30,7 +30,7 @@ router = api_router("recommenders")
 
 recommenders_of = kept_once(lambda settings: Recommenders(settings.state_folder))
 
-_Fields: Any = body_of(RecommendAsked)
+_Fields: Any = body_of(RecommendFields)
 
 
 class RecommenderBody(_Fields):  # type: ignore[misc]  # its fields are the request's
@@ -60,7 +60,7 @@ async def learn_recommender(
         paid,
         recommenders_of(request),
         "discreet.server.features.learn.in_child:recommend",
-        asked=body.given(RecommendAsked) | paid.charged,
+        asked=body.given(RecommendFields) | paid.charged,
     )
 
 
@@ -73,8 +73,8 @@ async def explain_recommender(request: Request, body: RecommenderBody) -> dict[s
 
 
 def _price(curator: Curator, body: RecommenderBody, paid: PaidAsk) -> dict[str, Any]:
-    asked, wish = body.given(RecommendAsked), RecommendRequest.of
-    plan, price = foreseen(curator, paid, wish, asked, planned_recommender)
+    asked, request_of = body.given(RecommendFields), RecommendRequest.of
+    plan, price = foreseen(curator, paid, request_of, asked, planned_recommender)
     return finite(price | {"table": plan.look.table, "items": plan.item.values})
 
 

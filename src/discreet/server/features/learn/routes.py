@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
 from discreet.api import Curator, promise
-from discreet.core.requests.learn import LearnAsked
+from discreet.core.requests.learn import LearnFields
 from discreet.learn.learners import choices, chosen
 from discreet.learn.prepare import planned_training
 from discreet.learn.request import LearnRequest
@@ -17,10 +17,10 @@ from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.asking.paid import SAID, PaidAsk, kept_for, price_of, submit_paid
 from discreet.server.asking.request_id import IdempotencyKey
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.bodies.request_body import body_of
 from discreet.server.context import context_of, kept_once
 from discreet.server.features.learn.shelf import FILE, Models
-from discreet.server.jobs.lasting import planned
+from discreet.server.jobs.long_calls import planned
 from discreet.server.plain_json import finite
 
 router = api_router("models")
@@ -28,7 +28,7 @@ router = api_router("models")
 
 models_of = kept_once(lambda settings: Models(settings.state_folder))
 
-_Fields: Any = body_of(LearnAsked, **choices())
+_Fields: Any = body_of(LearnFields, **choices())
 
 
 class TrainBody(_Fields):  # type: ignore[misc]  # its fields are the request's
@@ -51,7 +51,7 @@ async def train(
         models_of(request),
         "discreet.server.features.learn.in_child:train",
         table=body.table,
-        asked=body.given(LearnAsked, leave=SAID) | paid.charged,
+        asked=body.given(LearnFields, leave=SAID) | paid.charged,
     )
 
 
@@ -69,15 +69,15 @@ def _price(all_of_it: Curator, body: TrainBody, paid: PaidAsk) -> dict[str, Any]
     """Return plan and price; refuses what would be refused, spends nothing, reads no row."""
     curator = all_of_it.seen_by(paid.analyst)
     who = {"analyst": curator.account_of(paid.analyst), "request_id": paid.request_id}
-    wish = LearnRequest.of(body.table, **body.given(LearnAsked, leave=SAID), **who)
-    with planned_training(wish, curator) as (plan, _):
+    training = LearnRequest.of(body.table, **body.given(LearnFields, leave=SAID), **who)
+    with planned_training(training, curator) as (plan, _):
         pass
     return finite(
-        price_of(curator, plan, wish.epsilon)
+        price_of(curator, plan, training.epsilon)
         | {
-            "words": promise(wish.epsilon),
+            "words": promise(training.epsilon),
             "table": plan.outline.table.name,
-            "model": chosen(wish.model, plan.funds.purse),
+            "model": chosen(training.model, plan.budget.whole),
             "features": [item.name for item in plan.outline.items[:-1]],
             "notices": list(plan.outline.notices),
             "rows_needed": plan.rows_needed(),

@@ -13,7 +13,7 @@ from discreet.errors import UnknownName
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.budget.routes import Named, answered
+from discreet.server.features.budget.routes import DatasetQuery, answered
 from discreet.server.features.notebooks.ipynb import MEDIA_TYPE, ipynb
 from discreet.server.features.notebooks.routes import find_notebook
 from discreet.server.features.notebooks.shelf import read_cells
@@ -25,7 +25,7 @@ router = api_router("notebooks")
 @router.get("/answers/{request_id}/answer.{ending}", response_class=Response)
 @allow(Role.OWNER, Role.ANALYST)
 def export_answer(
-    request: Request, request_id: str, ending: str, analyst: Named = None
+    request: Request, request_id: str, ending: str, analyst: DatasetQuery = None
 ) -> Response:
     """Return one of your paid answers as csv, parquet or ipynb, free of charge."""
     answer, question = answered(request, request_id, analyst)

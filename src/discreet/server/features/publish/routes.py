@@ -17,8 +17,8 @@ from discreet.server.context import context_of, kept_once
 from discreet.server.features.publish.drafts import Drafts, read_text
 from discreet.server.features.publish.released import MEMBERS, member
 from discreet.server.features.publish.standings import Standings
-from discreet.server.jobs.lasting import planned
 from discreet.server.jobs.long import LongTask, submit_long
+from discreet.server.jobs.long_calls import planned
 from discreet.server.jobs.queue import Job
 from discreet.server.plain_json import Body
 

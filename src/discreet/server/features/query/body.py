@@ -6,18 +6,18 @@ from collections.abc import Collection
 from typing import Any
 
 from discreet.api import promise
-from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
+from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionFields
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.asking.request_id import request_id_of
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.bodies.request_body import body_of
 from discreet.server.context import Context
+from discreet.server.jobs.planned_first import curator_for, planned_first
 from discreet.server.jobs.queue import Job
-from discreet.server.jobs.rehearsed import curator_for, rehearsed
 from discreet.server.plain_json import answer_json, finite
 
-_Question: Any = body_of(QuestionAsked, only={*ASKED, *EXPLAINED})
-_Rehearsal: Any = body_of(QuestionAsked, only=REHEARSED, seed={"default": ...})
+_Question: Any = body_of(QuestionFields, only={*ASKED, *EXPLAINED})
+_Rehearsal: Any = body_of(QuestionFields, only=REHEARSED, seed={"default": ...})
 
 
 class QuestionBody(_Question):  # type: ignore[misc]  # its fields are the request's
@@ -76,7 +76,7 @@ def submit_explain(context: Context, who: Principal, question: QuestionBody) -> 
 
     def work(_job: Job) -> dict[str, Any]:
         with context.workspace.curator() as curator:
-            seen = rehearsed(curator.seen_by(payer.analyst), curator.catalog, context.planner)
+            seen = planned_first(curator.seen_by(payer.analyst), curator.catalog, context.planner)
             return _explained(
                 seen.explain(question.sql, **question.asked(EXPLAINED, analyst=payer.name))
             )

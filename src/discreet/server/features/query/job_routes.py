@@ -16,7 +16,7 @@ from discreet.server.access.tokens import Role
 from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.context import context_of
 from discreet.server.features.query.body import QuestionBody, submit
-from discreet.server.jobs.lasting import LOOK_AGAIN, still_signed_in
+from discreet.server.jobs.long_calls import LOOK_AGAIN, still_signed_in
 from discreet.server.jobs.queue import Job, JobState
 from discreet.server.problems import problem_of
 

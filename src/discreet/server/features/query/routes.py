@@ -18,7 +18,7 @@ from discreet.server.features.query.body import (
     submit_explain,
     submit_rehearsal,
 )
-from discreet.server.jobs.lasting import answer_of
+from discreet.server.jobs.long_calls import answer_of
 
 router = api_router("ask")
 

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from discreet.core.requests.survey import EstimateAsked
 from discreet.errors import InvalidInput
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.bodies.request_body import body_of
 from discreet.server.plain_json import Body
-from discreet.survey.estimate.wanted import SurveyWanted
+from discreet.survey.estimate.request import EstimateRequest
 from discreet.survey.spec.read import read_survey
 
 MOST_WORDS = 5_000
@@ -53,11 +53,11 @@ def _name_no_files(path: Path) -> None:
 _Wishes: Any = body_of(EstimateAsked)
 
 
-class StatedWishes(_Wishes):  # type: ignore[misc]  # its fields are the request's
+class EstimateBody(_Wishes):  # type: ignore[misc]  # its fields are the request's
     """What estimates are wanted for: words by open question, shares that add up, two questions to cross."""
 
     candidates: dict[str, Annotated[list[str], Field(max_length=MOST_WORDS)]] = Field({})
 
-    def wanted(self) -> SurveyWanted:
+    def wanted(self) -> EstimateRequest:
         """Return the same as the survey's own value; a word that no device could tell is refused."""
-        return SurveyWanted.of(**self.given(EstimateAsked))
+        return EstimateRequest.of(**self.given(EstimateAsked))

@@ -8,10 +8,10 @@ from typing import Any
 from fastapi import Request
 
 from discreet.errors import DiscreetError
-from discreet.server.access.audit import Deed
+from discreet.server.access.audit import AuditAction
 from discreet.server.access.auth import Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
-from discreet.server.features.survey.body import StatedSurvey, StatedWishes
+from discreet.server.features.survey.body import EstimateBody, StatedSurvey
 from discreet.server.features.survey.shelf import SurveyShelf, shelf_of
 from discreet.survey.command import begin_survey, close_survey, described, estimate_survey
 from discreet.survey.spec.plan import SurveyPlan, promise_of
@@ -45,7 +45,7 @@ def new(request: Request, stated: StatedSurvey) -> dict[str, Any]:
     shelf = shelf_of(request)
     with stated.file() as path:
         found = begin_survey(path, shelf.base, within=stated.within)
-    tell(request, Deed.SURVEY_BEGUN, survey=stated.name)
+    tell(request, AuditAction.SURVEY_BEGUN, survey=stated.name)
     del found["folder"]
     return found
 
@@ -60,10 +60,10 @@ def one(request: Request, name: Id) -> dict[str, Any]:
 
 @router.post("/surveys/{name}/estimate")
 @allow(Role.OWNER, Role.ANALYST)
-def estimated(request: Request, name: Id, wishes: StatedWishes) -> dict[str, Any]:
+def estimated(request: Request, name: Id, body: EstimateBody) -> dict[str, Any]:
     """Return the estimates for given words of open questions, or with a cross table of two questions."""
     shelf = shelf_of(request)
-    return _with_needs(shelf, name, estimate_survey(name, shelf.base, wanted=wishes.wanted()))
+    return _with_needs(shelf, name, estimate_survey(name, shelf.base, wanted=body.wanted()))
 
 
 @router.post("/surveys/{name}/close")
@@ -73,7 +73,7 @@ def closed(request: Request, name: Id) -> dict[str, Any]:
     shelf = shelf_of(request)
     found = close_survey(name, shelf.base)
     shelf.forget(name)
-    tell(request, Deed.SURVEY_CLOSED, survey=name)
+    tell(request, AuditAction.SURVEY_CLOSED, survey=name)
     return found
 
 

@@ -13,13 +13,13 @@ from discreet.errors import InvalidInput, UnknownName
 from discreet.server.context import kept_once
 from discreet.survey.collect.store import FOLDER, SurveyStore
 from discreet.survey.command import estimate_survey
-from discreet.survey.estimate.wanted import SurveyWanted
+from discreet.survey.estimate.request import EstimateRequest
 
 Stamp = tuple[tuple[int, int], ...]
 
 SETTLED = 1.0
 """Seconds for which estimates are given out again: many watch, one counts."""
-_SHOWN = SurveyWanted(consistent=True)  # shares of a picture are at least 0 and add up
+_SHOWN = EstimateRequest(consistent=True)  # shares of a picture are at least 0 and add up
 _FILES = ("survey.toml", "state.json")
 
 

@@ -7,12 +7,12 @@ from typing import Any
 from pydantic import Field, StrictStr
 
 from discreet.api import Curator, promise
-from discreet.core.requests.synth import SynthAsked
+from discreet.core.requests.synth import SynthFields
 from discreet.errors import InvalidInput
 from discreet.server.asking.paid import PaidAsk, price_of
-from discreet.server.bodies.asked_body import body_of
+from discreet.server.bodies.request_body import body_of
+from discreet.synth.encoding.column_treatment import Item, RangeToLearn
 from discreet.synth.encoding.columns import Coded, MadeUp
-from discreet.synth.encoding.outline import Item, RangeToLearn
 from discreet.synth.methods.registry import METHODS, choices
 from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.request import SynthRequest
@@ -23,7 +23,7 @@ MOST_FREE_ROWS = 1_000_000
 """Rows of a copy that an analyst does not pay for: no budget puts an end to asking again."""
 
 
-_Fields: Any = body_of(SynthAsked, rows={"most": MOST_ROWS}, **choices())
+_Fields: Any = body_of(SynthFields, rows={"most": MOST_ROWS}, **choices())
 
 
 class SynthBody(_Fields):  # type: ignore[misc]  # its fields are the request's
@@ -32,37 +32,37 @@ class SynthBody(_Fields):  # type: ignore[misc]  # its fields are the request's
     target: StrictStr | None = Field(None, max_length=400)
 
 
-def statements(wish: SynthBody) -> tuple[str, ...]:
+def statements(body: SynthBody) -> tuple[str, ...]:
     """Return what its condition and its rules are parsed as."""
-    texts = (wish.where or "", *wish.rules)
+    texts = (body.where or "", *body.rules)
     return tuple(f"SELECT COUNT(*) AS n FROM t WHERE ({text})" for text in texts)
 
 
-def asked_of(wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
+def asked_of(body: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     """Return what the curator is asked, in plain data."""
-    found: dict[str, Any] = wish.given(SynthAsked, leave=("table",))
+    found: dict[str, Any] = body.given(SynthFields, leave=("table",))
     return found | paid.charged
 
 
-def prepared_for(curator: Curator, wish: SynthBody, paid: PaidAsk) -> PreparedSynthesis:
+def prepared_for(curator: Curator, body: SynthBody, paid: PaidAsk) -> PreparedSynthesis:
     """Return the plan; refuses what would be refused, and spends nothing."""
     payer = curator.account_of(paid.analyst)
-    request = SynthRequest.of(wish.table, **asked_of(wish, paid) | {"analyst": payer})
+    request = SynthRequest.of(body.table, **asked_of(body, paid) | {"analyst": payer})
     with prepared(request, curator) as (ready, _):
         pass
-    if ready.free and paid.analyst is not None and (wish.rows or 0) > MOST_FREE_ROWS:
+    if ready.free and paid.analyst is not None and (body.rows or 0) > MOST_FREE_ROWS:
         raise InvalidInput(
             f"A copy that costs nothing has at most {MOST_FREE_ROWS:,} rows here.",
             hint="Ask for fewer rows, or make it with discreet synth.",
         )
-    if wish.target is not None:
-        preview_of(ready.outline).index(wish.target)  # refuses a column that is not there
+    if body.target is not None:
+        preview_of(ready.outline).index(body.target)  # refuses a column that is not there
     return ready
 
 
-def explained(curator: Curator, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
+def explained(curator: Curator, body: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     """Return plan and price of a synthesis; spends nothing and reads no row."""
-    ready = prepared_for(curator, wish, paid)
+    ready = prepared_for(curator, body, paid)
     request = ready.request
     return price_of(curator, ready, request.epsilon, free=ready.free) | {
         "table": ready.outline.table.name,
@@ -70,7 +70,7 @@ def explained(curator: Curator, wish: SynthBody, paid: PaidAsk) -> dict[str, Any
         "free": ready.free,
         "columns": [{"name": item.name, "treated": treated(item)} for item in ready.outline.items],
         "notices": list(ready.outline.notices),
-        "learns": float(ready.funds.learn_share),
+        "learns": float(ready.budget.learn_share),
         "rows_needed": ready.rows_needed(),
         "words": "No row is read for this, so nobody's odds change."
         if ready.free

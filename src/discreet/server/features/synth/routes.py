@@ -23,8 +23,8 @@ from discreet.server.features.synth.body import (
     statements,
 )
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies
-from discreet.server.jobs.lasting import planned
 from discreet.server.jobs.long import LongTask, submit_long
+from discreet.server.jobs.long_calls import planned
 from discreet.server.plain_json import finite
 
 router = api_router("synth")
@@ -38,38 +38,38 @@ copies_of = kept_once(lambda settings: Copies(settings.state_folder))
 @router.post("/synth", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
 async def start(
-    request: Request, wish: SynthBody, idempotency_key: IdempotencyKey = None
+    request: Request, body: SynthBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start making a synthetic copy of a table; follow the job, then download its files."""
-    paid = PaidAsk.of(request, wish, idempotency_key)
+    paid = PaidAsk.of(request, body, idempotency_key)
     # What can be refused is refused here, not in the queue of long jobs.
-    await planned(request, lambda curator: _price(context_of(request), curator, wish, paid))
+    await planned(request, lambda curator: _price(context_of(request), curator, body, paid))
     return await run_in_threadpool(
         submit_paid,
         request,
         paid,
         copies_of(request),
         f"{_CHILD}:make",
-        table=wish.table,
-        target=wish.target,
-        asked=asked_of(wish, paid),
+        table=body.table,
+        target=body.target,
+        asked=asked_of(body, paid),
     )
 
 
 @router.post("/synth/explain")
 @allow(Role.OWNER, Role.ANALYST)
-async def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
+async def explain(request: Request, body: SynthBody) -> dict[str, Any]:
     """Say what a copy would cost and how each column would be treated; spends nothing."""
     # Who asks for the price may well say yes.
     await run_in_threadpool(context_of(request).children.warm)
-    paid = PaidAsk.of(request, wish)
-    return await planned(request, lambda curator: _price(context_of(request), curator, wish, paid))
+    paid = PaidAsk.of(request, body)
+    return await planned(request, lambda curator: _price(context_of(request), curator, body, paid))
 
 
-def _price(context: Context, curator: Curator, wish: SynthBody, paid: PaidAsk) -> dict[str, Any]:
-    for statement in statements(wish):
+def _price(context: Context, curator: Curator, body: SynthBody, paid: PaidAsk) -> dict[str, Any]:
+    for statement in statements(body):
         context.planner.check_text(curator.catalog, curator.engine.capabilities, statement)
-    return finite(explained(curator.seen_by(paid.analyst), wish, paid))
+    return finite(explained(curator.seen_by(paid.analyst), body, paid))
 
 
 @router.get("/synth")

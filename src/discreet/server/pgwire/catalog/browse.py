@@ -24,7 +24,7 @@ from discreet.server.pgwire.catalog.rows import (
     view_rows,
 )
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
-from discreet.server.pgwire.catalog.visible import PREVIEW, Seen, seen_by
+from discreet.server.pgwire.catalog.visible import PREVIEW, VisibleTable, seen_by
 from discreet.server.pgwire.outputs import output_names
 from discreet.server.pgwire.parameters import filled, literal, samples
 from discreet.server.pgwire.protocol.problems import Failure
@@ -40,7 +40,7 @@ class Browser:
     """The catalog and the previews that one caller may see."""
 
     user: str
-    tables: tuple[Seen, ...]
+    tables: tuple[VisibleTable, ...]
     db: LockedDb
 
     @classmethod

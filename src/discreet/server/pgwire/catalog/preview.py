@@ -15,7 +15,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.dialect.names import quoted
 from discreet.server.pgwire.catalog.locked import Filled
-from discreet.server.pgwire.catalog.visible import PREVIEW, Seen
+from discreet.server.pgwire.catalog.visible import PREVIEW, VisibleTable
 from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT4, INT8
 
 ROWS = 100
@@ -24,7 +24,7 @@ MOST_ROWS = 1000
 _NAMES = {BOOL: "BOOLEAN", INT4: "INTEGER", INT8: "BIGINT", FLOAT8: "DOUBLE", DATE: "DATE"}
 
 
-def rows_of(seen: Seen) -> list[tuple[Any, ...]]:
+def rows_of(seen: VisibleTable) -> list[tuple[Any, ...]]:
     """Return made-up rows of a table: always the same, and every short list of values complete.
 
     Guarantee: a function of the declared names and domains only. Domains that wait for the owner's
@@ -62,7 +62,7 @@ def _dice(seed: str) -> int:
     return int.from_bytes(hashlib.sha256(seed.encode("utf-8", "replace")).digest()[:12], "big")
 
 
-def previews(tables: tuple[Seen, ...]) -> list[Filled]:
+def previews(tables: tuple[VisibleTable, ...]) -> list[Filled]:
     """Return the preview tables with their rows."""
     found = []
     for seen in tables:

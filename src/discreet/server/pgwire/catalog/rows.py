@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.server.pgwire.catalog.locked import Filled
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
-from discreet.server.pgwire.catalog.visible import Seen
+from discreet.server.pgwire.catalog.visible import VisibleTable
 from discreet.server.pgwire.options import DEFAULTS
 from discreet.server.pgwire.protocol.types import ALL, TEXT, PgType, WireColumn
 
@@ -52,13 +52,13 @@ def prefixed(name: str) -> str:
     return f"catalog {name}"
 
 
-def schemas_of(tables: tuple[Seen, ...]) -> dict[str, int]:
+def schemas_of(tables: tuple[VisibleTable, ...]) -> dict[str, int]:
     """Return the schemas of the caller's tables with their numbers."""
     names = dict.fromkeys(seen.schema for seen in tables)
     return {name: _FIRST_SCHEMA + place for place, name in enumerate(names)}
 
 
-def search_path(tables: tuple[Seen, ...]) -> list[str]:
+def search_path(tables: tuple[VisibleTable, ...]) -> list[str]:
     """Return the schemas in which a bare table name is looked for."""
     return [name for name in schemas_of(tables) if name != "preview"]
 
@@ -75,7 +75,7 @@ class CatalogNames:
     visible: tuple[int, ...] = ()
 
 
-def names_of(tables: tuple[Seen, ...], user: str) -> CatalogNames:
+def names_of(tables: tuple[VisibleTable, ...], user: str) -> CatalogNames:
     """Return the names in the catalog of these tables."""
     numbered = [(_FIRST_TABLE + place, seen) for place, seen in enumerate(tables)]
     path = search_path(tables)
@@ -106,7 +106,7 @@ def _roles(user: str) -> dict[str, int]:
     return {"owner": OWNER, user: OWNER if user == "owner" else 16100}
 
 
-def catalog_tables(tables: tuple[Seen, ...], user: str) -> list[Filled]:
+def catalog_tables(tables: tuple[VisibleTable, ...], user: str) -> list[Filled]:
     """Return all catalog tables, filled; what nobody has here is empty."""
     rows = _Rows(tables, user).all()
     found = []
@@ -157,7 +157,7 @@ def _blank(column: str, kind: str) -> Any:
 class _Rows:
     """Makes the rows, one method for a group of tables that belong together."""
 
-    def __init__(self, tables: tuple[Seen, ...], user: str) -> None:
+    def __init__(self, tables: tuple[VisibleTable, ...], user: str) -> None:
         self.user = user
         self.schemas = schemas_of(tables)
         self.tables = [(_FIRST_TABLE + place, seen) for place, seen in enumerate(tables)]
@@ -231,12 +231,12 @@ class _Rows:
             "information_schema.enabled_roles": [{"role_name": self.user}],
         }  # fmt: skip
 
-    def _place(self, seen: Seen) -> dict[str, Any]:
+    def _place(self, seen: VisibleTable) -> dict[str, Any]:
         return {
             "table_catalog": DATABASE, "table_schema": seen.schema, "table_name": seen.name,
         }  # fmt: skip
 
-    def _columns(self, seen: Seen) -> list[dict[str, Any]]:
+    def _columns(self, seen: VisibleTable) -> list[dict[str, Any]]:
         return [
             self._place(seen)
             | {
@@ -301,7 +301,7 @@ def _attributes(oid: int, columns: Sequence[tuple[str, PgType]]) -> list[dict[st
     ]
 
 
-def _words(oid: int, seen: Seen) -> list[dict[str, Any]]:
+def _words(oid: int, seen: VisibleTable) -> list[dict[str, Any]]:
     said = [(0, seen.words)]
     for place, (column, _) in enumerate(seen.columns):
         # A domain that was only read from the data is not public before the owner says so.

@@ -20,7 +20,7 @@ PREVIEW = "preview"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisibleTable:
     """A table under the schema and name that clients see."""
 
     schema: str
@@ -38,20 +38,20 @@ class Seen:
         return f"Private ({self.table.unit} is protected): ask for aggregates."
 
 
-def seen_by(curator: Curator, analyst: str | None) -> tuple[Seen, ...]:
+def seen_by(curator: Curator, analyst: str | None) -> tuple[VisibleTable, ...]:
     """Return the tables of the caller's datasets, and beside each a preview of made-up rows."""
-    found: list[Seen] = []
+    found: list[VisibleTable] = []
     datasets = [curator.catalog.datasets[name] for name in curator.visible(analyst)]
     for dataset in datasets:
         for table in dataset.tables:
             shown = [c for c in table.columns if not c.hidden]
             columns = tuple((c, type_of(c.by_day().domain)) for c in shown)
-            found.append(Seen(dataset.name, table.name, table, columns))
+            found.append(VisibleTable(dataset.name, table.name, table, columns))
     names = [seen.name.lower() for seen in found]
     for seen in tuple(found):
         single = names.count(seen.name.lower()) == 1
         name = seen.name if single else f"{seen.schema}_{seen.name}"
-        found.append(Seen(PREVIEW, name, seen.table, seen.columns))
+        found.append(VisibleTable(PREVIEW, name, seen.table, seen.columns))
     return tuple(found)
 
 

@@ -20,7 +20,7 @@ _FULL = 2 * MAX_MESSAGE
 """Unread bytes after which the client must wait."""
 
 
-class Gone(Exception):  # says it better than GoneError
+class Disconnected(Exception):  # says it better than DisconnectedError
     """The client has hung up, or was silent for too long."""
 
 
@@ -115,11 +115,11 @@ class Channel(asyncio.Protocol):
             async with asyncio.timeout(seconds):
                 while len(self._buffer) < count:
                     if self._ended:
-                        raise Gone
+                        raise Disconnected
                     self._arrived.clear()
                     await self._arrived.wait()
         except TimeoutError:
-            raise Gone from None
+            raise Disconnected from None
         found = bytes(self._buffer[:count])
         del self._buffer[:count]
         if self._paused and len(self._buffer) <= _FULL // 2 and self._transport is not None:
@@ -140,7 +140,7 @@ class Channel(asyncio.Protocol):
             async with asyncio.timeout(seconds):
                 await self._writable.wait()
         except TimeoutError:
-            raise Gone from None
+            raise Disconnected from None
 
     async def start_tls(self, context: ssl.SSLContext, seconds: float) -> None:
         """Speak TLS from here on."""
@@ -154,9 +154,9 @@ class Channel(asyncio.Protocol):
                 self._transport, self, context, server_side=True, ssl_handshake_timeout=seconds
             )
         except (OSError, ssl.SSLError, TimeoutError):
-            raise Gone from None
+            raise Disconnected from None
         if transport is None:
-            raise Gone
+            raise Disconnected
         self._transport = transport
         self.tls = True
 

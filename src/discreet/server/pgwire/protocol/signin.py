@@ -7,7 +7,7 @@ import struct
 from contextlib import suppress
 
 from discreet.errors import TooManyRequests
-from discreet.server.access.audit import STRANGER, Deed
+from discreet.server.access.audit import STRANGER, AuditAction
 from discreet.server.access.limits import Buckets, fine
 from discreet.server.access.tokens import Token, Tokens
 from discreet.server.pgwire.protocol import messages as m
@@ -24,7 +24,7 @@ _WRONG = 20.0
 
 
 async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> m.Startup | m.CancelRequest:
-    """Return the client's wish, to sign in or to cancel, through TLS if it asked for that.
+    """Return what the client wants, to sign in or to cancel, through TLS if it asked for that.
 
     `plain` says whether a client may do without TLS: only where nobody else can listen.
     """
@@ -62,15 +62,15 @@ async def sign_in(
         with suppress(TooManyRequests):
             fine(by_address, channel.peer, _WRONG)
         facts = {"way": "postgres", "address": channel.peer}
-        log = tokens.audit.record_seldom
-        await asyncio.to_thread(log, STRANGER, Deed.SIGN_IN_FAILED, **facts)
+        log = tokens.audit.record_limited
+        await asyncio.to_thread(log, STRANGER, AuditAction.SIGN_IN_FAILED, **facts)
         raise Failure(
             "28P01",
             "Signing in failed.",
             hint="The user is your analyst name or role, the password your token.",
         ) from None
     token = keys[place].token
-    await asyncio.to_thread(tokens.audit.record, token.actor, Deed.SIGNED_IN, way="postgres")
+    await asyncio.to_thread(tokens.audit.record, token.actor, AuditAction.SIGNED_IN, way="postgres")
     channel.put(replies.authentication(_FINAL, said.encode()))
     channel.put(replies.authentication(_OK))
     return token

@@ -12,8 +12,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from discreet.errors import InvalidInput
-from discreet.server.pgwire.protocol.moments import read_date, read_timestamp, read_timestamptz
 from discreet.server.pgwire.protocol.numeric import read_numeric, write_numeric
+from discreet.server.pgwire.protocol.timestamps import read_date, read_timestamp, read_timestamptz
 
 EPOCH = dt.date(2000, 1, 1)
 MOMENT = dt.datetime(2000, 1, 1)  # noqa: DTZ001  # the protocol's timestamps have no zone

@@ -29,7 +29,7 @@ from discreet.server.pgwire.session.question import (
 )
 from discreet.server.pgwire.session.reading import asked, browsed
 from discreet.server.pgwire.session.result import Ready, StatementResult, later, rows_of
-from discreet.server.pgwire.session.shapes import asks_for_no_rows, over_previews
+from discreet.server.pgwire.session.schema_only import asks_for_no_rows, over_previews
 from discreet.server.pgwire.session.statements import WireStatement, refuse_bomb
 from discreet.server.pgwire.session.views import Views
 from discreet.server.workspace import Workspace

@@ -17,13 +17,13 @@ from discreet.errors import InvalidInput, NotAllowed, QueryRefused
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
+from discreet.server.jobs.planned_first import curator_for
 from discreet.server.jobs.queue import Job, Runner
-from discreet.server.jobs.rehearsed import curator_for
 from discreet.server.pgwire.catalog.rows import DATABASE
-from discreet.server.pgwire.catalog.visible import Seen
+from discreet.server.pgwire.catalog.visible import VisibleTable
 from discreet.server.pgwire.expression_types import ExpressionTypes
 from discreet.server.pgwire.meaning import as_postgres
-from discreet.server.pgwire.options import Asking
+from discreet.server.pgwire.options import QuestionOptions
 from discreet.server.pgwire.outputs import output_names
 from discreet.server.pgwire.parameters import filled, samples
 from discreet.server.pgwire.protocol.problems import Failure
@@ -60,7 +60,7 @@ class WireQuestion:
     """A SELECT over private tables, parsed once, and the tables that its caller may see."""
 
     asked: Asked
-    tables: tuple[Seen, ...]
+    tables: tuple[VisibleTable, ...]
 
     def filled(self, values: Sequence[Any]) -> Asked:
         """Return it with its parameters as constants of the tree, and told behind the text."""
@@ -108,12 +108,14 @@ class Asker:
             lambda curator: curator.columns(sql), question.asked.tree, self.caller.asks_as()
         )
 
-    async def answer(self, question: WireQuestion, values: Sequence[Any], asking: Asking) -> Answer:
+    async def answer(
+        self, question: WireQuestion, values: Sequence[Any], asking: QuestionOptions
+    ) -> Answer:
         """Return the private answer, charged before any row is read."""
         return await self._asked(lambda curator: curator.query, question, values, asking)
 
     async def explanation(
-        self, question: WireQuestion, values: Sequence[Any], asking: Asking
+        self, question: WireQuestion, values: Sequence[Any], asking: QuestionOptions
     ) -> Explanation:
         """Return plan, price and expected error; spends nothing."""
         return await self._asked(lambda curator: curator.explain, question, values, asking)
@@ -123,7 +125,7 @@ class Asker:
         ask: Callable[[Curator], Callable[..., Found]],
         question: WireQuestion,
         values: Sequence[Any],
-        asking: Asking,
+        asking: QuestionOptions,
     ) -> Found:
         self._may_ask()
         _needs_epsilon(asking)
@@ -192,7 +194,7 @@ class Asker:
         return found
 
 
-def _needs_epsilon(asking: Asking) -> None:
+def _needs_epsilon(asking: QuestionOptions) -> None:
     if asking.epsilon is None and asking.within is None:
         raise InvalidInput(
             "The question does not say how much of the privacy budget to use.",
@@ -249,7 +251,7 @@ def pg_result(
     return rows_of(columns, rows, answer.bill.spent_words(), *notes)
 
 
-def explained(found: Explanation, asking: Asking) -> list[str]:
+def explained(found: Explanation, asking: QuestionOptions) -> list[str]:
     """Return an explanation as lines of text."""
     lines = [f"{name}: {said}" for name, said in found.lines()]
     if asking.epsilon is not None:

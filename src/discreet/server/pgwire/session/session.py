@@ -1,4 +1,4 @@
-"""One signed-in session: simple and extended queries, portals, errors and notices."""
+"""One signed-in session: simple and extended queries (prepared statements), portals, errors and notices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.errors import InvalidInput
 from discreet.server.pgwire.options import REPORTED, Options
 from discreet.server.pgwire.protocol import messages as m
 from discreet.server.pgwire.protocol import replies
-from discreet.server.pgwire.protocol.channel import Channel, Gone
+from discreet.server.pgwire.protocol.channel import Channel, Disconnected
 from discreet.server.pgwire.protocol.copy_rows import CopyForm, copied
 from discreet.server.pgwire.protocol.problems import Failure, reply_of
 from discreet.server.pgwire.protocol.types import WireColumn, read, write
@@ -68,7 +68,7 @@ class WireSession:
                 await self._query(message)
             else:
                 await self._extended(message)
-        except (m.ProtocolError, Gone, asyncio.CancelledError):
+        except (m.ProtocolError, Disconnected, asyncio.CancelledError):
             raise
         except Exception as error:  # noqa: BLE001  # one bad statement never ends the server
             self._fail(error)
@@ -81,7 +81,7 @@ class WireSession:
         self._dispatcher.transaction.failed()
         if isinstance(error, Failure) and error.code == "57P01":
             self._channel.put(reply_of(error, severity="FATAL"))
-            raise Gone
+            raise Disconnected
         self._channel.put(reply_of(error))
 
     async def _query(self, message: m.Query) -> None:

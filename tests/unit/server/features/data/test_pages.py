@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.server.access.audit import COMMAND_LINE, STRANGER, Actor, Deed, Line
+from discreet.server.access.audit import COMMAND_LINE, STRANGER, Actor, AuditAction, Line
 from discreet.server.features.data.pages import SHOWN_LINES, audit_view, limits_view
 
 OWNER = Actor("owner", "abc")
@@ -39,7 +39,7 @@ def test_every_deed_has_words():
         "table": "people",
         "way": "page",
     }
-    for deed in Deed:
+    for deed in AuditAction:
         found = words(deed, **facts)
         assert found
         assert found != f"{deed.value} " + " ".join(f"{k} {v}" for k, v in sorted(facts.items()))
@@ -49,28 +49,32 @@ def test_every_deed_has_words():
     ("deed", "facts", "said"),
     [
         (
-            Deed.TOKEN_MADE,
+            AuditAction.TOKEN_MADE,
             {"id": "f0", "role": "analyst", "analyst": "zoe", "until": "2026-12-01"},
             "made a token for zoe, valid until 2026-12-01 (f0)",
         ),
-        (Deed.TOKEN_MADE, {"id": "f0", "role": "owner"}, "made a token for the role owner (f0)"),
         (
-            Deed.SIGN_IN_FAILED,
+            AuditAction.TOKEN_MADE,
+            {"id": "f0", "role": "owner"},
+            "made a token for the role owner (f0)",
+        ),
+        (
+            AuditAction.SIGN_IN_FAILED,
             {"address": "10.0.0.9", "unwritten_before": "1234"},
             "could not sign in, from 10.0.0.9; 1,234 more before that",
         ),
         (
-            Deed.REFUSED,
+            AuditAction.REFUSED,
             {"route": "GET /data", "why": "role"},
             "was refused GET /data, not with this role",
         ),
         (
-            Deed.REFUSED,
+            AuditAction.REFUSED,
             {"route": "PUT /x", "why": "csrf"},
             "was refused PUT /x, not without the session's own form",
         ),
         (
-            Deed.BUDGET_CHANGED,
+            AuditAction.BUDGET_CHANGED,
             {
                 "dataset": "town",
                 "epsilon_before": "1",
@@ -81,12 +85,12 @@ def test_every_deed_has_words():
             "changed the budget of town from ε 1.00 to 0.50 and from δ 0 to 1e-09",
         ),
         (
-            Deed.SHARE_CHANGED,
+            AuditAction.SHARE_CHANGED,
             {"dataset": "town", "analyst": "zoe", "epsilon_after": "0.5", "delta_after": "0"},
             "set the share of zoe in town to ε 0.50",
         ),
         (
-            Deed.SHARE_CHANGED,
+            AuditAction.SHARE_CHANGED,
             {
                 "dataset": "town",
                 "analyst": "zoe",
@@ -96,9 +100,9 @@ def test_every_deed_has_words():
             },
             "set the share of zoe in town to what it was",
         ),
-        (Deed.UPLOAD_REMOVED, {"upload": "f0"}, "threw a file away"),
+        (AuditAction.UPLOAD_REMOVED, {"upload": "f0"}, "threw a file away"),
         (
-            Deed.UPLOAD_REMOVED,
+            AuditAction.UPLOAD_REMOVED,
             {"upload": "f0", "why": "nobody confirmed it"},
             "threw a file away: nobody confirmed it",
         ),
@@ -113,14 +117,14 @@ def test_what_is_usual_is_one_line_a_day_and_what_is_not_never_is():
     day, other = "2026-11-15T10:00:00+00:00", "2026-11-14T10:00:00+00:00"
     found = audit_view(
         [
-            line(Deed.SIGNED_IN, time=day),
-            line(Deed.TOKENS_LISTED, time=day),
-            line(Deed.SIGNED_IN, time=day),
-            line(Deed.SIGNED_IN, STRANGER, time=day),
-            line(Deed.SIGNED_IN, time=day),
-            line(Deed.SIGNED_IN, time=other),
-            line(Deed.TOKEN_REVOKED, COMMAND_LINE, time=other, id="a"),
-            line(Deed.TOKEN_REVOKED, COMMAND_LINE, time=other, id="a"),
+            line(AuditAction.SIGNED_IN, time=day),
+            line(AuditAction.TOKENS_LISTED, time=day),
+            line(AuditAction.SIGNED_IN, time=day),
+            line(AuditAction.SIGNED_IN, STRANGER, time=day),
+            line(AuditAction.SIGNED_IN, time=day),
+            line(AuditAction.SIGNED_IN, time=other),
+            line(AuditAction.TOKEN_REVOKED, COMMAND_LINE, time=other, id="a"),
+            line(AuditAction.TOKEN_REVOKED, COMMAND_LINE, time=other, id="a"),
         ]
     )
     assert [(item["who"], item["what"] + item["times"]) for item in found] == [
@@ -135,7 +139,7 @@ def test_what_is_usual_is_one_line_a_day_and_what_is_not_never_is():
 
 
 def test_the_list_is_short():
-    many = [line(Deed.TOKEN_REVOKED, id=str(i)) for i in range(100)]
+    many = [line(AuditAction.TOKEN_REVOKED, id=str(i)) for i in range(100)]
     assert len(audit_view(many)) == SHOWN_LINES
 
 

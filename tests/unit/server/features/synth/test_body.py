@@ -18,9 +18,9 @@ def prepared(monkeypatch, *, free, analyst, rows):
         yield SimpleNamespace(free=free), None
 
     monkeypatch.setattr(body, "prepared", planned)
-    wish = SynthBody(table="t", method="random", epsilon="1", rows=rows)
+    asked = SynthBody(table="t", method="random", epsilon="1", rows=rows)
     curator = SimpleNamespace(account_of=lambda who: who)
-    return prepared_for(curator, wish, PaidAsk(AskedAs(analyst, "x"), "id"))
+    return prepared_for(curator, asked, PaidAsk(AskedAs(analyst, "x"), "id"))
 
 
 def test_an_analyst_has_so_many_rows_for_nothing(monkeypatch):

@@ -15,7 +15,7 @@ from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, InternalError, InvalidInput, RequestConflict
 from discreet.server.features.data.change import change
 from discreet.server.features.data.review.review import (
-    Open,
+    MissingAnswer,
     Review,
     checked_share,
     settings_of,
@@ -64,12 +64,12 @@ def declared_text(
     return text
 
 
-def open_for(old: Catalog, review: Review) -> list[Open]:
+def open_for(old: Catalog, review: Review) -> list[MissingAnswer]:
     """Return what is open about the names, which only the catalog can tell."""
     try:
         _refuse_names(old, review)
     except (CatalogError, InvalidInput) as error:
-        return [Open("names", str(error))]
+        return [MissingAnswer("names", str(error))]
     return []
 
 

@@ -78,7 +78,7 @@ class Review(Body):
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class MissingAnswer:
     """Something that the review still lacks: in which step, at which column, and one sentence."""
 
     step: str
@@ -103,7 +103,7 @@ def refuse_early_budget(review: Review) -> None:
         )
 
 
-def still_open(review: Review, columns: Sequence[str]) -> list[Open]:
+def still_open(review: Review, columns: Sequence[str]) -> list[MissingAnswer]:
     """Return what the review lacks, in the order in which the owner is asked."""
     refuse_early_budget(review)
     return [
@@ -113,9 +113,9 @@ def still_open(review: Review, columns: Sequence[str]) -> list[Open]:
     ]
 
 
-def _open_unit(review: Review, columns: Sequence[str]) -> Iterator[Open]:
+def _open_unit(review: Review, columns: Sequence[str]) -> Iterator[MissingAnswer]:
     if review.unit is None:
-        yield Open(
+        yield MissingAnswer(
             "unit",
             'Who is protected? Answer "row" if every row is another person; otherwise the column '
             "that says whose row it is.",
@@ -123,35 +123,41 @@ def _open_unit(review: Review, columns: Sequence[str]) -> Iterator[Open]:
         return
     if review.unit == "row":
         if review.max_rows not in (None, 1):
-            yield Open("max_rows", "If every row is another person, max_rows is 1: leave it out.")
+            yield MissingAnswer(
+                "max_rows", "If every row is another person, max_rows is 1: leave it out."
+            )
         return
     if review.unit not in columns:
-        yield Open("unit", "The unit must be 'row' or a column of the file.")
+        yield MissingAnswer("unit", "The unit must be 'row' or a column of the file.")
     elif review.unit in review.columns and review.columns[review.unit].type != "identifier":
-        yield Open("columns", "It names the persons, so its type is identifier.", review.unit)
+        yield MissingAnswer(
+            "columns", "It names the persons, so its type is identifier.", review.unit
+        )
     if review.max_rows is None:
-        yield Open("max_rows", "Say how many rows of one person count at most (max_rows).")
+        yield MissingAnswer("max_rows", "Say how many rows of one person count at most (max_rows).")
 
 
-def _open_columns(review: Review, columns: Sequence[str]) -> Iterator[Open]:
+def _open_columns(review: Review, columns: Sequence[str]) -> Iterator[MissingAnswer]:
     for name in review.columns:
         if name not in columns:
-            yield Open("columns", "The file has no such column.", name[:200])
+            yield MissingAnswer("columns", "The file has no such column.", name[:200])
     for name in columns:
         declared = review.columns.get(name)
         if declared is None or not (declared.public or declared.hidden):
             if name != review.unit:
-                yield Open("columns", "Say that this declaration is public, or hide it.", name)
+                yield MissingAnswer(
+                    "columns", "Say that this declaration is public, or hide it.", name
+                )
             continue
         try:
             settings_of(name, declared)
         except DiscreetError as error:
-            yield Open("columns", str(error), name)
+            yield MissingAnswer("columns", str(error), name)
 
 
-def _open_budget(review: Review) -> Iterator[Open]:
+def _open_budget(review: Review) -> Iterator[MissingAnswer]:
     if review.epsilon is None:
-        yield Open(
+        yield MissingAnswer(
             "epsilon", "Choose epsilon, the most that any one of them can lose over all answers."
         )
     checks: list[tuple[str, Callable[[], object]]] = [
@@ -164,9 +170,9 @@ def _open_budget(review: Review) -> Iterator[Open]:
         try:
             check()
         except DiscreetError as error:
-            yield Open(step, str(error))
+            yield MissingAnswer(step, str(error))
     if review.dataset is None or review.table is None:
-        yield Open("names", "Name the dataset and its table.")
+        yield MissingAnswer("names", "Name the dataset and its table.")
 
 
 def checked_share(analyst: str, share: AnalystShare) -> dict[str, Fraction]:

@@ -1,4 +1,7 @@
-"""Take one upload in: received, examined and kept as one clean Parquet file; or refused with a sentence, nothing left of it."""
+"""Take one upload in: received, examined and kept as one clean Parquet file.
+
+Or it is refused with a sentence, and nothing of it is left.
+"""
 
 from __future__ import annotations
 

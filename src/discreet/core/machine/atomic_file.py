@@ -1,0 +1,74 @@
+"""Atomic writes: files that are there whole or not at all, whoever reads them and whatever is interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+_OWNER_ONLY = 0o600
+
+
+def write_whole(
+    path: Path, content: bytes | str, *, mode: int = _OWNER_ONLY, durable: bool = False
+) -> None:
+    """Replace a file at once: a reader finds all of the old content or all of the new.
+
+    `durable`: when this returns, content and name are on the disk, also if the power fails then.
+    """
+    beside = _beside(path, content, durable=durable)
+    try:
+        if mode != _OWNER_ONLY:
+            beside.chmod(mode)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    if durable:
+        sync_folder(path.parent)
+
+
+def write_first(path: Path, content: bytes) -> bytes:
+    """Return what the file holds: `content`, or what another process wrote before. Durable."""
+    beside = _beside(path, content, durable=True)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.link(beside, path)
+    finally:
+        beside.unlink()
+    sync_folder(path.parent)
+    return path.read_bytes()
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Write a file in its place, readable by its owner only, and its content to the disk."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _OWNER_ONLY)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names of the files in `folder` durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _beside(path: Path, content: bytes | str, *, durable: bool) -> Path:
+    """Return a new file with this content in the same folder; only its owner may read it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            if durable:
+                file.flush()
+                os.fsync(handle)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)

@@ -1,0 +1,73 @@
+"""Bodies of the HTTP API made of the fields that a request has: names, types, defaults, limits and help."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import create_model as new_model
+
+from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
+from discreet.server.plain_json import Body
+
+Amount = StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=100)]
+
+_TYPES: dict[FieldKind, Any] = {
+    FieldKind.TEXT: StrictStr,
+    FieldKind.AMOUNT: Amount,
+    FieldKind.WHOLE: StrictInt,
+    FieldKind.NUMBER: StrictFloat | StrictInt,
+    FieldKind.FLAG: StrictBool,
+}
+
+
+class RequestBody(Body):
+    """A body that knows which of its fields are those of the request."""
+
+    def given(self, request: type, *, leave: Collection[str] = ()) -> dict[str, Any]:
+        """Return the fields of the request that came with the body; those to `leave` are said elsewhere."""
+        fields = {name: each for name, each in request_fields(request).items() if name not in leave}
+        found = {name: getattr(self, name) for name in fields if hasattr(self, name)}
+        numbers = {
+            name: float(value)
+            for name, value in found.items()
+            if fields[name].kind is FieldKind.NUMBER and value is not None
+        }
+        return found | numbers
+
+
+def body_of(request: type, *, only: Collection[str] = (), **changed: Any) -> Any:
+    """Return a body with the fields of a request, those that are sent; `changed` are other facts of some.
+
+    A change is a mapping of what differs here: another default, a lower limit.
+    """
+    shown = {}
+    for name, each in request_fields(request, only=only).items():
+        here = replace(each, **changed.get(name, {}))
+        if here.sent:
+            shown[name] = (_type(here), _field(here))
+    return new_model(request.__name__, __base__=RequestBody, **shown)  # type: ignore[call-overload]  # by name
+
+
+def _type(each: RequestField) -> Any:
+    if each.kind is FieldKind.TEXTS:
+        limits = Field(min_length=each.shortest, max_length=each.longest)
+        found: Any = list[Annotated[StrictStr, limits]]
+    else:
+        found = _TYPES[each.kind]
+    return found | None if each.default is None else found
+
+
+def _field(each: RequestField) -> Any:
+    said: dict[str, Any] = {"description": each.help}
+    if each.kind is FieldKind.TEXTS:
+        said |= {"max_length": each.many, "min_length": 1 if each.required else None}
+    elif each.kind is FieldKind.TEXT:
+        said |= {"min_length": each.shortest, "max_length": each.longest}
+    elif each.kind in {FieldKind.WHOLE, FieldKind.NUMBER}:
+        said |= {"ge": each.least, "gt": each.above, "le": each.most}
+    if each.kind is FieldKind.TEXTS and each.default == ():
+        return Field(default_factory=list, **said)
+    return Field(each.default, **said)

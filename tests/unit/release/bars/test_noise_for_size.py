@@ -1,0 +1,55 @@
+"""Noise for a stated group size: the sets that answers get, at the widest values of the range."""
+
+from fractions import Fraction
+
+import pytest
+
+from asking import curator as make_curator
+from asking import plan as planned
+from discreet.errors import InvalidInput
+from discreet.release.bars.noise_for_size import stated_noise
+from discreet.release.bars.outputs import bar_of
+from discreet.release.bars.sets import ratio_set
+
+SQL = "SELECT AVG(age) AS mean, VARIANCE(age) AS v, MEDIAN(age) AS m, COUNT(*) AS n FROM people"
+ROWS = 2000
+
+
+def test_a_mean_is_told_at_its_widest_and_no_mean_of_the_range_is_wider():
+    plan = planned("SELECT AVG(age) AS mean FROM people", epsilon="0.5")
+    told = stated_noise(plan, ROWS).noise["mean"]
+    laws = plan.mechanisms.laws
+    form = bar_of(plan.question.outputs[0][1], laws).ratio
+
+    def width(mean):
+        row = {form.top: (Fraction(mean) - form.constant) / form.factor * ROWS, form.bottom: ROWS}
+        low, high = ratio_set(form, row, laws)
+        return max(high - mean, mean - low)
+
+    widths = {mean: width(mean) for mean in range(0, 121, 10)}
+    assert all(each <= told * 1.03 for each in widths.values()), "but for a step of the grid"
+    assert widths[60] < 0.9 * told, "the middle alone would promise too much"
+
+
+def test_more_rows_or_more_budget_mean_less_noise_and_few_rows_drown():
+    plan = planned(SQL, epsilon="0.5")
+    few, some, many = (stated_noise(plan, rows) for rows in (3, 1000, 100_000))
+    assert few.noise["mean"] is None
+    for name in ("mean", "v"):
+        assert many.noise[name] < some.noise[name]
+    assert many.noise["n"] == some.noise["n"], "a count's noise is the same for every group"
+    richer = stated_noise(planned(SQL, epsilon="5"), 1000)
+    assert richer.noise["mean"] < some.noise["mean"]
+    assert richer.ranks["m"] < some.ranks["m"] == many.ranks["m"]
+
+
+def test_what_follows_from_no_range_is_not_told():
+    plan = planned("SELECT SUM(age) / COUNT(*) AS r FROM people", epsilon="1")
+    assert stated_noise(plan, 1000).noise == {}
+
+
+@pytest.mark.parametrize("rows", [0, -1])
+def test_a_group_has_rows(rows, tmp_path):
+
+    with make_curator(tmp_path) as curator, pytest.raises(InvalidInput):
+        curator.explain(SQL, epsilon=1, group_size=rows)
