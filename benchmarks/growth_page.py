@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.growth_work import CURVES
 from benchmarks.report import number, table
 
-from discreet.core.rendering.answer_chart import Chart
+from discreet.core.answers.answer_chart import Chart
 from discreet.report.charts import lines
 from discreet.report.look import CHART
 

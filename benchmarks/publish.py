@@ -110,7 +110,7 @@ def _write_texts(folder: Path, levels: list[str], kinds: dict[str, list[str]]) -
 def nation(areas: int, people: int, levels: int, folder: Path) -> None:
     """Print the seconds of every step and the memory."""
     import discreet
-    from discreet.publish.spec import spec_of
+    from discreet.publish.specification.spec import spec_of
 
     started = time.monotonic()
     if not (folder / "SPEC.toml").exists():

@@ -31,7 +31,7 @@ from discreet.publish.prepare import planned
 from discreet.publish.reconcile.problem import GridProblem, Sums, linked, problem_of
 from discreet.publish.reconcile.solve import reconcile
 from discreet.publish.reconcile.tree import coarse_to_fine
-from discreet.publish.spec import parse_spec
+from discreet.publish.specification.spec import parse_spec
 
 KEYS = "p.sex, p.age_group"
 SPEC = f"""

@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.figures import RATES, Figure
 from benchmarks.sections import SECTIONS
 
-from discreet.core.rendering.answer_chart import Chart
+from discreet.core.answers.answer_chart import Chart
 from discreet.report.charts import SCHEMA
 from discreet.report.look import CHART, LIGHT
 

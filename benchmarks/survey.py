@@ -27,13 +27,13 @@ from benchmarks.figures import figure
 from discreet.engine.base import EngineLimits
 from discreet.engine.connect import connect
 from discreet.survey.collect.columns import ColumnReports
-from discreet.survey.randomizers.duchi import DuchiResponse
-from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.keystream import KeystreamRng
-from discreet.survey.randomizers.lattice import STEPS, NumberRange
 from discreet.survey.randomizers.local_hash import LocalHash
-from discreet.survey.randomizers.piecewise import PiecewiseResponse
+from discreet.survey.randomizers.numbers.duchi import DuchiResponse
+from discreet.survey.randomizers.numbers.hybrid import HybridResponse
+from discreet.survey.randomizers.numbers.lattice import STEPS, NumberRange
+from discreet.survey.randomizers.numbers.piecewise import PiecewiseResponse
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.rappor import Rappor
 from discreet.survey.randomizers.unary import UnaryEncoding

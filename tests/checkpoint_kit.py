@@ -16,7 +16,7 @@ from discreet.ledger.checkpoint import making
 from discreet.ledger.checkpoint.state import facts_of
 from discreet.ledger.entry import Entry
 from discreet.ledger.loading import load
-from discreet.ledger.releases import record_state
+from discreet.ledger.reports.releases import record_state
 from ledger_kit import quote
 
 URL = "sqlite:ledger.db"

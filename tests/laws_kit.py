@@ -9,13 +9,13 @@ from functools import singledispatch
 import numpy as np
 
 from discreet.survey.randomizers.bit_reports import BitReports
-from discreet.survey.randomizers.duchi import DuchiResponse
 from discreet.survey.randomizers.field import digits_many, points_before, points_many
-from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
-from discreet.survey.randomizers.lattice import STEPS
 from discreet.survey.randomizers.local_hash import LocalHash
-from discreet.survey.randomizers.piecewise import PiecewiseResponse
+from discreet.survey.randomizers.numbers.duchi import DuchiResponse
+from discreet.survey.randomizers.numbers.hybrid import HybridResponse
+from discreet.survey.randomizers.numbers.lattice import STEPS
+from discreet.survey.randomizers.numbers.piecewise import PiecewiseResponse
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.rappor import Rappor
 from discreet.survey.randomizers.stream import WORD

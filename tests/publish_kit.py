@@ -20,7 +20,7 @@ from discreet.catalog.read.policy_file import loads
 from discreet.publish.bind_spec import bind_spec, draft
 from discreet.publish.families.find import Family, find_families
 from discreet.publish.price import quote
-from discreet.publish.spec import parse_spec
+from discreet.publish.specification.spec import parse_spec
 
 REGIONS = tuple(f"r{i}" for i in range(8))
 COUNTY = {region: f"c{i // 2}" for i, region in enumerate(REGIONS)}

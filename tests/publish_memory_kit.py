@@ -16,7 +16,7 @@ from discreet.publish.bind_spec import draft
 from discreet.publish.measure import count_cells, member_cells
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.prepare import plan as make_plan
-from discreet.publish.spec import parse_spec
+from discreet.publish.specification.spec import parse_spec
 from permits import paid
 from publish_kit import COUNTY, STATE, Made, catalog_of, spec_text
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discreet.account.explain import explain
     from discreet.api import Curator, open  # noqa: A004  # discreet.open is the contract
     from discreet.client import Client, connect
-    from discreet.core.answer import Answer
+    from discreet.core.answers.answer import Answer
     from discreet.errors import DiscreetError
     from discreet.publish.reconcile.answers import reconcile
     from discreet.tasks.audit import audit
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Answer": "discreet.core.answer",
+    "Answer": "discreet.core.answers.answer",
     "Client": "discreet.client",
     "Curator": "discreet.api",
     "DiscreetError": "discreet.errors",

@@ -107,7 +107,7 @@ MAY_OPEN_EXACT_FILES = {
 }
 NOT_ON_A_MENU = {"__future__", "discreet.core.machine.callable_package", "importlib", "typing"}
 LONGEST_FILE = 500
-LARGEST_FOLDER = 18
+LARGEST_FOLDER = 15
 """Modules that one folder may show; its own folders count as one look deeper."""
 LONGEST_FUNCTION = 80
 

@@ -20,7 +20,7 @@ from discreet.publish.assemble import contents
 from discreet.publish.contents import KeyFilter
 from discreet.publish.recheck import verify_package
 from discreet.publish.reconcile import exact_cells
-from discreet.publish.spec import parse_spec
+from discreet.publish.specification.spec import parse_spec
 from publish_kit import CUTS, catalog_of, priced_once, random_rows, toml_text, write_tables
 
 HEAD = '[release]\nname = "r"\ndataset = "d"\nepsilon = 1.0\ndelta = 1e-7\n'

@@ -19,7 +19,7 @@ from discreet.core.schema import DateDomain, NumberDomain
 from discreet.engine.base import open_exact
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate
+from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.lattices import lattice, rounded
 from discreet.plan.piecewise.drawn import outermost_curves
 from discreet.plan.values import infer

@@ -7,7 +7,7 @@ import pytest
 from asking import catalog, curator
 from discreet.api import Curator, policy_of
 from discreet.catalog.read.policy_file import loads
-from discreet.core.answer import REHEARSAL, Answer
+from discreet.core.answers.answer import REHEARSAL, Answer
 from discreet.core.numbers import Epsilon
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.kernel import look as kernel_look
@@ -15,8 +15,8 @@ from discreet.kernel.rehearsal import SeedRequest, _SeededWords, words_for
 from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.ledger import Ledger
 from discreet.release.desk import PlainDesk
+from discreet.release.kept.stored import pack, unpack
 from discreet.release.request import Request
-from discreet.release.stored import pack, unpack
 from discreet.release.whole import release
 from discreet.testing import SeededRng
 

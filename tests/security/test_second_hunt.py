@@ -18,7 +18,7 @@ from discreet.core.schema import IntegerDomain
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import CatalogError, InvalidInput
 from discreet.kernel.trees.nodes import Unfit
-from discreet.plan.evaluate import is_like
+from discreet.plan.functions.evaluate import is_like
 from discreet.plan.ir import Filter
 from discreet.release.request import Request
 from discreet.release.sealing import seal
@@ -128,7 +128,7 @@ def test_a_missing_column_does_not_show_the_first_line(tmp_path):
 
 def test_a_huge_epsilon_does_not_poison_what_follows():
     from discreet.noise.laws import LaplaceLaw
-    from discreet.release.paid_cells import PaidValue, cells_of
+    from discreet.release.kept.paid_cells import PaidValue, cells_of
     from discreet.release.reuse import _estimates
 
     found = plan("SELECT COUNT(*) FROM people", epsilon="1")

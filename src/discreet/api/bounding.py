@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
+from discreet.core.answers.explanation import Explanation
 from discreet.core.bill import Spent
-from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.checked import checked

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from discreet.api.learning import Learning
 from discreet.api.publishing import Publishing
 from discreet.api.reporting import Reporting
-from discreet.core.answer import Answer
-from discreet.core.explanation import Explanation
+from discreet.core.answers.answer import Answer
+from discreet.core.answers.explanation import Explanation
+from discreet.core.answers.output import OutputColumn
 from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.output import OutputColumn
 from discreet.core.progress import Progress, silent
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import UnknownName
-from discreet.ledger.report import question_report
+from discreet.ledger.reports.report import question_report
 from discreet.release.request import Request
 from discreet.release.whole import explain as explain_request
 from discreet.release.whole import release, shape_of

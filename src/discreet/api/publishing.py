@@ -12,7 +12,7 @@ from discreet.core.progress import Progress, silent
 if TYPE_CHECKING:
     from discreet.publish.rehearse import Rehearsal
     from discreet.publish.run import Publication
-    from discreet.publish.spec import Spec
+    from discreet.publish.specification.spec import Spec
     from discreet.publish.totals.request import TotalsRequest
     from discreet.publish.totals.run import TotalsSoFar
 
@@ -35,7 +35,7 @@ class Publishing(OpenedCatalog):
         package, free. Where the catalog asks for a second person, it must be approved first.
         (docs/publish.md)
         """
-        from discreet.publish.spec import spec_of
+        from discreet.publish.specification.spec import spec_of
         from discreet.publish.workflow import release
 
         place = None if out is None else Path(out)
@@ -48,7 +48,7 @@ class Publishing(OpenedCatalog):
 
         `digest` in it is what an approval by a second person names.
         """
-        from discreet.publish.spec import spec_of
+        from discreet.publish.specification.spec import spec_of
         from discreet.publish.workflow import draft_release
 
         found = draft_release(spec_of(spec), self, who=who)
@@ -56,7 +56,7 @@ class Publishing(OpenedCatalog):
 
     def rehearse_release(self, spec: str | Path | Spec, *, who: str = "owner") -> Rehearsal:
         """Return what a release would look like on made-up rows: costs nothing."""
-        from discreet.publish.spec import spec_of
+        from discreet.publish.specification.spec import spec_of
         from discreet.publish.workflow import rehearse_release
 
         return rehearse_release(spec_of(spec), self, who=who)
@@ -68,7 +68,7 @@ class Publishing(OpenedCatalog):
 
         `digest` is that of the draft they have read; a second person must say it.
         """
-        from discreet.publish.spec import spec_of
+        from discreet.publish.specification.spec import spec_of
         from discreet.publish.workflow import approve_release
 
         return approve_release(spec_of(spec), self, who=who, digest=digest).to_json()
@@ -77,7 +77,7 @@ class Publishing(OpenedCatalog):
         self, spec: str | Path | Spec, *, reason: str, who: str = "owner"
     ) -> dict[str, Any]:
         """Return where a release stands after it was withdrawn; what it cost stays spent."""
-        from discreet.publish.spec import spec_of
+        from discreet.publish.specification.spec import spec_of
         from discreet.publish.workflow import withdraw_release
 
         return withdraw_release(spec_of(spec).name, self, who=who, reason=reason).to_json()

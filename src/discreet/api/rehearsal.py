@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from discreet.api.opened import OpenedCatalog, policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import REHEARSAL, Answer
+from discreet.core.answers.answer import REHEARSAL, Answer
 from discreet.core.requests.checked import checked_value
 from discreet.core.requests.question import QuestionFields
 from discreet.core.requests.request_fields import request_fields

@@ -9,11 +9,11 @@ from discreet.api.budgets import alerts_of, notes_of, renewals
 from discreet.api.opened import OpenedCatalog
 from discreet.catalog.outline import outline
 from discreet.catalog.read.check import type_warnings
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 from discreet.core.shown.budget_report import BudgetReport
-from discreet.ledger.report import history_report, share_report, standing_of
-from discreet.ledger.text import budget_report, budget_words
-from discreet.release.stored import unpack
+from discreet.ledger.reports.report import history_report, share_report, standing_of
+from discreet.ledger.reports.text import budget_report, budget_words
+from discreet.release.kept.stored import unpack
 
 
 class Reporting(OpenedCatalog):

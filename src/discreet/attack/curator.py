@@ -29,7 +29,7 @@ from discreet.catalog.declare.compose import (
 from discreet.catalog.declare.toml_text import WrittenTable
 from discreet.catalog.read.policy_file import FILE_NAME
 from discreet.client import Client, connect
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 from discreet.core.arrays import Bits
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.errors import InvalidInput

@@ -31,7 +31,7 @@ from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.reconcile.fitting import fitted_cells
 from discreet.publish.reconcile.problem import GridProblem, Sums
 from discreet.publish.reconcile.tree import TreeEstimate
-from discreet.publish.spec import parse_spec
+from discreet.publish.specification.spec import parse_spec
 
 SMALL = 3
 """People in groups of at most so many: there a table would give a bit away."""

@@ -15,9 +15,9 @@ from discreet.errors import DiscreetError
 
 COMMANDS = {
     "demo": (".commands.demo", "The made-up town on a page of its own, ready to be asked."),
-    "serve": (".commands.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
-    "token": (".commands.token", "Make, list and revoke the tokens of a server."),
-    "init": (".commands.init", "Propose discreet.toml for a file or a database."),
+    "serve": (".owner.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
+    "token": (".owner.token", "Make, list and revoke the tokens of a server."),
+    "init": (".owner.init", "Propose discreet.toml for a file or a database."),
     "review": (".owner.review", "What each declaration loses and reveals; accept or hide columns."),
     "bounds": (
         ".owner.bounds",
@@ -35,13 +35,13 @@ COMMANDS = {
     "anonymize": (".commands.anonymize", "A k-anonymous copy of a table, or what one is worth."),
     "audit": (".commands.audit", "How much privacy a mechanism loses at the very least."),
     "run": (".owner.run", "What a schedule has due: each line once a period."),
-    "budget": (".commands.budget", "What is spent, what is left, who is most exposed."),
+    "budget": (".owner.budget", "What is spent, what is left, who is most exposed."),
     "sheet": (".owner.sheet", "A data-protection impact sheet, as a document."),
     "storage": (
         ".owner.storage",
         "Where private things lie at rest, and what encrypts each place.",
     ),
-    "ledger": (".commands.ledger", "Verify, back up or restore the ledger."),
+    "ledger": (".owner.ledger", "Verify, back up or restore the ledger."),
     "completion": (".completion", "Let your shell complete commands and options."),
     "explain": (".commands.explain", "What an epsilon promises, in plain words."),
 }

@@ -10,7 +10,7 @@ from discreet.cli.waiting import counting
 from discreet.core.bill import NOTHING_SPENT
 from discreet.core.numbers import Epsilon, to_fraction
 from discreet.errors import InvalidInput
-from discreet.tasks.bare_place import Foresee
+from discreet.tasks.bare.bare_place import Foresee
 
 
 def impact_written(

@@ -11,8 +11,8 @@ from discreet.client.learning import RemoteLearning
 from discreet.client.publishing import RemotePublishing
 from discreet.client.reporting import RemoteReporting
 from discreet.client.results import RemoteBounds
-from discreet.core.answer import Answer
-from discreet.core.explanation import Explanation
+from discreet.core.answers.answer import Answer
+from discreet.core.answers.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.requests.bounds import BoundsAsked
 from discreet.core.requests.question import QuestionFields

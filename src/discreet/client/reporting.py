@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from discreet.client.connection import ServerConnection
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 from discreet.core.shown.budget_report import BudgetReport
 from discreet.errors import NotAllowed, UnknownName
 

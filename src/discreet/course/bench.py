@@ -13,7 +13,7 @@ from discreet.api import Curator, Planner
 from discreet.api import open as open_curator
 from discreet.catalog.declare.amounts import with_totals
 from discreet.catalog.declare.change_file import change_file
-from discreet.core.explanation import Explanation
+from discreet.core.answers.explanation import Explanation
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.question import QuestionFields
 from discreet.errors import InvalidInput, TooManyRequests

@@ -22,7 +22,7 @@ from discreet.learn.request import LearnRequest
 from discreet.learn.sgd.budget import COUNTING_SHARE as NETWORK_COUNTING
 from discreet.learn.sgd.budget import MOST_CLASSES, NetworkShape, network_budget
 from discreet.ledger.entry import Payer
-from discreet.ledger.text import exposure_note
+from discreet.ledger.reports.text import exposure_note
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of

@@ -4,7 +4,7 @@ from discreet.ledger.entry import Balance, Entry, Payer, Receipt, SpentSoFar
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.charging import Charge
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
-from discreet.ledger.text import budget_report, budget_words
+from discreet.ledger.reports.text import budget_report, budget_words
 
 __all__ = [
     "Balance",

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from discreet.core.schema import DateDomain, Domain, FiniteDomain
 from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Expr, Operator
+from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.functions.registry import SCALARS
 from discreet.plan.lattices import domain_of_values, is_finite, points, rounded
 

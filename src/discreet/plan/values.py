@@ -26,10 +26,10 @@ from discreet.core.schema import (
 )
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.evaluate import part_of
 from discreet.plan.expr import Expr, Operator, Part
+from discreet.plan.functions.evaluate import part_of
+from discreet.plan.functions.kinds import kind_of
 from discreet.plan.functions.registry import ON_TEXT, SCALARS, planned
-from discreet.plan.kinds import kind_of
 from discreet.plan.lattices import (
     EPOCH,
     check_fits,

@@ -11,9 +11,9 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.schema import Column, Dataset
 from discreet.errors import InvalidInput
 from discreet.plan.ir import Scan, Statement, scans_of
-from discreet.publish.cuts import check_names, with_cuts
 from discreet.publish.families.bound import BoundCondition, BoundTable, ReadPublicRows, bound_table
-from discreet.publish.spec import FactSpec, Spec
+from discreet.publish.specification.cuts import check_names, with_cuts
+from discreet.publish.specification.spec import FactSpec, Spec
 from discreet.sql.bind import bind
 from discreet.sql.parse import read
 

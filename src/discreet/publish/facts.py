@@ -13,7 +13,6 @@ import numpy.typing as npt
 from discreet.core.numbers import plain, to_fraction
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.bind_spec import BoundRule
-from discreet.publish.fact_files import read_rows
 from discreet.publish.families.bound import BoundCondition, BoundTable
 from discreet.publish.families.find import Dimension, Family, Member
 from discreet.publish.families.levels import mask_of
@@ -22,7 +21,8 @@ from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import check_several, contradiction, settle_facts
 from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums
 from discreet.publish.reconcile.whole import fact_classes
-from discreet.publish.spec import FactSpec, Spec
+from discreet.publish.specification.fact_files import read_rows
+from discreet.publish.specification.spec import FactSpec, Spec
 
 LARGEST = 2**53
 

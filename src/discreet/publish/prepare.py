@@ -18,7 +18,6 @@ from discreet.ledger.entry import Payer
 from discreet.plan.ir import Scan
 from discreet.publish.assemble.agreements import Mappings, side_of
 from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
-from discreet.publish.fact_files import check_published
 from discreet.publish.facts import PlacedFact, check_facts, check_room, place_facts, zero_cells
 from discreet.publish.families.bound import ReadPublicRows
 from discreet.publish.families.find import Family, find_families
@@ -28,7 +27,8 @@ from discreet.publish.price.shares import MeasureShare
 from discreet.publish.reads import CellRead, plan_reads
 from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums, problem_of
 from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, Reconciled, reconcile
-from discreet.publish.spec import Spec
+from discreet.publish.specification.fact_files import check_published
+from discreet.publish.specification.spec import Spec
 from discreet.release.desk import Desk
 from discreet.release.public_rows import read_public
 from discreet.release.snapshots import hold_tables, label, snapshots_of

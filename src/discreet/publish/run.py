@@ -20,7 +20,7 @@ from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.charging import Charge
-from discreet.ledger.releases import excerpt_of
+from discreet.ledger.reports.releases import excerpt_of
 from discreet.publish.assemble.contents import MeasuredFamily, contents_of
 from discreet.publish.contents import LedgerExcerpt
 from discreet.publish.grid import narrowed
@@ -30,7 +30,7 @@ from discreet.publish.package.write import writing_package
 from discreet.publish.prepare import PlannedRelease, planned, reconciled_family
 from discreet.publish.reads import CellRead
 from discreet.publish.reconcile.problem import Integers
-from discreet.publish.spec import Spec
+from discreet.publish.specification.spec import Spec
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from discreet.core.answer import REHEARSAL, Answer, Provenance
+from discreet.core.answers.answer import REHEARSAL, Answer, Provenance
 from discreet.core.bill import Bill
 from discreet.core.cost import Quote
 from discreet.core.schema import Table

@@ -13,7 +13,7 @@ from typing import Any
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
 from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate
+from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.ir import Order
 from discreet.plan.plan import Question
 from discreet.release.bars.intervals import as_float

@@ -11,10 +11,10 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
+from discreet.core.answers.explanation import Explanation
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
-from discreet.core.explanation import Explanation
 from discreet.engine.base import Exact, Held, PaidReader, RunSql
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
@@ -22,7 +22,7 @@ from discreet.kernel.rehearsal import SeedRequest
 from discreet.ledger.entry import Payer, Receipt, bill_of, free_bill
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.charging import Charge
-from discreet.ledger.text import exposure_note
+from discreet.ledger.reports.text import exposure_note
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups
@@ -40,15 +40,15 @@ from discreet.release.bars.epsilon_for_error import allowed_errors, expected_err
 from discreet.release.bars.noise_for_size import stated_noise
 from discreet.release.desk import Desk
 from discreet.release.finish import finish
-from discreet.release.kept_noise import kept_noise, shown_again
+from discreet.release.kept.kept_noise import kept_noise, shown_again
+from discreet.release.kept.paid_cells import cells_of, paid_values_from
+from discreet.release.kept.stored import KeptAnswer, pack, paid_values_in, unpack
 from discreet.release.paid import paid_together
-from discreet.release.paid_cells import cells_of, paid_values_from
 from discreet.release.request import Request
 from discreet.release.reuse import implied
 from discreet.release.rows_probe import paid_histograms
 from discreet.release.sealing import seal
 from discreet.release.snapshots import hold_tables, label, snapshots_of, tables_of
-from discreet.release.stored import KeptAnswer, pack, paid_values_in, unpack
 from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
 

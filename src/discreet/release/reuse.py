@@ -20,12 +20,12 @@ import numpy.typing as npt
 from discreet.core.region import Positions
 from discreet.kernel.look import Noisy
 from discreet.noise.bars.spread import combined_half_width
-from discreet.plan.evaluate import evaluate
+from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.plan import Plan
 from discreet.release.bars.outputs import bar_of
 from discreet.release.bars.sets import CONFIDENCE
 from discreet.release.finish import ResultTable, arranged, plain_value
-from discreet.release.paid_cells import Cells, PaidValue, cells_of, signature
+from discreet.release.kept.paid_cells import Cells, PaidValue, cells_of, signature
 
 MOST_ATOMS = 4_000
 MOST_KNOWN = 400

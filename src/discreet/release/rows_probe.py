@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 from discreet.core.owner import OWNER
 from discreet.core.schema import Dataset, Table
 from discreet.engine.dialect.names import quoted
@@ -24,8 +24,8 @@ from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Statement, scans_of
 from discreet.plan.signature import signature
 from discreet.release.bars.row_losses import RowsHistogram
+from discreet.release.kept.stored import unpack
 from discreet.release.snapshots import label
-from discreet.release.stored import unpack
 from discreet.sql.bind import bind
 
 ENDS = (

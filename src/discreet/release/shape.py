@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.output import OutputColumn, OutputType
+from discreet.core.answers.output import OutputColumn, OutputType
 from discreet.core.schema import Domain, IntegerDomain
 from discreet.kernel.derive.row import Whole
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
+from discreet.plan.functions.kinds import kind_of
 from discreet.plan.functions.registry import SCALARS
-from discreet.plan.kinds import kind_of
 from discreet.plan.lattices import kind
 from discreet.plan.plan import Question, ask
 from discreet.release.desk import Desk

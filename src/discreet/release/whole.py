@@ -7,9 +7,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer
-from discreet.core.explanation import Explanation
-from discreet.core.output import OutputColumn
+from discreet.core.answers.answer import Answer
+from discreet.core.answers.explanation import Explanation
+from discreet.core.answers.output import OutputColumn
 from discreet.ledger.entry import Payer
 from discreet.release import pipeline, shape
 from discreet.release.afterwards.constants import (

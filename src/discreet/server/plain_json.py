@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 
 
 class Body(BaseModel):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from discreet.plan.expr import Expr
+from discreet.plan.functions.kinds import check_condition
 from discreet.plan.ir import (
     Filter,
     Join,
@@ -18,7 +19,6 @@ from discreet.plan.ir import (
     scans_of,
     unit_of,
 )
-from discreet.plan.kinds import check_condition
 from discreet.plan.lattices import kind, kinds_of, lattice
 from discreet.plan.tabulate import Fields
 from discreet.plan.values import infer

@@ -12,6 +12,7 @@ from discreet.core.schema import BooleanDomain, Domain, IdentifierDomain, Intege
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
+from discreet.plan.functions.kinds import NULL, kind_of
 from discreet.plan.ir import (
     Aggregate,
     Field,
@@ -21,7 +22,6 @@ from discreet.plan.ir import (
     Relation,
     unit_of,
 )
-from discreet.plan.kinds import NULL, kind_of
 from discreet.plan.lattices import kinds_of, number_domain
 from discreet.plan.lower import lowered
 from discreet.plan.stability import bound_rows

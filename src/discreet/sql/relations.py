@@ -12,6 +12,7 @@ from discreet.core.schema import Dataset, Table
 from discreet.errors import UnknownName
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
+from discreet.plan.functions.kinds import kind_of
 from discreet.plan.ir import (
     CLOCK,
     Field,
@@ -26,7 +27,6 @@ from discreet.plan.ir import (
     scans_of,
     unit_of,
 )
-from discreet.plan.kinds import kind_of
 from discreet.plan.lattices import kinds_of
 from discreet.plan.lower import lowered
 from discreet.sql.aggregates import is_aggregate

@@ -20,8 +20,8 @@ from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
-from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Expr
+from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.ir import Filter, fields_of
 from discreet.sql.bind import bind
 from discreet.sql.refuse import refusal

@@ -12,7 +12,7 @@ from discreet.core.progress import Progress, silent
 from discreet.learn.prepare import needed_columns
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained
-from discreet.tasks.bare_place import typed_place
+from discreet.tasks.bare.bare_place import typed_place
 
 
 def learn(

@@ -41,7 +41,7 @@ from discreet.core.requests.question import SCHEDULED, QuestionFields
 from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.publish.spec import parse_spec
+from discreet.publish.specification.spec import parse_spec
 
 ONCE = "once"
 PERIOD = "{period}"

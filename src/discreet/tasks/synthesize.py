@@ -22,7 +22,7 @@ from discreet.core.progress import Progress, silent
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import InvalidInput
 from discreet.synth.synthetic import Synthetic
-from discreet.tasks.bare_synth import ready_file
+from discreet.tasks.bare.bare_synth import ready_file
 
 Columns = Mapping[str, Mapping[str, Any]]
 """Declared columns: the settings that discreet.toml takes, such as {"age": {"type": "integer", ...}}."""

@@ -17,7 +17,7 @@ from discreet.errors import (
 from discreet.ledger import Cap, Payer
 from discreet.ledger.once.outcomes import Turn
 from discreet.ledger.once.states import AccountState
-from discreet.ledger.report import question_report, standing, standing_of
+from discreet.ledger.reports.report import question_report, standing, standing_of
 from ledger_kit import ALICE, MEN, OWNER, open_ledger, pay, quote
 
 CAPS = {"alice": {"census": Cap.of("5")}}

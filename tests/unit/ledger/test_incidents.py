@@ -9,7 +9,7 @@ from checkpoint_kit import checkpointed, differences
 from discreet.errors import Cancelled, EngineFailed, UnknownName
 from discreet.ledger.incidents import MOST_OPEN
 from discreet.ledger.once import charging
-from discreet.ledger.text import budget_words
+from discreet.ledger.reports.text import budget_words
 from ledger_kit import OWNER, open_ledger, quote
 
 COUNT = "SELECT COUNT(*) AS n FROM people"

@@ -16,7 +16,7 @@ from discreet.errors import BudgetExceeded, DiscreetError, TooManyRequests
 from discreet.ledger import Cap, Payer, pricing
 from discreet.ledger import others_spending as beside
 from discreet.ledger.others_spending import HOUR, MOST_REFUSALS, Probes
-from discreet.ledger.report import history_report
+from discreet.ledger.reports.report import history_report
 from discreet.ledger.worst.account import limits_of
 from discreet.ledger.worst.worst_hit import Worst
 from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, open_ledger, pay, quote

@@ -17,7 +17,7 @@ from discreet.core.schema import (
 from discreet.plan import expr as e
 from discreet.plan import tabulate
 from discreet.plan.box import place_of, to_box
-from discreet.plan.evaluate import evaluate
+from discreet.plan.functions.evaluate import evaluate
 from discreet.sql.coerce import coerce
 from discreet.sql.scalars import Scope, to_expr
 from sittings import FULL

@@ -113,7 +113,7 @@ def test_leaf_cells_are_no_finer_than_needed(tmp_path: Path):
 def test_large_columns_are_cut_where_the_edges_are(tmp_path: Path):
     from discreet.publish.bind_spec import bind_spec, draft
     from discreet.publish.families.find import find_families
-    from discreet.publish.spec import parse_spec
+    from discreet.publish.specification.spec import parse_spec
     from publish_kit import public
 
     text = """

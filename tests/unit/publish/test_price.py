@@ -16,7 +16,7 @@ from discreet.core.numbers import Delta
 from discreet.errors import InvalidInput
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.publish.price import quote
-from discreet.publish.spec import parse_spec, target_of
+from discreet.publish.specification.spec import parse_spec, target_of
 from publish_kit import Made, random_rows, random_tables, spec_text
 from publish_memory_kit import plan_in_memory
 from sittings import FULL

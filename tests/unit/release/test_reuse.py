@@ -10,7 +10,7 @@ from asking import plan
 from discreet.kernel.look import Noisy
 from discreet.noise.laws import LaplaceLaw
 from discreet.release.finish import finish
-from discreet.release.paid_cells import PaidValue, cells_of, paid_values_from, signature
+from discreet.release.kept.paid_cells import PaidValue, cells_of, paid_values_from, signature
 from discreet.release.reuse import implied
 
 ALL = "SELECT COUNT(*) AS n FROM people WHERE sex IS NOT NULL"

@@ -27,10 +27,10 @@ from discreet.survey.estimate.shares import (
 )
 from discreet.survey.estimate.shuffle import shuffled_epsilon
 from discreet.survey.randomizers.bits import column_sums
-from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
-from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.randomizers.local_hash import LocalHash
+from discreet.survey.randomizers.numbers.hybrid import HybridResponse
+from discreet.survey.randomizers.numbers.lattice import NumberRange
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.rappor import Rappor
 from discreet.survey.rehearse import rehearse_survey

@@ -15,8 +15,8 @@ from discreet.survey.randomizers.bits import packed_coins
 from discreet.survey.randomizers.dyadic import check_ratio, coins, truthful_parts
 from discreet.survey.randomizers.field import indices_many, points_many
 from discreet.survey.randomizers.kary import KaryResponse
-from discreet.survey.randomizers.lattice import STEPS
 from discreet.survey.randomizers.local_hash import LocalHash
+from discreet.survey.randomizers.numbers.lattice import STEPS
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.testing.laws import upper_gamma

@@ -29,7 +29,7 @@ from discreet.attack.curator import (
 )
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 from discreet.core.arrays import Bits, Floats
 from discreet.core.progress import Progress
 from discreet.report.charts import lines

@@ -15,7 +15,7 @@ from discreet.cli.terminal import say, tell
 from discreet.core.requests.learn import LearnFields, RecommendFields, SelectFields
 from discreet.errors import InvalidInput
 from discreet.learn.learners import REGRESS, choices
-from discreet.tasks.bare_place import declared_place, typed_place, with_types
+from discreet.tasks.bare.bare_place import declared_place, typed_place, with_types
 
 app = command_group(help="Train a private model, and use it.")
 

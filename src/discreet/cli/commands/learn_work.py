@@ -23,7 +23,7 @@ from discreet.learn.regressor import tested_regressor
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.read_file import check_columns
 from discreet.learn.scored.score import publicly_tested
-from discreet.tasks.bare_synth import ready_file
+from discreet.tasks.bare.bare_synth import ready_file
 
 
 def viewer_ratings(written: str | None) -> dict[str, float]:

@@ -15,7 +15,7 @@ from discreet.cli.waiting import counting
 from discreet.core.requests.synth import LINKED, SynthFields
 from discreet.errors import InvalidInput
 from discreet.synth.methods.registry import choices
-from discreet.tasks.bare_place import typed_place, with_types
+from discreet.tasks.bare.bare_place import typed_place, with_types
 
 FOLDERS = ("", ".zip")
 """Where linked tables are written, one file each."""

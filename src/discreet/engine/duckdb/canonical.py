@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.path import FollowedStep, PathCell
-from discreet.engine.child import Child, Unreadable
 from discreet.engine.copies import combined
 from discreet.engine.declared import groups_of
 from discreet.engine.duckdb.snapshots import DiskRoom, Snapshot, SnapshotStore
@@ -26,6 +25,7 @@ from discreet.engine.files import (
     plain_files,
 )
 from discreet.engine.lakes.delta import FileColumn
+from discreet.engine.process.child import Child, Unreadable
 from discreet.engine.recipe import Recipe
 from discreet.errors import CatalogError, EngineFailed
 

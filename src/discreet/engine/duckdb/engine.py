@@ -18,7 +18,6 @@ from typing import Any
 
 from discreet.core.path import FollowedPath
 from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact
-from discreet.engine.child import Child, Unreadable
 from discreet.engine.copies import combined, state_key
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.dialect.guard import only_select
@@ -37,6 +36,7 @@ from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore
 from discreet.engine.duckdb.text_copies import TextCopies
 from discreet.engine.files import ContentHashes, FileKind
+from discreet.engine.process.child import Child, Unreadable
 from discreet.engine.recipe import Recipe, private_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import EngineLimits, Exact, Held
-from discreet.engine.child import Child
 from discreet.engine.dialect.guard import only_select
 from discreet.engine.dialect.names import quoted
 from discreet.engine.duckdb.snapshots import Snapshot
+from discreet.engine.process.child import Child
 
 Kept = Mapping[str, Path]
 Lend = Callable[[Kept, Mapping[str, Path]], AbstractContextManager[Child]]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.child import Child
+from discreet.engine.process.child import Child
 
 Setup = Callable[[], dict[str, Any]]
 

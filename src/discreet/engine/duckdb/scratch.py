@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from discreet.core.output import OutputType
+from discreet.core.answers.output import OutputType
 from discreet.engine.duckdb.settings import CLOSED
 from discreet.errors import QueryRefused
 

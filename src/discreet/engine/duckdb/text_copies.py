@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.child import Child
 from discreet.engine.duckdb.canonical import SourceOrigin, place_of, unreadable
 from discreet.engine.files import ContentHashes, FileSource, plain_files
+from discreet.engine.process.child import Child
 
 
 class TextCopies:

@@ -29,7 +29,7 @@ from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.formats.plain_csv import CsvFile
 from discreet.engine.ingest import literal, store_typed
 from discreet.engine.person_joins import Reached, joined_rows
-from discreet.engine.spill import own_folder
+from discreet.engine.process.spill import own_folder
 from discreet.errors import CatalogError
 
 _RESERVE_MB = 4096

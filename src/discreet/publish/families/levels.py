@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from discreet.core.numbers import plain
 from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate
+from discreet.plan.functions.evaluate import evaluate
 from discreet.publish.families.atoms import Codes, FamilyAtoms
 from discreet.publish.families.bound import BoundCondition, BoundKey
 

@@ -19,7 +19,7 @@ from discreet.kernel.seal import admit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.publish.price.shares import MeasureShare, needed_rho, optimal_shares
 from discreet.publish.reads import hull
-from discreet.publish.spec import Spec
+from discreet.publish.specification.spec import Spec
 
 DIGITS = 7
 """Significant digits of a noise scale: what is printed is what is drawn."""

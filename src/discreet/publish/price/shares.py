@@ -14,7 +14,7 @@ from discreet.errors import InvalidInput
 from discreet.publish.families.find import Member
 from discreet.publish.grid import mean_parts, refines
 from discreet.publish.reads import CellRead
-from discreet.publish.spec import AccuracyTarget
+from discreet.publish.specification.spec import AccuracyTarget
 
 LEAST = Fraction(1, 100)
 """No table gets less than this part of an equal share: each is measured, also where a finer one is."""

@@ -12,7 +12,7 @@ from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.requests import paid
 from discreet.core.requests.request_fields import FieldKind, asked
 from discreet.errors import InvalidInput
-from discreet.publish.spec import Spec, TableSpec
+from discreet.publish.specification.spec import Spec, TableSpec
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _WORD = re.compile(r"[^\W\d]\w*")

@@ -12,11 +12,11 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
+from discreet.core.answers.explanation import Explanation
+from discreet.core.answers.output import OutputType
 from discreet.core.bill import NOTHING_SPENT
-from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, plain
-from discreet.core.output import OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused, from_facts
 from discreet.release.afterwards.tables import public_tables, typed, written

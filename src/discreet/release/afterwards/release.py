@@ -8,11 +8,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.answer import Answer, Provenance
+from discreet.core.answers.answer import Answer, Provenance
+from discreet.core.answers.explanation import Explanation
+from discreet.core.answers.output import OutputColumn, OutputType
 from discreet.core.bill import NO_BILL, NOTHING_SPENT, Bill
-from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon
-from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.ledger.entry import Payer, free_bill
 from discreet.plan.ir import scans_of
@@ -28,9 +28,9 @@ from discreet.release.afterwards.tables import (
 from discreet.release.assembled import balance_of
 from discreet.release.desk import Desk
 from discreet.release.finish import plain_value
+from discreet.release.kept.stored import pack
 from discreet.release.pipeline import explain, release_together
 from discreet.release.request import Request
-from discreet.release.stored import pack
 from discreet.sql.afterwards.program import Program
 from discreet.sql.bind import bind
 from discreet.sql.parse import Written

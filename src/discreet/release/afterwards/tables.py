@@ -11,8 +11,8 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.catalog.read.check import check_table
-from discreet.core.answer import Answer
-from discreet.core.output import OutputColumn, OutputType
+from discreet.core.answers.answer import Answer
+from discreet.core.answers.output import OutputColumn, OutputType
 from discreet.core.schema import Table
 from discreet.engine.duckdb.scratch import ScratchTable, outcome_types
 from discreet.release.desk import Desk

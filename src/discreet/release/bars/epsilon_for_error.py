@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.question import NoiseLimit
 from discreet.errors import InvalidInput

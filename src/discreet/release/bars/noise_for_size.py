@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.core.explanation import StatedNoise
+from discreet.core.answers.explanation import StatedNoise
 from discreet.kernel.mechanism import Law, Selection
 from discreet.noise.bars.selection import selection_loss
 from discreet.plan.plan import Plan

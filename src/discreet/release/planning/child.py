@@ -15,7 +15,7 @@ from typing import Any
 from discreet.catalog.catalog import Catalog
 from discreet.core.requests.question import QuestionFields
 from discreet.engine.base import Capabilities
-from discreet.engine.child import Child
+from discreet.engine.process.child import Child
 from discreet.errors import EngineFailed, QueryRefused
 
 AT_ONCE = 2

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.api import Curator, Planner
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 from discreet.core.requests.question import QuestionFields
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.jobs.queue import Job

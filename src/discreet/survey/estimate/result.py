@@ -18,7 +18,7 @@ from discreet.survey.estimate.request import EstimateRequest, values_of
 from discreet.survey.estimate.shares import estimate_mean, norm_sub, shares_from
 from discreet.survey.estimate.shuffle import ASSUMES, shuffled_epsilon
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer, Tally
-from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.randomizers.numbers.lattice import NumberRange
 from discreet.survey.sketch.prefix_tree import PrefixTree
 from discreet.survey.spec.choose import ChosenRandomizer
 from discreet.survey.spec.plan import SurveyPlan

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer, Shares, Tally
-from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.randomizers.numbers.lattice import NumberRange
 
 _HALVINGS = 60
 Number = TypeVar("Number", float, Shares)

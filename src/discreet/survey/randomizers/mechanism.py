@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer
-from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.randomizers.numbers.lattice import NumberRange
 
 AnyRandomizer: TypeAlias = ShareRandomizer | MeanRandomizer
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from discreet.core.numbers import plain
 from discreet.errors import InvalidInput
-from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.randomizers.mechanism import AnswerSpace, AnyRandomizer
+from discreet.survey.randomizers.numbers.lattice import NumberRange
 from discreet.survey.spec.mechanisms import MECHANISMS, mechanisms
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 

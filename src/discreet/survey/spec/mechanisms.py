@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.survey.randomizers import (
-    duchi,
-    hybrid,
-    kary,
-    local_hash,
-    piecewise,
-    projective,
-    rappor,
-    unary,
-)
+from discreet.survey.randomizers import kary, local_hash, projective, rappor, unary
 from discreet.survey.randomizers.mechanism import AnswerDomain, Mechanism
+from discreet.survey.randomizers.numbers import duchi, hybrid, piecewise
 from discreet.survey.sketch import count_mean, hadamard, prefix_tree, rappor_sketch
 from discreet.survey.spec.survey import QuestionKind
 

@@ -12,7 +12,7 @@ from typing import Any
 from discreet.core.escape_text import visible
 from discreet.core.numbers import Epsilon
 from discreet.errors import InvalidInput
-from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.randomizers.numbers.lattice import NumberRange
 from discreet.survey.sketch.prefix_tree import LEVELS, MOST_LEVELS
 from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion, settings_of
 

@@ -12,7 +12,7 @@ from discreet.core.schema import Dataset
 from discreet.engine.base import Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Payer
-from discreet.ledger.text import exposure_note
+from discreet.ledger.reports.text import exposure_note
 from discreet.release.desk import Desk
 from discreet.release.snapshots import label, snapshots_of
 from discreet.synth.budget import SynthBudget, check_hope

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from discreet.catalog import load
 from discreet.catalog.read.check import check_table
 from discreet.catalog.read.policy_file import loads
-from discreet.cli.commands.init import init
+from discreet.cli.owner.init import init
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.engine.connect import connect
 from discreet.errors import DiscreetError, InvalidInput, NotReviewed

@@ -12,7 +12,7 @@ from pyarrow import csv
 import discreet
 from discreet.catalog.propose import bare_file
 from discreet.cli.app import run
-from discreet.tasks import bare_synth, unpaid
+from discreet.tasks.bare import bare_synth, unpaid
 from sittings import FULL
 
 ROWS = "age,sex,job\n" + "".join(f"{20 + i % 50},{'FM'[i % 2]},{'ab'[i % 2]}\n" for i in range(300))

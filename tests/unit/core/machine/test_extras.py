@@ -49,13 +49,13 @@ WANTED = {
         "scipy",
         "lab",
     ),
-    "from discreet.core.rendering.answer_chart import _converter; _converter()": (
+    "from discreet.core.answers.answer_chart import _converter; _converter()": (
         "vl_convert",
         "plot",
     ),
     "from discreet.report.svg import _converter; _converter()": ("vl_convert", "plot"),
     "from discreet.server.charts import chart_bundle; chart_bundle(None)": ("vl_convert", "server"),
-    "from discreet.core.answer import Answer; Answer.to_pandas(None)": ("pandas", "pandas"),
+    "from discreet.core.answers.answer import Answer; Answer.to_pandas(None)": ("pandas", "pandas"),
     "from discreet.cli.extras import server_parts; server_parts()": ("fastapi", "server"),
 }
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from discreet.engine import fork_server
+from discreet.engine.process import fork_server
 from patience import LONG
 
 FACTS = """

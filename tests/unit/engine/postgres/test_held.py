@@ -295,7 +295,7 @@ def test_a_view_that_writes_writes_nothing(url):
     engine = open_engine(url, source="town.v")
     live = engine.hold(wanted(engine, copy=False))
     for ask in (
-        lambda: live.owner_reader().run("SELECT a FROM town.v"),
+        lambda: paid(live).run("SELECT a FROM town.v"),
         lambda: engine.hold(wanted(engine)),
         lambda: label(engine, "d.t"),
     ):

@@ -120,5 +120,5 @@ def test_a_change_on_the_way_fails_the_question_that_reads_meanwhile(place):
             paid(held).run(sql)
     with engine.hold(recipes) as again:
         assert again.fingerprints["shop.items"] != label
-        again.run(sql)
+        paid(again).run(sql)
     engine.close()

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from asking import plan, question
-from discreet.core.answer import Answer, Provenance
+from discreet.core.answers.answer import Answer, Provenance
 from discreet.core.bill import NO_BILL
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.question import NoiseLimit

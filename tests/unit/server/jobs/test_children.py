@@ -17,7 +17,7 @@ from discreet.server.jobs import children as module
 from discreet.server.jobs.children import MODULE, ChildEnded, ChildLimits, Children
 from discreet.server.jobs.queue import Job, JobState, Runner
 from discreet.server.jobs.workplace import sweep, workplace
-from discreet.server.logs import JsonLines
+from discreet.server.start.logs import JsonLines
 from patience import LONG, eventually
 
 

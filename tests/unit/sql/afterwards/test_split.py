@@ -4,7 +4,7 @@ import pytest
 from sqlglot import exp
 
 from asking import catalog
-from discreet.core.output import OutputType
+from discreet.core.answers.output import OutputType
 from discreet.engine.duckdb.scratch import ScratchTable, outcome_types
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.release.afterwards.tables import written

@@ -8,7 +8,7 @@ from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
 from discreet.api import question_of
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 from discreet.errors import UnknownName
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 
 MEDIA_TYPE = "application/x-ipynb+json"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.api import Curator
-from discreet.core.answer import Answer
+from discreet.core.answers.answer import Answer
 from discreet.server.access.auth import Principal
 from discreet.server.plain_json import answer_json
 from discreet.server.shelf import Kept, Shelf

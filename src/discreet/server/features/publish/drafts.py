@@ -7,7 +7,7 @@ from pathlib import Path
 
 from discreet.core.machine.atomic_file import write_whole
 from discreet.errors import InvalidInput, UnknownName
-from discreet.publish.spec import Spec, parse_spec
+from discreet.publish.specification.spec import Spec, parse_spec
 
 FOLDER = "drafts"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from discreet.core.numbers import plain
-from discreet.publish.spec import Spec, TableSpec
+from discreet.publish.specification.spec import Spec, TableSpec
 from discreet.server.features.publish.released import ShownTable
 from discreet.server.views import amount
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.engine.child import Child, Unreadable
 from discreet.engine.dialect.names import quoted
+from discreet.engine.process.child import Child, Unreadable
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import (

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from sqlglot import exp
 
 from discreet.api import Asked, Curator, Planner, promise
-from discreet.core.answer import Answer
-from discreet.core.explanation import Explanation
-from discreet.core.output import OutputColumn, OutputType
+from discreet.core.answers.answer import Answer
+from discreet.core.answers.explanation import Explanation
+from discreet.core.answers.output import OutputColumn, OutputType
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import Principal

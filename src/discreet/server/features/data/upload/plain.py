@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import PARQUET_FILES
 from discreet.engine.formats.convert import is_plain, rows_of
 from discreet.engine.formats.text import detected_encoding
+from discreet.engine.process.child import Child, Unreadable
 from discreet.errors import EngineFailed, InvalidInput
 from discreet.server.features.data.upload.bounds import UploadBounds
 

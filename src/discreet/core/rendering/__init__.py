@@ -1,1 +1,0 @@
-"""How an answer is shown: as a table in text or HTML, and as a chart."""
