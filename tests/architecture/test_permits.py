@@ -37,6 +37,10 @@ MAY_OPEN = {
     "attack/package.py": "the owner's attack on a package, once the look is written down",
     "server/jobs/watched.py": "hands on the reader of what it watches",
 }
+MAY_PASS_ON = {
+    "release/pipeline.py": "one time limit for all SELECTs of a question",
+    "server/jobs/watched.py": "tells of steps and takes turns",
+}
 UNPAID = {"owner_reader", "public_reader"}
 RAW = {"_run", "_keep"}
 """The methods behind the readers, which only readers and engines call."""
@@ -64,12 +68,15 @@ def unlisted_reads(root: Path) -> list[str]:
     found = []
     for path, file in rooms.files(root):
         text = path.read_text(encoding="utf-8")
-        if not any(name in text for name in (*UNPAID, *RAW, ".paid(")):
+        if not any(name in text for name in (*UNPAID, *RAW, ".paid(", ".through(")):
             continue
         for node in ast.walk(rooms.parsed(path)):
             opens = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "paid"
             if opens and file not in MAY_OPEN:
                 found.append(f"{file}:{node.lineno} opens rows for a permit of its own")
+            passes = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "through"
+            if passes and file not in MAY_PASS_ON:
+                found.append(f"{file}:{node.lineno} reads through something else")
             if not isinstance(node, ast.Attribute):
                 continue
             own = isinstance(node.value, ast.Name) and node.value.id == "self"
@@ -103,7 +110,12 @@ def test_nobody_reads_without_a_permit(check):
 
 def test_who_is_listed_does_it():
     """A name that is no longer needed is taken off the lists."""
-    lists = ((MAY_MINT, {"permit_for"}), (MAY_READ_UNPAID, UNPAID), (MAY_OPEN, {".paid"}))
+    lists = (
+        (MAY_MINT, {"permit_for"}),
+        (MAY_READ_UNPAID, UNPAID),
+        (MAY_OPEN, {".paid"}),
+        (MAY_PASS_ON, {".through"}),
+    )
     for listed, names in lists:
         for file in listed:
             text = (HOUSE / file).read_text(encoding="utf-8")
@@ -119,6 +131,10 @@ BAD = {
     "a reader handed on": ("learn/x.py", "def f(engine):\n    return g(engine.owner_reader)"),
     "a public reader": ("synth/x.py", "def f(held):\n    return held.public_reader('t')"),
     "a look of its own": ("learn/x.py", "def f(held, permit):\n    return held.paid(permit)"),
+    "a reader of one's own": (
+        "learn/x.py",
+        "def f(reader, run):\n    return reader.through(lambda _: run)",
+    ),
     "behind an engine": ("release/x.py", "def f(engine):\n    return engine._run('SELECT 1')"),
     "behind a held state": ("synth/x.py", "def f(self):\n    return self.held._keep('SELECT 1')"),
     "a public run": ("engine/x.py", "class E:\n    def run(self, sql):\n        return sql"),

@@ -1,6 +1,8 @@
 """No private row is read without a permit of the ledger, also where assertions are off."""
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +20,7 @@ from discreet.ledger import Ledger
 from discreet.publish import measure
 from discreet.synth.measure import learned_domains, sql_counter
 from ledger_kit import pay, policy
+from permits import paid
 from unpaid_ways import FORGED, Rows, closed, opened
 
 TESTS = Path(unpaid_ways.__file__).parent
@@ -101,6 +104,16 @@ def test_a_step_that_takes_any_reader_is_caught(module, ways, monkeypatch):
     monkeypatch.setattr(module, "require_paid", lambda reader: reader)
     assert {f"{way}: duck" for way in ways} <= set(opened())
     assert {f"{way}: unpaid" for way in ways - {"synth stored"}} <= set(opened())
+
+
+def test_a_reader_is_made_with_a_permit_and_stays_what_it_is():
+    with pytest.raises(TypeError, match="permit"):
+        base.require_paid(object.__new__(base.PaidReader))
+    reader = paid(Rows())
+    assert base.require_paid(reader) is reader
+    for another in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="copied"):
+            another(reader)
 
 
 # Where permits come from.

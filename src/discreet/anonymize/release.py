@@ -59,6 +59,8 @@ def anonymize(
 ) -> tuple[str, Anonymized]:
     """Return the dataset of a declared table, and its copy, remembered in the ledger of the catalog."""
     dataset, source = source_of(held, table, where)
+    # Before it reads: what is refused tells of the rows too ("the table has fewer").
+    _record_look(held, dataset, source, request, reason=f"a k-anonymous copy of {source.label}")
     memory = Memory(held.ledger, dataset, source.label)
     return dataset, release(source, request, lambda: nullcontext(memory), progress=progress)
 
@@ -73,12 +75,21 @@ def measure_curve(
 ) -> tuple[IntruderRisk, list[CurvePoint]]:
     """Return the risk of a declared table, and what several k would leave of it; the look is recorded first."""
     dataset, source = source_of(held, table, where)
-    held.ledger.record_look(
-        dataset,
-        reason=f"what k-anonymity of {source.label} would leave",
-        columns=[f"{source.label}.{name}" for name in source.named(request.quasi)],
-    )
+    reason = f"what k-anonymity of {source.label} would leave"
+    _record_look(held, dataset, source, request, reason=reason)
     return curve(source, request, progress=progress)
+
+
+def _record_look(
+    held: AnonymizeDesk,
+    dataset: str,
+    source: AnonymizeSource,
+    request: AnonymizeRequest,
+    *,
+    reason: str,
+) -> None:
+    columns = [f"{source.label}.{name}" for name in source.named(request.quasi)]
+    held.ledger.record_look(dataset, reason=reason, columns=columns)
 
 
 def source_of(held: AnonymizeDesk, table: str, where: str | None) -> tuple[str, AnonymizeSource]:
@@ -94,7 +105,7 @@ def release(
     *,
     progress: Progress = silent,
 ) -> Anonymized:
-    """Return the copy; `memory` is asked for once it is made, so that a refusal leaves no trace."""
+    """Return the copy; `memory` is asked for once it is made, so that a refusal exposes nothing."""
     made = run(source, request, progress=progress)
     progress(0, 1, "recording the exposure")
     with memory() as kept:

@@ -103,6 +103,10 @@ def failing_alike() -> Iterator[None]:
         raise engine_failed() from None
 
 
+def _refuse_copy(*_: object) -> NoReturn:
+    raise TypeError("A paid reader cannot be copied or stored.")
+
+
 class RunSql(Protocol):
     """Runs one SELECT within so many seconds."""
 
@@ -123,6 +127,7 @@ class PaidReader:
         that the entry names. Both are checked when it is made, by `raise`, so also under `python -O`.
         It does not prove that the SQL is the one that was priced (`discreet.kernel.seal`), nor that
         the entry is read for only once: it may `run` any number of SELECTs until the state is closed.
+        `through` hands its methods to whoever watches them; an architecture test lists who may.
     """
 
     __slots__ = ("__keep", "__permit", "__run")
@@ -159,11 +164,14 @@ class PaidReader:
         """Return a reader for the same permit that reads through what these make of its methods."""
         return PaidReader(self.__permit, run=run(self.__run), keep=keep(self.__keep), private={})
 
+    __copy__ = __deepcopy__ = __reduce_ex__ = __getstate__ = _refuse_copy
+
 
 def require_paid(reader: object) -> PaidReader:
     """Return what is a paid reader, or raise: what merely has a `run` is none."""
     if type(reader) is not PaidReader:
         raise TypeError("A charge comes before a look: only a paid reader reads rows.")
+    require_permit(getattr(reader, "permit", None))  # one that was never made has none
     return reader
 
 

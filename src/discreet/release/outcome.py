@@ -74,12 +74,7 @@ def _kept(ledger: Ledger, receipt: Receipt, answer: bytes) -> bytes:
     try:
         return ledger.store_answer(receipt, answer)
     except LedgerBusy:
-        lost = AnswerLost(
-            "The ledger was in use by another process for too long, so the answer could not be kept "
-            "and is lost; the charge stands."
-        )
-        _ended(ledger, receipt, lost)
-        raise lost from None
+        raise _lost(ledger, receipt) from None
     except BaseException:
         _ended(ledger, receipt, AnswerLost())
         raise
@@ -99,9 +94,22 @@ def _computed(ledger: Ledger, receipt: Receipt, compute: Callable[[], bytes]) ->
 def _looked(ledger: Ledger, receipt: Receipt, compute: Callable[[], bytes]) -> bytes:
     try:
         return compute()
+    except (LedgerBusy, LedgerWriteFailed):
+        # Its own words are of another entry, and say that nothing was charged and that one may ask again.
+        raise _lost(ledger, receipt) from None
     except BaseException as error:
         _ended(ledger, receipt, error)
         raise
+
+
+def _lost(ledger: Ledger, receipt: Receipt) -> AnswerLost:
+    """Enter that the answer is lost for want of the ledger, and return what says so."""
+    lost = AnswerLost(
+        "The ledger was in use by another process for too long, so the answer could not be kept "
+        "and is lost; the charge stands."
+    )
+    _ended(ledger, receipt, lost)
+    return lost
 
 
 def _ended(ledger: Ledger, receipt: Receipt, error: BaseException) -> None:

@@ -124,3 +124,23 @@ def test_what_several_k_would_leave_is_told_after_the_look_was_recorded(place, m
         monkeypatch.setattr(Ledger, "record_look", lambda *_, **__: (_ for _ in ()).throw(OSError))
         with pytest.raises(OSError):  # and not that no row can be read
             measure_curve(curator, "people", WISH)
+
+
+def test_a_refusal_is_a_look_that_the_ledger_remembers(tmp_path):
+    """Whether there are as many rows as k is a fact of the rows, which a refusal tells exactly."""
+    rows = "".join(f"{20 + i % 50},{'FM'[i % 2]}\n" for i in range(60))
+    (tmp_path / "people.csv").write_text("age,sex\n" + rows)
+    (tmp_path / "discreet.toml").write_text(
+        '[datasets.town]\nepsilon = 1\n[datasets.town.tables.people]\nsource = "people.csv"\nunit = "row"\n'
+        "[datasets.town.tables.people.columns]\nage = { type = 'integer', lower = 0, upper = 120 }\n"
+        "sex = { type = 'category', values = ['F', 'M'] }\n"
+    )
+    with open_curator(tmp_path / "discreet.toml") as curator:
+        for where in ("age < 30", "age > 119"):
+            with pytest.raises(InvalidInput):
+                curator.anonymize("people", k=200, quasi=["age"], where=where)
+        looks = [entry for entry in curator.ledger.history() if entry.kind == "look"]
+        assert len(looks) == 2
+        assert curator.ledger.exposed("town") is None
+        curator.anonymize("people", k=2, quasi=["sex"])
+        assert curator.ledger.exposed("town") == ("people.age", "people.sex")

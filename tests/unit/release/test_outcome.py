@@ -112,6 +112,17 @@ def test_a_failure_is_final_and_says_the_same_every_time(ledger, tmp_path, error
     assert "private" not in str(said)
 
 
+@pytest.mark.parametrize("error", [LedgerBusy("Nothing was charged."), LedgerWriteFailed("Again.")])
+def test_a_ledger_that_is_busy_in_the_middle_loses_the_answer_and_says_so(ledger, error):
+    """The computation may write, too: what it hears then is not true of what was charged before."""
+    look = Looks(error)
+    for _ in range(3):
+        with pytest.raises(AnswerLost, match="the charge stands"):
+            once(ledger, again(ledger), look)
+    assert look.count == 1
+    assert outcome_of(ledger) == "failed"
+
+
 def test_the_twin_without_outcomes_looks_again_and_again(ledger):
     look = Looks(EngineFailed("It broke."))
     for _ in range(5):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,39 +30,47 @@ def change_file(
         as a catalog is not written; a crash leaves the old file or the new one; and a file that `then`
         cannot put in force is put back as it was.
     """
-    with writing(config):
-        before = text_of(config) if start is None or config.exists() else None
+    place = _place(config)
+    with writing(place):
+        before = text_of(place) if start is None or place.exists() else None
         new = edit(start or "" if before is None else before)
         catalog = loads(new, base=config.parent, name=config.name)
-        write_over(config, new)
+        write_over(place, new)
         try:
             then()
         except BaseException:
             if before is None:
-                config.unlink()
+                place.unlink()
             else:
-                write_over(config, before)
+                write_over(place, before)
             raise
     return catalog
 
 
 def write_file(config: Path, text: str, *, force: bool = False) -> None:
     """Write a whole discreet.toml that was checked; refuse where there is one already, unless `force`."""
-    with writing(config):
-        (write_over if force else write_new)(config, text)
+    place = _place(config)
+    with writing(place):
+        (write_over if force else write_new)(place, text)
 
 
 def put_back_file(config: Path, *, before: bytes | None, after: bytes | None) -> None:
     """Make the file what it was `before` (None: not there), unless it is no longer as it was `after`."""
     if before == after:
         return
-    with writing(config):
-        if bytes_of(config) != after:
+    place = _place(config)
+    with writing(place):
+        if bytes_of(place) != after:
             return
         if before is None:
-            config.unlink(missing_ok=True)
+            place.unlink(missing_ok=True)
         else:
-            write_over(config, before.decode())
+            write_over(place, before.decode())
+
+
+def _place(config: Path) -> Path:
+    """Return where the file lies: a link to it stays a link, and whoever writes by it takes the same lock."""
+    return config.resolve() if config.is_symlink() else config
 
 
 @contextmanager
@@ -69,13 +78,14 @@ def writing(config: Path) -> Iterator[None]:
     """Keep other processes from changing the file between our reading and our writing."""
     lock = config.with_name(f".{config.name}.lock")
     try:
-        handle = lock.open("a")
+        handle = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:
         raise InvalidInput(f"The file '{config}' cannot be written.") from None
-    with handle:
-        lock.chmod(0o600)
+    try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(handle)
 
 
 def text_of(config: Path) -> str:

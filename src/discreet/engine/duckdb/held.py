@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import EngineLimits, Exact, Held
+from discreet.engine.base import EngineLimits, Exact, Held, engine_failed
 from discreet.engine.dialect.guard import only_select
 from discreet.engine.dialect.names import quoted
 from discreet.engine.duckdb.snapshots import Snapshot
@@ -46,6 +46,7 @@ class DuckDBHeld(Held):
         self._folder = folder
         self._limits = limits
         self._kept: dict[str, Path] = {}
+        self._closed = False
 
     @property
     def dropped(self) -> dict[str, dict[str, int]]:
@@ -57,6 +58,7 @@ class DuckDBHeld(Held):
 
         What was counted when a snapshot was made is not counted again: it cannot have changed.
         """
+        self._require_open()
         for snapshot in self._snapshots.values():
             if sql in snapshot.counted:
                 return Exact(pa.table({"r0": pa.array([snapshot.counted[sql]], pa.int64())}))
@@ -67,6 +69,7 @@ class DuckDBHeld(Held):
 
     def _keep(self, sql: str) -> str:
         """Return the relation of the stored result of one SELECT over the held state."""
+        self._require_open()
         only_select(sql, "duckdb")
         name = f"held_{uuid.uuid4().hex}"
         path = self._folder / f"{name}.parquet"
@@ -77,11 +80,17 @@ class DuckDBHeld(Held):
             child.ask(b"S" + order.encode(), self._limits.store_seconds)
         return f"kept.{quoted(name)}"
 
+    def _require_open(self) -> None:
+        # A reader may be kept by somebody: what was let go is read no more.
+        if self._closed:
+            raise engine_failed()
+
     def _canon(self) -> dict[str, Path]:
         return {name: snapshot.path for name, snapshot in self._snapshots.items()}
 
     def close(self) -> None:
         """Let the snapshots go and remove what was kept."""
+        self._closed = True
         for snapshot in self._snapshots.values():
             snapshot.release()
         self._snapshots.clear()

@@ -76,8 +76,8 @@ DIES = """
 import os, sys
 from pathlib import Path
 from discreet.catalog.declare import change_file as changing
-from discreet.core.machine import whole_file
-place = {"before": (whole_file, "_beside"), "beside": (Path, "replace"), "after": (whole_file, "sync_folder")}
+from discreet.core.machine import atomic_file
+place = {"before": (atomic_file, "_beside"), "beside": (Path, "replace"), "after": (atomic_file, "sync_folder")}
 owner, name = place[sys.argv[2]]
 def stop(*_, **__):
     print("here", flush=True)
@@ -202,3 +202,26 @@ def test_every_writer_waits_for_its_turn_and_sees_what_was_written(config, name,
     assert text != more("zoe")(TEXT), "the writer wrote too"
     assert "# the owner's own words" in text
     assert "# agreed in May" in text
+
+
+def test_a_link_stays_a_link_and_both_names_take_turns(config, tmp_path):
+    alias = tmp_path / "elsewhere" / "discreet.toml"
+    alias.parent.mkdir()
+    alias.symlink_to(config)
+    (alias.parent / "orders.csv").symlink_to(tmp_path / "orders.csv")
+    change_file(alias, lambda text: text.replace("agreed in May", "agreed in June"))
+    assert alias.is_symlink()
+    assert "agreed in June" in config.read_text(encoding="utf-8")
+    assert not (alias.parent / ".discreet.toml.lock").exists()
+
+
+def test_a_lock_that_leads_elsewhere_is_refused(config, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    victim.chmod(0o644)
+    lock = config.with_name(f".{config.name}.lock")
+    lock.unlink(missing_ok=True)
+    lock.symlink_to(victim)
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        change_file(config, lambda text: text + "# more\n")
+    assert (victim.read_text(), victim.stat().st_mode & 0o777) == ("mine", 0o644)

@@ -140,7 +140,7 @@ def test_a_fork_that_nobody_can_hold_never_reads_its_socket(begin, module, tmp_p
 def test_nothing_outlives_a_killed_owner(module):
     code = f"""
     import socket, time
-    from discreet.engine import template
+    from discreet.engine import fork_server as template
     ours, theirs = socket.socketpair()
     started = template.start({module!r}, theirs, ready={module!r}, numpy=False)
     theirs.close()

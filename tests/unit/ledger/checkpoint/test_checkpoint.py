@@ -449,7 +449,7 @@ def test_a_failed_one_leaves_nothing_that_takes_room(tmp_path, monkeypatch):
     def full(_path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(making.whole_file, "sync_folder", full)
+    monkeypatch.setattr(making.atomic_file, "sync_folder", full)
     with pytest.raises(OSError, match="space"):
         making.make(ledger._store, ledger._kept.accounts)
     assert set(tmp_path.iterdir()) <= named | {tmp_path / "ledger.db.head.checkpoint.lock"}
