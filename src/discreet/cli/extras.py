@@ -13,9 +13,9 @@ _SERVER = {
     "AccessDb": "access.access_db",
     "Tokens": "access.tokens",
     "Role": "access.tokens",
-    "serve": "run",
-    "owner_token": "run",
-    "refuse_taken": "run",
+    "serve": "start.run",
+    "owner_token": "start.run",
+    "refuse_taken": "start.run",
 }
 
 

@@ -72,7 +72,7 @@ class Section:
 class Document(ShownInLines):
     """A whole report. `warning` is repeated on every page and above every section.
 
-    >>> Document("Town", "one row each", None, (Section("Ages", (Words("None."),)),)).title
+    >>> Document("Town", "one row each", None, (Section("Ages", (Paragraph("None."),)),)).title
     'Town'
     """
 
