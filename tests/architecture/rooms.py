@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -261,13 +262,62 @@ def _apart(one: str, two: str) -> bool:
 
 
 def shared_names(root: Path) -> list[str]:
-    """Return names that two classes share; a leading underscore keeps one to its file."""
+    """Return names that two classes share, or a class and an alias that other files import.
+
+    A leading underscore keeps a name to its file, and so does that nobody imports an alias.
+    """
     homes: dict[str, list[str]] = {}
+    aliases: list[tuple[str, str]] = []
+    taken = {(each.module, each.name) for path, file in files(root) for each in imports(path, file)}
     for path, file in files(root):
         for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(file)
+            aliases += [(name, file) for name in _alias(node) if (_module(file), name) in taken]
+    for name, file in aliases:
+        if name in homes:
+            homes[name].append(file)
     return [f"{name}: {' '.join(found)}" for name, found in homes.items() if len(found) > 1]
+
+
+def _alias(node: ast.stmt) -> list[str]:
+    """Return the name that a statement gives to a type, in a list; an empty one for other statements."""
+    if isinstance(node, ast.AnnAssign):
+        named = getattr(node.annotation, "id", "") == "TypeAlias"
+        return [node.target.id] if named and isinstance(node.target, ast.Name) else []
+    if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+        return []
+    name = node.targets[0].id
+    typed = isinstance(node.value, ast.Subscript | ast.BinOp | ast.Attribute)
+    return [name] if typed and re.match("[A-Z][a-z]", name) else []
+
+
+RIDDLES = {"shade", "quanta", "wish", "purse", "funds", "door", "urn", "limbs", "seldom", "nice"}
+"""Names that say nothing to who reads them first: what they meant has a name of the field's own."""
+
+
+def riddles(root: Path) -> list[str]:
+    """Return names with a riddle as one of their words, in one number or the other."""
+    hint = re.compile("|".join(RIDDLES), re.IGNORECASE)
+    found = []
+    for path, file in files(root):
+        if not hint.search(path.read_text(encoding="utf-8")):
+            continue
+        names = {name for node in ast.walk(parsed(path)) for name in _names(node)}
+        found += [f"{file}: {name}" for name in sorted(names) if _parts(name) & RIDDLES]
+    return found
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for field in ("id", "arg", "attr", "asname", "name"):
+        name = getattr(node, field, None)
+        if isinstance(name, str):
+            yield name
+
+
+def _parts(name: str) -> set[str]:
+    parts = [part.lower() for part in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)]
+    return {*parts, *(part.removesuffix(end) for part in parts for end in ("s", "es"))}
 
 
 def undescribed(root: Path) -> list[str]:

@@ -25,6 +25,7 @@ CHECKS = [
     rooms.folder_circles,
     rooms.undescribed,
     rooms.shared_names,
+    rooms.riddles,
 ]
 
 
@@ -114,6 +115,25 @@ def test_a_shared_name_is_found(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.py").write_text("class Same:\n    pass\n", encoding="utf-8")
     assert rooms.shared_names(tmp_path) == ["Same: a.py b.py"]
+
+
+def test_an_alias_shares_a_name_once_others_import_it(tmp_path):
+    (tmp_path / "a.py").write_text("class Same:\n    pass\n", encoding="utf-8")
+    for text in ("Same: TypeAlias = int\n", "Same = dict[str, int]\n"):
+        (tmp_path / "b.py").write_text(text, encoding="utf-8")
+        assert rooms.shared_names(tmp_path) == []
+        (tmp_path / "c.py").write_text("from discreet.b import Same\n", encoding="utf-8")
+        assert rooms.shared_names(tmp_path) == ["Same: a.py b.py"]
+        (tmp_path / "c.py").unlink()
+
+
+def test_a_riddle_is_found_as_a_name_and_nowhere_else(tmp_path):
+    file = tmp_path / "a.py"
+    for name in ("door", "_purses", "LearningDoor", "nice_bounds", "settle_wishes"):
+        file.write_text(f"def f({name}):\n    pass\n", encoding="utf-8")
+        assert rooms.riddles(tmp_path) == [f"a.py: {name}"]
+    file.write_text("# Whichever door\nsaid = 'a door'\n", encoding="utf-8")
+    assert rooms.riddles(tmp_path) == []
 
 
 def test_a_circle_is_found(tmp_path):

@@ -7,7 +7,7 @@ from discreet.api.budgets import renew_budget, renewed_report
 from discreet.api.curator import Curator, question_of
 from discreet.api.opened import policy_of
 from discreet.api.opening import (
-    Asked,
+    ParsedStatement,
     Planner,
     add_analysts,
     child_curator,
@@ -20,8 +20,8 @@ from discreet.api.opening import (
 from discreet.sql.spelling.options import priced
 
 __all__ = [
-    "Asked",
     "Curator",
+    "ParsedStatement",
     "Planner",
     "add_analysts",
     "child_curator",

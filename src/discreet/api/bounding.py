@@ -10,7 +10,7 @@ from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.bill import Spent
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.bounds import BoundsAsked
+from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.checked import checked
 from discreet.core.schema import Dataset, Table
 from discreet.core.shown import result_lines
@@ -91,7 +91,7 @@ class BoundsTrade(ShownInLines):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundsRequest(BoundsAsked):
+class BoundsRequest(BoundsFields):
     """One look and who pays for it, checked."""
 
     if TYPE_CHECKING:
@@ -100,8 +100,8 @@ class BoundsRequest(BoundsAsked):
 
     @classmethod
     def of(cls, **words: Any) -> BoundsRequest:
-        """Return a checked request from the fields of `BoundsAsked`."""
-        asked = BoundsAsked(**words)
+        """Return a checked request from the fields of `BoundsFields`."""
+        asked = BoundsFields(**words)
         return cls(**checked(asked) | {"request_id": asked.request_id})
 
     def question(self, payer: str | None, dataset: Dataset, table: Table) -> Request:

@@ -61,11 +61,11 @@ def add_analysts(
     return add_to_file(config, names, epsilon=Epsilon.of(epsilon), datasets=wanted)
 
 
-Asked: TypeAlias = Written
+ParsedStatement: TypeAlias = Written
 """A question that was parsed already."""
 
 
-def parsed(sql: str) -> Asked:
+def parsed(sql: str) -> ParsedStatement:
     """Return a question parsed once; parameters may be filled into its tree, never into its text."""
     return Written(sql, read(sql))
 

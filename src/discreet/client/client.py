@@ -14,7 +14,7 @@ from discreet.client.results import RemoteBounds
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
-from discreet.core.requests.bounds import BoundsAsked
+from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.question import QuestionFields
 from discreet.core.requests.request_fields import sent
 from discreet.core.shown.lines import ShownInLines, ShownLines
@@ -139,7 +139,7 @@ class Client(ShownInLines, RemotePublishing, RemoteLearning, RemoteReporting):
         request_id: str | None = None,
     ) -> RemoteBounds:
         """Return what each `max_rows` leaves out beside the noise of a count; see `Curator.bounds`."""
-        asked = BoundsAsked(
+        asked = BoundsFields(
             table=table,
             epsilon=epsilon,
             at=at,

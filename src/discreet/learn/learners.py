@@ -31,7 +31,7 @@ AUTO_WORDS = "What did best on other data: boosted, or naive Bayes without delta
 class Learner:
     """One way to learn: its task, the module of its `fit`, and a sentence for people.
 
-    A classifier's fit(door, features, *, variance, share, progress) returns a `FittedModel` after the counting,
+    A classifier's fit(residuals, features, *, variance, share, progress) returns a `FittedModel` after the counting,
     which gets `counting` of the budget, for exactly `share`. A regressor's fit(sums, deviation) returns weights,
     intercept first. `stepped`: it is trained by the noisy steps that `sgd.budget` prices, over rows read with
     their units; its module also has `read`, for models that were kept, and nothing is left to choose among several.

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests import paid
 from discreet.core.requests.checked import checked
-from discreet.core.requests.look import LookAsked
+from discreet.core.requests.look import LookFields
 from discreet.core.schema import Table
 from discreet.engine.base import PaidReader
 from discreet.errors import UnknownName
@@ -40,7 +40,7 @@ BATCH = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProductsRequest(LookAsked):
+class ProductsRequest(LookFields):
     """Which variables of a table, whether the last one must be known, and for how much; checked."""
 
     variables: tuple[Variable, ...]

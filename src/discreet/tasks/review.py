@@ -13,7 +13,7 @@ from discreet.catalog.declare.columns import ColumnSettings, accepted, hidden, w
 from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
 from discreet.catalog.read.policy_file import meant_file
 from discreet.core.path import FollowedPath
-from discreet.core.requests.declare import ReviewAsked
+from discreet.core.requests.declare import ReviewFields
 from discreet.engine.connect import connect
 from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
@@ -21,7 +21,7 @@ from discreet.kernel.canonical.paths import followed_paths
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReviewRequest(ReviewAsked):
+class ReviewRequest(ReviewFields):
     """What the owner decides of one file. `accept_safe`: every column without a doubt; the others by name."""
 
     config: Path

@@ -16,7 +16,7 @@ from discreet.catalog.read.sources import Sources, find_sources
 from discreet.catalog.write import refuse_existing
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
-from discreet.core.requests.declare import InitAsked
+from discreet.core.requests.declare import InitFields
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
 from discreet.engine.kinds import kind_of
@@ -24,7 +24,7 @@ from discreet.errors import EngineFailed, InvalidInput
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitRequest(InitAsked):
+class InitRequest(InitFields):
     """What the owner asks `discreet init` for, checked; `files` are those to propose for, or tables."""
 
     files: tuple[str, ...] = ()
@@ -36,8 +36,8 @@ class InitRequest(InitAsked):
 
     @classmethod
     def of(cls, *files: str | Path, **words: Any) -> InitRequest:
-        """Return a checked request from the fields of `InitAsked`."""
-        asked = checked(InitAsked(**words))
+        """Return a checked request from the fields of `InitFields`."""
+        asked = checked(InitFields(**words))
         return cls(**asked | {"files": tuple(map(str, files)), "out": Path(asked["out"])})
 
 

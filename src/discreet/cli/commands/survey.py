@@ -11,7 +11,7 @@ from discreet.cli.options import Json, command_group
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
-from discreet.core.requests.survey import EstimateAsked
+from discreet.core.requests.survey import EstimateFields
 from discreet.errors import InvalidInput
 
 app = command_group(help="Ask people whose devices randomise their own answers.")
@@ -54,7 +54,7 @@ def new(
 
 
 @app.command()
-@with_options(EstimateAsked)
+@with_options(EstimateFields)
 def rehearse(
     survey: Toml,
     *,
@@ -77,7 +77,7 @@ def rehearse(
 
 
 @app.command()
-@with_options(EstimateAsked)
+@with_options(EstimateFields)
 def estimate(
     name: Name,
     *,

@@ -11,13 +11,13 @@ from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
 from discreet.core.escape_text import visible
-from discreet.core.requests.bounds import BoundsAsked
+from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.request_fields import request_fields
 
 
-@with_options(BoundsAsked, leave=("table",))
+@with_options(BoundsFields, leave=("table",))
 def bounds(
-    table: Annotated[str, typer.Argument(help=request_fields(BoundsAsked)["table"].help)],
+    table: Annotated[str, typer.Argument(help=request_fields(BoundsFields)["table"].help)],
     *,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the price; spend nothing.")

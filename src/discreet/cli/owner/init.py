@@ -10,10 +10,10 @@ from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import reading
 from discreet.core.escape_text import visible
-from discreet.core.requests.declare import InitAsked
+from discreet.core.requests.declare import InitFields
 
 
-@with_options(InitAsked, limited=("max_rows",))
+@with_options(InitFields, limited=("max_rows",))
 def init(
     files: Annotated[
         list[str],

@@ -12,10 +12,10 @@ from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say, tell
 from discreet.cli.waiting import reading
 from discreet.core.escape_text import visible
-from discreet.core.requests.declare import ReviewAsked
+from discreet.core.requests.declare import ReviewFields
 
 
-@with_options(ReviewAsked)
+@with_options(ReviewFields)
 def review(
     *,
     json: Json = False,

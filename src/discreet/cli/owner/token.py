@@ -17,7 +17,7 @@ from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
 from discreet.core.escape_text import visible
 from discreet.core.numbers import Epsilon, Number, counted
-from discreet.core.requests.access import ClassAsked, TokenAsked
+from discreet.core.requests.access import ClassFields, TokenFields
 from discreet.core.requests.request_fields import request_fields
 from discreet.errors import InvalidInput
 
@@ -28,8 +28,8 @@ TOML = Path("discreet.toml")
 
 
 @app.command()
-@with_options(TokenAsked)
-@with_options(ClassAsked, leave=("expires_days",), limited=("size",))
+@with_options(TokenFields)
+@with_options(ClassFields, leave=("expires_days",), limited=("size",))
 def new(
     *,
     dataset: Annotated[
@@ -52,8 +52,8 @@ def new(
 
     Example: discreet token new --class 300 --epsilon 0.5 --out tokens.csv
     """
-    token = TokenAsked(**_those(TokenAsked, asked))
-    group = ClassAsked(**_those(ClassAsked, asked))
+    token = TokenFields(**_those(TokenFields, asked))
+    group = ClassFields(**_those(ClassFields, asked))
     names, label = _names(token.analyst, group.size, group.name), token.label
     with _opened(config) as (tokens, Role), written_once(out, url) as write:
         wanted = Role.of(token.role or ("analyst" if names else "owner"))

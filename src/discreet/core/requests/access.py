@@ -16,7 +16,7 @@ def expires_days() -> float | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TokenAsked:
+class TokenFields:
     """One token as it is asked for; `discreet.server.access.tokens` checks it."""
 
     role: str | None = asked(
@@ -34,7 +34,7 @@ class TokenAsked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassAsked:
+class ClassFields:
     """A class as it is asked for: how many students, under which names, and what each may spend."""
 
     name: str = asked(

@@ -10,7 +10,7 @@ from discreet.core.requests.request_fields import FieldKind, asked
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundsAsked:
+class BoundsFields:
     """One look at the rows that people have, as it is asked for; `discreet.api.bounding` checks it."""
 
     table: str = paid.column("A table of people, such as visits.")

@@ -11,7 +11,7 @@ from discreet.core.requests.request_fields import FieldKind, asked
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitAsked:
+class InitFields:
     """One proposal of a discreet.toml as it is asked for; `discreet.catalog.propose` checks it."""
 
     out: str | Path = asked(  # noqa: RUF009  # a field
@@ -44,7 +44,7 @@ class InitAsked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReviewAsked:
+class ReviewFields:
     """What the owner decides of columns that wait for review, as it is asked for."""
 
     accept_safe: bool = asked(

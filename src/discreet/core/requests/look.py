@@ -9,7 +9,7 @@ from discreet.core.requests import paid
 
 
 @dataclass(frozen=True, kw_only=True)
-class LookAsked:
+class LookFields:
     """One paid look as it is asked for: which table, for how much, who pays, and its id."""
 
     table: str = paid.table()

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
-from discreet.core.requests.look import LookAsked
+from discreet.core.requests.look import LookFields
 from discreet.core.schema import Table
 from discreet.engine.base import Engine, PaidReader
 from discreet.errors import InvalidInput, UnknownName
@@ -41,7 +41,7 @@ TAIL = math.log(20) / math.sqrt(2) / Z95
 
 
 @dataclass(frozen=True, kw_only=True)
-class TestRequest(LookAsked):
+class TestRequest(LookFields):
     """One test of a model on a table, and who pays for it, checked."""
 
     __test__ = False  # not for pytest
@@ -52,8 +52,8 @@ class TestRequest(LookAsked):
 
     @classmethod
     def of(cls, table: str, **words: Any) -> TestRequest:
-        """Return a checked request from the fields of `LookAsked`."""
-        return cls(**checked(LookAsked(table=table, **words)))
+        """Return a checked request from the fields of `LookFields`."""
+        return cls(**checked(LookFields(table=table, **words)))
 
 
 def paid_test(request: TestRequest, model: AnyClassifier, desk: Desk) -> AnyClassifier:

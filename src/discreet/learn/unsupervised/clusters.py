@@ -13,7 +13,7 @@ from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests import paid
 from discreet.core.requests.checked import checked
-from discreet.core.requests.look import LookAsked
+from discreet.core.requests.look import LookFields
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
@@ -38,7 +38,7 @@ MARK = b"clusters "
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterRequest(LookAsked):
+class ClusterRequest(LookFields):
     """Which columns of a table, how many clusters, and for how much; checked."""
 
     columns: tuple[str, ...]

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import Field, StrictStr
 
 from discreet.api import Curator
-from discreet.core.requests.access import TokenAsked
+from discreet.core.requests.access import TokenFields
 from discreet.errors import NotAllowed, NotSignedIn, UnknownName
 from discreet.server.access.audit import AuditAction
 from discreet.server.access.auth import (
@@ -30,7 +30,7 @@ from discreet.server.plain_json import Body
 router = api_router("tokens")
 
 
-_Token: Any = body_of(TokenAsked, role={"default": ...})
+_Token: Any = body_of(TokenFields, role={"default": ...})
 
 
 class TokenBody(_Token):  # type: ignore[misc]  # its fields are the request's

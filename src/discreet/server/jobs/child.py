@@ -100,7 +100,7 @@ def main() -> None:
 
 
 def get_ready(modules: Sequence[str]) -> None:
-    """Import and start what takes a second or two in a job: rooms of the house, and the drawing of charts."""
+    """Import and start what takes a second or two in a job: our packages, and the drawing of charts."""
     for name in ("discreet.api", *modules):
         import_module(name)
     from discreet.report.svg import to_svg

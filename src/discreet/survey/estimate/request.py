@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.requests.request_fields import given
-from discreet.core.requests.survey import EstimateAsked
+from discreet.core.requests.survey import EstimateFields
 from discreet.errors import InvalidInput
 from discreet.survey.sketch.hashes import word_bytes
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 
 @dataclass(frozen=True)
-class EstimateRequest(EstimateAsked):
+class EstimateRequest(EstimateFields):
     """What is wanted, checked: words of open questions, shares that add up, a cross table of two questions.
 
     `repeats`: how often one device may have given. Its reports are copies of each other, so that many
@@ -28,8 +28,8 @@ class EstimateRequest(EstimateAsked):
 
     @classmethod
     def of(cls, **words: Any) -> EstimateRequest:
-        """Return what is wanted from the fields of `EstimateAsked`; a word that no device could tell is refused."""
-        asked = EstimateAsked(**words)
+        """Return what is wanted from the fields of `EstimateFields`; a word that no device could tell is refused."""
+        asked = EstimateFields(**words)
         pair = tuple(asked.cross or ())
         if pair and (len(pair) != 2 or pair[0] == pair[1]):
             raise InvalidInput("Write --cross as two questions, such as smokes,grade.")

@@ -15,21 +15,21 @@ from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.access import ClassAsked, TokenAsked
+from discreet.core.requests.access import ClassFields, TokenFields
 from discreet.core.requests.anonymize import AnonymizeFields
 from discreet.core.requests.audit import AuditFields
-from discreet.core.requests.bounds import BoundsAsked
+from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.checked import checked, checked_value
-from discreet.core.requests.declare import InitAsked, ReviewAsked
+from discreet.core.requests.declare import InitFields, ReviewFields
 from discreet.core.requests.learn import (
     LearnFields,
     RecommendFields,
     SelectFields,
 )
-from discreet.core.requests.look import LookAsked
+from discreet.core.requests.look import LookFields
 from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionFields
 from discreet.core.requests.request_fields import FieldKind, asked, request_fields, sent
-from discreet.core.requests.survey import EstimateAsked
+from discreet.core.requests.survey import EstimateFields
 from discreet.core.requests.synth import LINKED, SynthFields
 from discreet.errors import InvalidInput
 from discreet.learn import learners
@@ -77,16 +77,16 @@ FUNCTIONS = [
     (Curator.synthesize, SynthFields, set(request_fields(SynthFields))),
     (Client.synthesize, SynthFields, set(request_fields(SynthFields)) - LOCAL),
     (Curator.synthesize_linked, SynthFields, (set(LINKED) - {"table"}) | {"dataset"}),
-    (Curator.bounds, BoundsAsked, set(request_fields(BoundsAsked))),
+    (Curator.bounds, BoundsFields, set(request_fields(BoundsFields))),
     (Curator.learn, LearnFields, set(request_fields(LearnFields)) - {"task"}),
     (Curator.regress, LearnFields, REGRESSED),
     (Curator.recommend, RecommendFields, set(request_fields(RecommendFields))),
     (Curator.select, SelectFields, set(request_fields(SelectFields))),
-    (Curator.test_model, LookAsked, set(request_fields(LookAsked)) | {"model"}),
-    (TestRequest.of, LookAsked, set(request_fields(LookAsked))),
+    (Curator.test_model, LookFields, set(request_fields(LookFields)) | {"model"}),
+    (TestRequest.of, LookFields, set(request_fields(LookFields))),
     (Curator.anonymize, AnonymizeFields, set(request_fields(AnonymizeFields)) | {"table"}),
-    (init, InitAsked, set(request_fields(InitAsked))),
-    (review, ReviewAsked, set(request_fields(ReviewAsked))),
+    (init, InitFields, set(request_fields(InitFields))),
+    (review, ReviewFields, set(request_fields(ReviewFields))),
     (
         anonymize,
         AnonymizeFields,
@@ -108,10 +108,10 @@ FUNCTIONS = [
 CHECKED = [
     (Request, QuestionFields),
     (QuestionOptions, QuestionFields),
-    (BoundsRequest, BoundsAsked),
-    (InitRequest, InitAsked),
-    (ReviewRequest, ReviewAsked),
-    (EstimateRequest, EstimateAsked),
+    (BoundsRequest, BoundsFields),
+    (InitRequest, InitFields),
+    (ReviewRequest, ReviewFields),
+    (EstimateRequest, EstimateFields),
     (SynthRequest, SynthFields),
     (LearnRequest, LearnFields),
     (SelectRequest, SelectFields),
@@ -125,11 +125,11 @@ BODIES = [
     (SynthBody, SynthFields, LOCAL, {"target"}),
     (TrainBody, LearnFields, {"task", "choose"}, set()),
     (ChoiceBody, SelectFields, set(), set()),
-    (TokenBody, TokenAsked, set(), set()),
-    (ClassBody, ClassAsked, set(), {"dataset"}),
-    (EstimateBody, EstimateAsked, {"candidates"}, {"candidates"}),
+    (TokenBody, TokenFields, set(), set()),
+    (ClassBody, ClassFields, set(), {"dataset"}),
+    (EstimateBody, EstimateFields, {"candidates"}, {"candidates"}),
     (RecommenderBody, RecommendFields, set(), set()),
-    (BoundsBody, BoundsAsked, set(), set()),
+    (BoundsBody, BoundsFields, set(), set()),
     (AnonymizeBody, AnonymizeFields, {"c", "weights", "missing"}, {"table"}),
 ]
 """Bodies, fields of the request that are not sent, and fields that are none of the request's."""
@@ -137,13 +137,13 @@ COMMANDS = [
     (("query",), QuestionFields, {"sql"}),
     (("synth",), SynthFields, {"table"}),
     (("anonymize",), AnonymizeFields, set()),
-    (("bounds",), BoundsAsked, {"table"}),
-    (("survey", "estimate"), EstimateAsked, set()),
-    (("survey", "rehearse"), EstimateAsked, set()),
-    (("token", "new"), TokenAsked, set()),
-    (("token", "new"), ClassAsked, set()),
-    (("init",), InitAsked, set()),
-    (("review",), ReviewAsked, set()),
+    (("bounds",), BoundsFields, {"table"}),
+    (("survey", "estimate"), EstimateFields, set()),
+    (("survey", "rehearse"), EstimateFields, set()),
+    (("token", "new"), TokenFields, set()),
+    (("token", "new"), ClassFields, set()),
+    (("init",), InitFields, set()),
+    (("review",), ReviewFields, set()),
     (("audit",), AuditFields, {"target"}),
     (("learn", "classify"), LearnFields, {"table", "task"}),
     (("learn", "select"), SelectFields, {"table"}),

@@ -140,11 +140,11 @@ def test_a_fork_that_nobody_can_hold_never_reads_its_socket(begin, module, tmp_p
 def test_nothing_outlives_a_killed_owner(module):
     code = f"""
     import socket, time
-    from discreet.engine import fork_server as template
+    from discreet.engine.process import fork_server
     ours, theirs = socket.socketpair()
-    started = template.start({module!r}, theirs, ready={module!r}, numpy=False)
+    started = fork_server.start({module!r}, theirs, ready={module!r}, numpy=False)
     theirs.close()
-    print(started.pid, template._templates[{module!r}]._process.pid, flush=True)
+    print(started.pid, fork_server._templates[{module!r}]._process.pid, flush=True)
     time.sleep(600)
     """
     owner = subprocess.Popen(

@@ -31,9 +31,9 @@ FLIPS = 1000
 OTHER_PROCESS = """
 import sys
 from pathlib import Path
-from discreet.server.access.audit import COMMAND_LINE, AuditLog, Deed
+from discreet.server.access.audit import COMMAND_LINE, AuditLog, AuditAction
 for _ in range(10):
-    AuditLog(Path(sys.argv[1])).record(COMMAND_LINE, Deed.SIGNED_IN)
+    AuditLog(Path(sys.argv[1])).record(COMMAND_LINE, AuditAction.SIGNED_IN)
 """
 
 
@@ -230,16 +230,16 @@ def test_failures_are_written_seldom_and_counted(tmp_path):
 
 def test_seldom_counts_what_it_leaves_out():
     now = [0.0]
-    seldom = RateLimitedLog(clock=lambda: now[0])
-    assert [seldom.may_write("a") for _ in range(BURST)] == [0] * BURST
-    assert [seldom.may_write("a") for _ in range(7)] == [None] * 7
-    assert seldom.may_write("b") == 0
+    limited = RateLimitedLog(clock=lambda: now[0])
+    assert [limited.may_write("a") for _ in range(BURST)] == [0] * BURST
+    assert [limited.may_write("a") for _ in range(7)] == [None] * 7
+    assert limited.may_write("b") == 0
     now[0] += PAUSE
-    assert seldom.may_write("a") == 7
-    assert seldom.may_write("a") is None
+    assert limited.may_write("a") == 7
+    assert limited.may_write("a") is None
     for i in range(2 * KEPT):
-        seldom.may_write(str(i))
-    assert len(seldom._kinds) == KEPT
+        limited.may_write(str(i))
+    assert len(limited._kinds) == KEPT
 
 
 def test_the_head_reads_back_and_nothing_else_does(tmp_path):

@@ -10,7 +10,7 @@ from pydantic import Field, StrictStr
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import share_notes, with_analysts
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.access import ClassAsked
+from discreet.core.requests.access import ClassFields
 from discreet.report.sign_in_sheet import KEEP, SheetCard, sign_in_sheet
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.student_classes import (
@@ -32,7 +32,7 @@ MOST = 200
 ClassName = Annotated[str, Path(max_length=40)]
 
 
-_Class: Any = body_of(ClassAsked, size={"default": ..., "most": MOST}, epsilon={"default": ...})
+_Class: Any = body_of(ClassFields, size={"default": ..., "most": MOST}, epsilon={"default": ...})
 
 
 class ClassBody(_Class):  # type: ignore[misc]  # its fields are the request's

@@ -8,7 +8,7 @@ from fastapi import Request
 
 from discreet.api import Curator
 from discreet.api.bounding import BoundsRequest, price
-from discreet.core.requests.bounds import BoundsAsked
+from discreet.core.requests.bounds import BoundsFields
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
@@ -23,7 +23,7 @@ from discreet.server.plain_json import finite
 router = api_router("data")
 
 
-_Fields: Any = body_of(BoundsAsked)
+_Fields: Any = body_of(BoundsFields)
 
 
 class BoundsBody(_Fields):  # type: ignore[misc]  # its fields are the request's
@@ -31,7 +31,7 @@ class BoundsBody(_Fields):  # type: ignore[misc]  # its fields are the request's
 
     def asked(self, payer: AskedAs, *, request_id: str | None = None) -> dict[str, Any]:
         """Return what the curator is asked, and what the server says instead."""
-        said: dict[str, Any] = self.given(BoundsAsked)
+        said: dict[str, Any] = self.given(BoundsFields)
         return said | {"analyst": payer.name, "request_id": request_id}
 
 

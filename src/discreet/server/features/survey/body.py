@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from discreet.core.requests.survey import EstimateAsked
+from discreet.core.requests.survey import EstimateFields
 from discreet.errors import InvalidInput
 from discreet.server.bodies.request_body import body_of
 from discreet.server.plain_json import Body
@@ -50,14 +50,14 @@ def _name_no_files(path: Path) -> None:
         )
 
 
-_Wishes: Any = body_of(EstimateAsked)
+_Fields: Any = body_of(EstimateFields)
 
 
-class EstimateBody(_Wishes):  # type: ignore[misc]  # its fields are the request's
+class EstimateBody(_Fields):  # type: ignore[misc]  # its fields are the request's
     """What estimates are wanted for: words by open question, shares that add up, two questions to cross."""
 
     candidates: dict[str, Annotated[list[str], Field(max_length=MOST_WORDS)]] = Field({})
 
     def wanted(self) -> EstimateRequest:
         """Return the same as the survey's own value; a word that no device could tell is refused."""
-        return EstimateRequest.of(**self.given(EstimateAsked))
+        return EstimateRequest.of(**self.given(EstimateFields))

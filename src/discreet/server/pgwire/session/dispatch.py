@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.api import Asked
+from discreet.api import ParsedStatement
 from discreet.errors import QueryRefused
 from discreet.server.pgwire.catalog.browse import Browser, Browsers
 from discreet.server.pgwire.catalog.visible import PREVIEW
@@ -182,7 +182,7 @@ class Dispatcher:
         return Ready(run, columns, types)
 
     async def _understood(
-        self, parsed: Asked, declared: Sequence[int]
+        self, parsed: ParsedStatement, declared: Sequence[int]
     ) -> tuple[WireQuestion, tuple[PgType, ...]]:
         """Return a question over tables that the caller may see, and the types of its parameters."""
         browser = await asyncio.to_thread(self._browser)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from discreet.api import Asked, Curator, Planner, promise
+from discreet.api import Curator, ParsedStatement, Planner, promise
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.answers.output import OutputColumn, OutputType
@@ -59,10 +59,10 @@ _ROWS_WANTED = {"star", "raw rows", "no aggregate", "distinct"}
 class WireQuestion:
     """A SELECT over private tables, parsed once, and the tables that its caller may see."""
 
-    asked: Asked
+    asked: ParsedStatement
     tables: tuple[VisibleTable, ...]
 
-    def filled(self, values: Sequence[Any]) -> Asked:
+    def filled(self, values: Sequence[Any]) -> ParsedStatement:
         """Return it with its parameters as constants of the tree, and told behind the text."""
         tree = filled(self.asked.tree, values)
         for table in tree.find_all(exp.Table):
@@ -73,7 +73,7 @@ class WireQuestion:
         told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
         text = f"{self.asked.text} -- {told}" if told else self.asked.text
         try:
-            return Asked(text, as_postgres(tree, self.tables), self.asked.unit)
+            return ParsedStatement(text, as_postgres(tree, self.tables), self.asked.unit)
         except RecursionError:
             raise Failure("54001", "This statement is nested too deeply.") from None
 

@@ -49,7 +49,7 @@ def browsed(statement: WireStatement) -> exp.Expr:
     return found
 
 
-def asked(statement: WireStatement) -> api.Asked:
+def asked(statement: WireStatement) -> api.ParsedStatement:
     """Return a question, parsed as all questions are, whichever door they come through."""
     try:
         return replace(api.parsed(statement.text), unit=statement.unit)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.api import Asked
+from discreet.api import ParsedStatement
 from discreet.errors import QueryRefused
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import WireColumn
@@ -115,7 +115,7 @@ class Views:
         """Return a query for browsing with the views' own SELECTs in their places."""
         return _expanded(tree, {name: view.browsed for name, view in self._views.items()})
 
-    def asking(self, question: Asked) -> Asked:
+    def asking(self, question: ParsedStatement) -> ParsedStatement:
         """Return a question with the views' own SELECTs in their places."""
         trees = {name: view.asked for name, view in self._views.items() if view.asked is not None}
         return replace(question, tree=_expanded(question.tree, trees))
