@@ -119,7 +119,7 @@ def planned(pair: Pair) -> str:
     question = ask(statement, catalog(), snapshots)
     delta = catalog().budget_of(question.dataset).delta
     epsilon = request.epsilon or least_epsilon(
-        question, allowed_errors(request.wanted, question, None), delta
+        question, allowed_errors(request.within, question, None), delta
     )
     plan = make_plan(question, epsilon=epsilon, budget_delta=delta)
     sealed = {dialect: seal(plan, catalog(), engine(dialect)) for dialect in DIALECTS}

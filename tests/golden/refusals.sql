@@ -323,7 +323,7 @@ SELECT COUNT(*) FROM people
 
 -- max_rows=0
 SELECT COUNT(*) FROM visits
---> InvalidInput: max_rows must be a whole number of at least 1.
+--> InvalidInput: max_rows must be a whole number from 1 to 1,000,000,000.
 
 SELECT COUNT(*) FROM patients JOIN members ON patients.patient_id = members.member_id
 --> QueryRefused: A question can read one dataset at a time, and public tables.

@@ -57,7 +57,12 @@ def test_the_loss_stands_beside_the_noise_once_it_is_paid_for(config):
         assert "how many rows that leaves out is not known" in first.provenance.notes[0]
 
         assert (
-            float(price(curator, BoundsRequest.of(table="visits", epsilon=0.5)).cost.epsilon) == 0.5
+            float(
+                price(
+                    curator, BoundsRequest.of(table="visits", epsilon=0.5), payer=None
+                ).cost.epsilon
+            )
+            == 0.5
         )
         assert curator.share_report()["datasets"]["clinic"]["epsilon"]["spent"] == 1
         found = curator.bounds("visits", epsilon=0.5)

@@ -28,6 +28,10 @@ class NoiseLimit:
             raise InvalidInput("The wanted error must be greater than 0.")
         return cls(error / 100 if relative else error, relative)
 
+    def __str__(self) -> str:
+        """Return what stored requests say of it: the same id is the same request in every version."""
+        return f"Wanted(error={self.error!r}, relative={self.relative!r})"
+
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionFields:

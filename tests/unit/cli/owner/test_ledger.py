@@ -61,7 +61,7 @@ def test_budget_prints_words_or_json(opened):
     assert "epsilon 0.25 of 1 spent" in shown.output
     assert "most exposed: everyone" in shown.output
     report = json.loads(run(budget, "--json").output)
-    assert report["datasets"]["census"]["epsilon"] == {"limit": 1.0, "spent": 0.25, "left": 0.75}
+    assert report["datasets"]["census"]["epsilon"] == {"limit": 1.0, "spent": 0.25}
     assert run(budget, "--last", "-1").exit_code == 2
 
 

@@ -83,14 +83,13 @@ FUNCTIONS = [
     (Curator.recommend, RecommendFields, set(request_fields(RecommendFields))),
     (Curator.select, SelectFields, set(request_fields(SelectFields))),
     (Curator.test_model, LookFields, set(request_fields(LookFields)) | {"model"}),
-    (TestRequest.of, LookFields, set(request_fields(LookFields))),
     (Curator.anonymize, AnonymizeFields, set(request_fields(AnonymizeFields)) | {"table"}),
     (init, InitFields, set(request_fields(InitFields))),
     (review, ReviewFields, set(request_fields(ReviewFields))),
     (
         anonymize,
         AnonymizeFields,
-        set(request_fields(AnonymizeFields)) | {"source", "out", "report", "config"},
+        set(request_fields(AnonymizeFields)) | {"source", "out", "report"},
     ),
     (
         synthesize,
@@ -100,12 +99,12 @@ FUNCTIONS = [
     (
         learn,
         LearnFields,
-        set(request_fields(LearnFields)) - {"table", "task"}
-        | {"source", "config", "unit", "accept"},
+        set(request_fields(LearnFields)) - {"table", "task"} | {"source", "unit", "accept"},
     ),
     (audit, AuditFields, set(request_fields(AuditFields))),
 ]
 CHECKED = [
+    (TestRequest, LookFields),
     (Request, QuestionFields),
     (QuestionOptions, QuestionFields),
     (BoundsRequest, BoundsFields),
