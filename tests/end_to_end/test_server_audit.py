@@ -174,7 +174,7 @@ def test_a_form_of_another_site_changes_no_limit_and_is_told(server):
 
 def test_a_crowd_of_strangers_writes_few_lines(server, monkeypatch):
     # The clock stands still: a slow machine would be allowed a line more each minute.
-    monkeypatch.setattr(server.context.access.audit, "_seldom", RateLimitedLog(clock=lambda: 0.0))
+    monkeypatch.setattr(server.context.access.audit, "_limited", RateLimitedLog(clock=lambda: 0.0))
     with server.client() as nobody:
         for _ in range(100):
             sign_in(nobody, "dsc_wrong")
