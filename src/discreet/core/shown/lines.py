@@ -6,6 +6,7 @@ What is shown was paid for or is public: no rows, and no line longer than a pers
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -19,14 +20,14 @@ MOST = 16
 """Lines; the rest is counted."""
 
 
-class ShownInLines:
+class ShownInLines(ABC):
     """Prints as its `lines`, and is a table in a notebook."""
 
     __slots__ = ()
 
+    @abstractmethod
     def lines(self) -> ShownLines:
         """Return what a person reads: a name and a sentence in each line."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return lines_text(shortened(self.lines()))
