@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -41,6 +41,14 @@ from discreet.engine.recipe import Recipe, private_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
+
+
+@dataclass(frozen=True)
+class OpenedSources:
+    """How the sources that can be read are opened, and the state that they were found in."""
+
+    versions: Mapping[str, str]
+    places: Mapping[str, Any]
 
 
 class DuckDBEngine(Engine):
@@ -92,8 +100,8 @@ class DuckDBEngine(Engine):
         places = threading.Semaphore(limits.workers)
         self._canon = ChildPool(places, seconds=limits.seconds)
         self._raw = ChildPool(places, seconds=limits.seconds)
-        self._opened: dict[str, str] | None = None
-        self._places: dict[str, Any] = {}
+        self._looking = threading.Lock()
+        self._opened: OpenedSources | None = None
         self._finalizer = weakref.finalize(self, _give_back, (self._canon, self._raw), drop)
         self._canon.warm(self._setup({}))
 
@@ -136,8 +144,7 @@ class DuckDBEngine(Engine):
         """Return the result of one SELECT over the sources themselves."""
         only_select(sql, self.capabilities.dialect)
         limit = self._limits.seconds if seconds is None else seconds
-        self._require_readable(sql)
-        with self._child() as child:
+        with self._child(sql) as child:
             return exact_of(child.ask(b"R" + sql.encode(), limit))
 
     def columns(self, name: str) -> list[tuple[str, str]]:
@@ -153,8 +160,7 @@ class DuckDBEngine(Engine):
     def _described(self, name: str, relation: str) -> list[tuple[str, str]]:
         origin = self._sources.origin(name, raw=True)
         if origin.joined or origin.files.kind is FileKind.CSV:
-            self._require_readable(relation)
-            with self._child() as child:
+            with self._child(relation) as child:
                 body = child.ask(b"C" + relation.encode(), self._limits.seconds)
         else:
             # By itself: another source that is beyond reading must not be in the way.
@@ -226,25 +232,40 @@ class DuckDBEngine(Engine):
         return self._canon.lend(lambda: self._setup({}), kept=kept, canon=canon)
 
     @contextlib.contextmanager
-    def _child(self) -> Iterator[Child]:
-        """Lend a child that reads the sources as they are now."""
-        self._look()
-        with self._raw.lend(lambda: self._setup(self._places), kept={}) as child:
+    def _child(self, sql: str) -> Iterator[Child]:
+        """Lend a child that reads the sources as they are now, all of those that `sql` names."""
+        opened = self._look()
+        for name in self._sources:
+            if name not in opened.places and f"source.{quoted(name)}" in sql:
+                raise unreadable(name) from None
+        with self._lend_raw(opened) as child:
             yield child
 
-    def _look(self) -> None:
-        """Find out which sources can be read, whenever one of them has changed."""
-        now = {name: self._version(self._sources.origin(name)) for name in self._sources}
-        if now == self._opened:
-            return
-        self._raw.drop()
-        self._places = {}
+    def _look(self) -> OpenedSources:
+        """Return which sources can be read: found out anew, by one thread, whenever one of them has changed."""
+        with self._looking:
+            now = {name: self._version(self._sources.origin(name)) for name in self._sources}
+            if self._opened is None or self._opened.versions != now:
+                self._opened = self._readable(now)
+            return self._opened
+
+    def _readable(self, now: Mapping[str, str]) -> OpenedSources:
+        """Return those sources that a child opens."""
+        places = {}
         for name in self._sources:
             with contextlib.suppress(CatalogError, InvalidInput):
-                self._places[name] = self._place(self._sources.origin(name, raw=True))
-        while not self._opens():
-            pass
-        self._opened = now
+                places[name] = self._place(self._sources.origin(name, raw=True))
+        while True:
+            found = OpenedSources(now, dict(places))
+            try:
+                with self._lend_raw(found):
+                    return found
+            except Unreadable as broken:
+                if places.pop(str(broken), None) is None:
+                    raise unreadable(str(broken)) from None
+
+    def _lend_raw(self, opened: OpenedSources) -> AbstractContextManager[Child]:
+        return self._raw.lend(lambda: self._setup(opened.places), kept={}, state=opened)
 
     def _place(self, origin: SourceOrigin) -> dict[str, Any]:
         """Return how a source is opened, after a CSV file became Parquet."""
@@ -255,23 +276,6 @@ class DuckDBEngine(Engine):
             for each in origin.every
         ]
         return joined_place(origin, places)
-
-    def _opens(self) -> bool:
-        """Return whether a child opens all places; one that it cannot open is left out."""
-        try:
-            with self._raw.lend(lambda: self._setup(self._places), kept={}):
-                return True
-        except Unreadable as broken:
-            if self._places.pop(str(broken), None) is None:
-                raise unreadable(str(broken)) from None
-            return False
-
-    def _require_readable(self, sql: str) -> None:
-        """Refuse what names a source that cannot be read, and only that."""
-        self._look()
-        for name in self._sources:
-            if name not in self._places and f"source.{quoted(name)}" in sql:
-                raise unreadable(name) from None
 
     def _setup(self, places: Mapping[str, Any]) -> dict[str, Any]:
         inside = any(

@@ -26,7 +26,7 @@ class ChildPool:
 
     def warm(self, setup: dict[str, Any]) -> None:
         """Start a child while the caller goes on: its imports and ours run side by side."""
-        self._idle.append(_spawn(setup))
+        self._idle.append(_spawn(setup, None))
 
     @contextlib.contextmanager
     def lend(
@@ -35,11 +35,15 @@ class ChildPool:
         *,
         kept: Mapping[str, Path],
         canon: Mapping[str, Path] | None = None,
+        state: object = None,
     ) -> Iterator[Child]:
-        """Lend a child that knows these stored tables and snapshots."""
+        """Lend a child that knows these stored tables and snapshots.
+
+        `state` says of what its setup was made: a child that was opened in another one is let go.
+        """
         with self._places:
             with self._lock:
-                child = self._fit() or _spawn(setup())
+                child = self._fit(state) or _spawn(setup(), state)
                 self._busy[child] = threading.get_ident()
             try:
                 child.wait_ready()
@@ -54,11 +58,11 @@ class ChildPool:
                 if not fit:
                     child.close()
 
-    def _fit(self) -> Child | None:
-        """Return an idle child that still runs; the system may have ended one for its memory."""
+    def _fit(self, state: object) -> Child | None:
+        """Return an idle child of this state that still runs; the system may have ended one for its memory."""
         while self._idle:
             child = self._idle.pop()
-            if child.fit:
+            if child.fit and child.state == state:
                 return child
             child.close()
         return None
@@ -73,13 +77,6 @@ class ChildPool:
                 child.ask(b"A" + _order(name, path), self._seconds)
                 child.known[f"canon.{name}"] = path
 
-    def drop(self) -> None:
-        """Let idle children go: the sources have changed, and the next ones open them anew."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for child in idle:
-            child.close()
-
     def interrupt(self, thread: int | None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""
         with self._lock:  # held throughout: a child must not pass on to another thread meanwhile
@@ -92,11 +89,15 @@ class ChildPool:
         with self._lock:
             for child in self._busy:
                 child.kill()
-        self.drop()
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.close()
 
 
-def _spawn(setup: dict[str, Any]) -> Child:
-    return Child("discreet.engine.duckdb.worker", setup)
+def _spawn(setup: dict[str, Any], state: object) -> Child:
+    child = Child("discreet.engine.duckdb.worker", setup)
+    child.state = state
+    return child
 
 
 def _order(name: str, path: Path) -> bytes:

@@ -43,6 +43,8 @@ class Child:
         """Whether it ever could not answer: what that left behind in it is unknown."""
         self.known: dict[str, object] = {}
         """What this child has been told to open, by relation."""
+        self.state: object = None
+        """Of what its setup was made, where that can change."""
 
     def wait_ready(self, seconds: float = _START) -> None:
         """Wait until the child has opened its sources; raise Unreadable if one is broken."""

@@ -13,7 +13,7 @@ import pytest
 
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
-from discreet.errors import CatalogError, EngineFailed
+from discreet.errors import CatalogError, DiscreetError, EngineFailed
 from patience import SLACK, eventually
 
 LIMITS = EngineLimits(seconds=100.0, memory_mb=512, threads=1, workers=2)
@@ -132,6 +132,59 @@ def test_a_child_that_could_not_answer_is_not_asked_again(counted):
     assert rows(engine, sql) == [(1,)]
 
 
+def test_threads_that_find_sources_changed_do_not_take_them_from_one_another(tmp_path, opened):
+    """Both are the first to ask: one opens the sources, and the other waits for all of them."""
+    for name in ("a", "b"):
+        pq.write_table(pa.table({"x": [1]}), tmp_path / f"{name}.parquet")
+    engine = opened("duckdb:", {"a": "a.parquet", "b": "b.parquet"}, tmp_path)
+    plain_setup, plain_place = engine._setup, engine._place
+    second, first_done = threading.Event(), threading.Event()
+    came: list[int] = []
+
+    def setup(places):
+        if not came:  # the first has found all places, and opens them now
+            came.append(threading.get_ident())
+            second.wait(0.2)  # until the second is let in; else for nothing
+        return plain_setup(places)
+
+    def place(origin):
+        if came and threading.get_ident() not in came:  # the second begins anew
+            second.set()
+            first_done.wait(SLACK)
+        return plain_place(origin)
+
+    engine._setup, engine._place = setup, place
+    found: list[object] = []
+
+    def ask() -> None:
+        try:
+            found.append(rows(engine, f"SELECT COUNT(*) AS n FROM {engine.relation('b')}"))
+        except DiscreetError as error:
+            found.append(error)
+        first_done.set()
+
+    first, other = (threading.Thread(target=ask) for _ in range(2))
+    first.start()
+    eventually(lambda: came, "the first did not begin")
+    other.start()
+    first.join()
+    other.join()
+    assert found == [[(1,)], [(1,)]]
+
+
+def test_a_child_that_worked_while_its_source_changed_is_not_asked_again(tmp_path, opened):
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "t.parquet")
+    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path)
+    sql = f"SELECT * FROM {engine.relation('t')}"
+    with engine._child(sql) as before:
+        (tmp_path / "t.parquet").unlink()
+        pq.write_table(pa.table({"x": [2], "y": [3]}), tmp_path / "t.parquet")
+        assert rows(engine, sql) == [(2, 3)]
+    with engine._child(sql) as after:
+        assert after is not before
+    assert rows(engine, sql) == [(2, 3)]
+
+
 def test_nothing_is_left_behind(tmp_path, opened):
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
     engine = connect("duckdb:", {"t": "t.parquet"}, base=tmp_path, limits=LIMITS)
@@ -187,7 +240,7 @@ def test_source_files_cannot_be_written_even_past_the_guard(tmp_path, opened):
     ]
     (tmp_path / "other.csv").write_text("a\n1\n")
     for sql in attempts:
-        with engine._child() as child, pytest.raises(EngineFailed):
+        with engine._child("") as child, pytest.raises(EngineFailed):
             child.ask(b"R" + sql.encode(), 10.0)
     assert path.read_bytes() == before
     assert not never.exists()
