@@ -236,7 +236,7 @@ def field():
     page = reference.python_page()
     return {
         "signatures": signatures,
-        "helped": [name for name, it in callables.items() if "- colour: Of the" in it.__doc__],
+        "helped": [name for name, it in callables.items() if "- `colour`: Of the" in it.__doc__],
         "sent": sent(RemoteSynthCall(table="t", epsilon=1, colour="blue", request_id="one")),
         "request": SynthRequest.of("t", epsilon=1, colour="blue").colour,
         "body": SynthRequest.of("t", epsilon=1, colour="blue").body,

@@ -75,8 +75,9 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
 
         `group_size` names rows of a group for which means, variances and quantiles tell theirs.
         """
-        request = Request.of(**self._charged(asked))
-        return explain_request(request, self, group_size=asked.group_size)
+        words = self._charged(asked)
+        size = words.pop("group_size")
+        return explain_request(Request.of(**words), self, group_size=size)
 
     @asks(RehearseFields)
     def rehearse(self, asked: RehearseFields) -> Answer:

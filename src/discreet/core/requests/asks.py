@@ -84,7 +84,7 @@ def _sign(call: Any, method: Callable[..., Any], schema: Any, *, first: int) -> 
         if each.annotation is not inspect.Parameter.empty
     } | {"return": own.return_annotation}
     if method.__doc__ is not None:
-        said = "\n".join(f"- {each.name}: {_words(each.metadata)}" for each in shown)
+        said = "\n".join(f"- `{each.name}`: {_words(each.metadata)}" for each in shown)
         call.__doc__ = f"{inspect.cleandoc(method.__doc__)}\n\nArguments:\n\n{said}"
 
 

@@ -74,10 +74,10 @@ def test_it_is_shown_like_one_that_is_written_out():
 
 
 def test_help_lists_the_arguments_with_the_words_of_their_fields():
-    assert look.__doc__ == "Look there.\n\nArguments:\n\n- place: Where.\n- often: How often."
+    assert look.__doc__ == "Look there.\n\nArguments:\n\n- `place`: Where.\n- `often`: How often."
     said = pydoc.plain(pydoc.render_doc(Curator.query))
     for name, each in request_fields(QueryFields).items():
-        assert f"- {name}: {each.help}" in said
+        assert f"- `{name}`: {each.help}" in said
     assert "sql: 'str', *, epsilon: 'Number | Epsilon | None' = None" in said
 
 
