@@ -5,6 +5,8 @@ written to `seen.json` there.
 """
 
 import contextlib
+import importlib.util
+import inspect
 import io
 import json
 import sys
@@ -89,8 +91,23 @@ def toyland():
     return PlainTextResponse("a toy says hello")
 ''',
 }
+FIELD = '    colour: str = asked(FieldKind.TEXT, "Of the copy.", default="red", longest=9)\n'
+"""The one line of a new field of a synthesis, and before which one it is written."""
+BEFORE = "    method: str = "
 SURVEY = {"title": "t", "epsilon": "2"}
 CHOICE = {"kind": "choice", "options": ["a", "b", "c"], "mechanism": "toy"}
+
+
+def add_field():
+    """Import what a synthesis is asked with as if one line stood in its file, before anything reads it."""
+    from discreet.core import requests
+
+    spec = importlib.util.find_spec("discreet.core.requests.synth")
+    text = Path(spec.origin).read_text()
+    assert text.count(BEFORE) == 1
+    requests.synth = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    wider = compile(text.replace(BEFORE, FIELD + BEFORE), spec.origin, "exec")
+    exec(wider, vars(requests.synth))  # our own file
 
 
 def add_lines():
@@ -133,7 +150,9 @@ def commands():
     paid = ["--epsilon", "1", "--accept", "--json"]
     copy, model, line = FOLDER / "copy.csv", FOLDER / "m.zip", FOLDER / "r.zip"
     return {
-        "synth": json.loads(printed("synth", first, "--method", "toy", "--out", copy, *paid)),
+        "synth": json.loads(
+            printed(*["synth", first, "--method", "toy", "--colour", "blue", "--out", copy], *paid)
+        ),
         "classify": json.loads(
             printed(
                 *["learn", "classify", "--target", "b", "--model", "toy"],
@@ -186,8 +205,48 @@ def pages():
     with server_kit.running(place) as server, server.client(server.token()) as client:
         names = ("synthesize", "models", "lab", "lab/toy", "toyland")
         found = {name: client.get(f"/{name}").text for name in names}
-        found["openapi"] = client.get("/openapi.json").text
+        found["openapi"] = client.get("/api/v1/openapi.json").text
+        asked = {"table": "people", "epsilon": "1"}
+        for colour in ("ultramarine", "blue"):
+            body = asked | {"colour": colour}
+            found[colour] = client.post("/api/v1/synth/explain", json=body).status_code
         return found
+
+
+def field():
+    """Return where the new field of a synthesis is found: signatures, what is sent, request, reference."""
+    import reference
+
+    import discreet
+    from discreet.client.learning import RemoteSynthCall
+    from discreet.core.requests.request_fields import sent
+    from discreet.synth.request import SynthRequest
+    from discreet.tasks.synthesize import synthesize
+
+    callables = {
+        "Curator": discreet.Curator.synthesize,
+        "Client": discreet.Client.synthesize,
+        "discreet": synthesize,
+        "linked": discreet.Curator.synthesize_linked,
+    }
+    signatures = {
+        name: {each.name: repr(each.default) for each in inspect.signature(it).parameters.values()}
+        for name, it in callables.items()
+    }
+    page = reference.python_page()
+    return {
+        "signatures": signatures,
+        "helped": [name for name, it in callables.items() if "- `colour`: Of the" in it.__doc__],
+        "sent": sent(RemoteSynthCall(table="t", epsilon=1, colour="blue", request_id="one")),
+        "request": SynthRequest.of("t", epsilon=1, colour="blue").colour,
+        "body": SynthRequest.of("t", epsilon=1, colour="blue").body,
+        "reference": [
+            line.partition("(")[0]
+            for line in page.splitlines()
+            if line.startswith(("- `.", "synthesize(")) and "colour: str = 'red'" in line
+        ],
+        "commands": [line for line in reference.commands_page().splitlines() if "--colour" in line],
+    }
 
 
 def tables():
@@ -230,7 +289,8 @@ if __name__ == "__main__":
         path.write_text(text.lstrip())
         if "/" in name:
             (path.parent / "__init__.py").write_text('"""A toy."""\n')
+    add_field()
     add_lines()
-    parts = (commands, survey, pages, tables, contract)
+    parts = (commands, field, survey, pages, tables, contract)
     seen = {part.__name__: part() for part in parts}
     (FOLDER / "seen.json").write_text(json.dumps(seen))

@@ -11,18 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
-from typer.main import get_command
 
 from discreet import errors
 from discreet.cli import app as commands
 from discreet.cli.app import run
-from discreet.cli.options import command_group
-from discreet.cli.request_options import with_options
-from discreet.cli.terminal import say
 from discreet.core.event import Pure
-from discreet.core.requests.request_fields import FieldKind, asked
-from discreet.core.requests.synth import SynthFields
 from discreet.core.unit import Neighbours
 from discreet.kernel.derive.scalars import value_of
 from discreet.kernel.trees.nodes import Apply, Constant, Unfit
@@ -30,7 +23,6 @@ from discreet.kernel.vector import Norm, VectorSum
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.laws import registry as registry_of_laws
 from discreet.release.kept.paid_cells import PaidValue
-from discreet.server.bodies.request_body import body_of
 from discreet.server.problems import status_of
 from discreet.testing import SeededRng
 
@@ -188,25 +180,23 @@ def test_a_feature_of_the_server(seen):
     assert 'href="/toyland"' in seen["pages"]["synthesize"], "it has its place in the frame"
 
 
-def test_a_field_of_a_request():
-    """One line of a dataclass: option of the command with its help, and body with its limit."""
-
-    @dataclass(frozen=True, kw_only=True)
-    class Wider(SynthFields):
-        colour: str = asked(FieldKind.TEXT, "Of the copy.", "red", longest=9)
-
-    app = command_group()
-
-    def told(**given):
-        say(given["colour"])
-
-    app.command("toy")(with_options(Wider, only=("colour",))(told))
-    (option,) = get_command(app).params
-    assert (option.opts, option.help, option.default) == (["--colour"], "Of the copy.", "red")
-    body = body_of(Wider, only=("colour",))
-    assert body().given(Wider) == {"colour": "red"}
-    with pytest.raises(ValidationError):
-        body(colour="ultramarine")
+def test_a_field_of_a_request(seen):
+    """One line of a dataclass: curator, client, function, command, body, wire, request and reference have it."""
+    found = seen["field"]
+    for name in ("Curator", "Client", "discreet"):
+        assert found["signatures"][name]["colour"] == "'red'"
+    assert "colour" not in found["signatures"]["linked"], "it is a field of one table's copy"
+    assert found["helped"] == ["Curator", "Client", "discreet"]
+    assert found["sent"] == {"table": "t", "epsilon": "1", "colour": "blue", "request_id": "one"}
+    assert found["request"] == "blue"
+    assert "colour" not in found["body"], "what an id stands for is what costs budget"
+    assert found["reference"] == ["- `.synthesize", "- `.synthesize", "synthesize"]
+    assert found["commands"] == ["| `--colour` | Of the copy. |"]
+    helped = seen["commands"]["help"]["synth"].partition("--colour ")[2]
+    assert "Of the copy. [default: red]" in helped[:50]
+    properties = json.loads(seen["pages"]["openapi"])["components"]["schemas"]["SynthBody"]
+    assert properties["properties"]["colour"]["description"] == "Of the copy."
+    assert (seen["pages"]["ultramarine"], seen["pages"]["blue"]) == (400, 200)
 
 
 def test_an_error(monkeypatch):

@@ -20,7 +20,7 @@ from discreet.anonymize.criteria.models import (
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.costs import GeneralisationCost
 from discreet.anonymize.search.optimal import AnonymizeMethod, Missing
-from discreet.core.requests.anonymize import AnonymizeFields
+from discreet.core.requests.anonymize import LocalAnonymizeFields
 from discreet.core.requests.request_fields import given as words_of
 from discreet.errors import InvalidInput
 
@@ -30,7 +30,7 @@ DIVERSITIES = ("distinct", "entropy", "recursive")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnonymizeRequest(AnonymizeFields):
+class AnonymizeRequest(LocalAnonymizeFields):
     """One anonymization, checked. Make it with `AnonymizeRequest.of`."""
 
     models: tuple[PrivacyModel, ...] = ()
@@ -47,8 +47,8 @@ class AnonymizeRequest(AnonymizeFields):
 
     @classmethod
     def of(cls, **words: Any) -> AnonymizeRequest:
-        """Return the request from the fields of `AnonymizeFields`, or say which of them makes no sense."""
-        asked = AnonymizeFields(**words)
+        """Return the request from the fields of `LocalAnonymizeFields`, or say which of them makes no sense."""
+        asked = LocalAnonymizeFields(**words)
         if asked.k is None:
             raise InvalidInput("Say how many rows must look alike, with --k.", hint="Usual: 5.")
         if not asked.quasi:

@@ -5,9 +5,7 @@ Packages that a question does not need are loaded by the method that does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.api.learning import Learning
@@ -16,8 +14,13 @@ from discreet.api.reporting import Reporting
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.answers.output import OutputColumn
-from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.progress import Progress, silent
+from discreet.core.requests.anonymize import CopiedTable, LocalAnonymizeFields
+from discreet.core.requests.asks import asks
+from discreet.core.requests.bounds import BoundsFields
+from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
+from discreet.core.requests.request_fields import given
+from discreet.core.requests.schema import WithProgress, schema
+from discreet.core.requests.synth import LinkedFields, LocalSynthFields
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import UnknownName
 from discreet.ledger.reports.report import question_report
@@ -34,6 +37,21 @@ if TYPE_CHECKING:
     from discreet.synth.synthetic import Synthetic
 
 
+@schema
+class SynthCall(WithProgress, LocalSynthFields):
+    """A synthesis, and who is told how far it is."""
+
+
+@schema
+class LinkedCall(WithProgress, LinkedFields):
+    """A copy of linked tables, and who is told how far it is."""
+
+
+@schema
+class AnonymizeCall(WithProgress, CopiedTable, LocalAnonymizeFields):
+    """An anonymized copy of a declared table, and who is told how far it is."""
+
+
 class Curator(ShownInLines, Publishing, Learning, Reporting):
     """Answers questions about the datasets of one catalog, under their budgets.
 
@@ -41,111 +59,45 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
     >>> curator.query("SELECT COUNT(*) AS n FROM people", epsilon=0.1)      # doctest: +SKIP
     """
 
-    def query(
-        self,
-        sql: str | Written,
-        *,
-        epsilon: Number | Epsilon | None = None,
-        within: Number | None = None,
-        analyst: str | None = None,
-        request_id: str | None = None,
-        fresh: bool = False,
-        max_rows: int | None = None,
-    ) -> Answer:
+    @asks(QueryFields)
+    def query(self, asked: QueryFields) -> Answer:
         """Return the private answer to `sql`, with error bars, price and provenance.
 
         Give either `epsilon`, the budget to use, or `within`, the greatest noise of any cell at 95%
         (COUNT and SUM only). `fresh` never reuses paid answers. `max_rows` bounds how many rows of
         one person count in this question.
         """
-        request = Request.of(
-            sql,
-            epsilon=epsilon,
-            within=within,
-            analyst=self._payer(analyst),
-            request_id=request_id,
-            fresh=fresh,
-            max_rows=max_rows,
-        )
-        return release(request, self)
+        return release(Request.of(**self._charged(asked)), self)
 
-    def explain(
-        self,
-        sql: str | Written,
-        *,
-        epsilon: Number | Epsilon | None = None,
-        within: Number | None = None,
-        analyst: str | None = None,
-        fresh: bool = False,
-        max_rows: int | None = None,
-        group_size: int | None = None,
-    ) -> Explanation:
+    @asks(ExplainFields)
+    def explain(self, asked: ExplainFields) -> Explanation:
         """Return plan, generated SQL, price and expected error of a question; spends nothing.
 
         `group_size` names rows of a group for which means, variances and quantiles tell theirs.
         """
-        request = Request.of(
-            sql,
-            epsilon=epsilon,
-            within=within,
-            analyst=self._payer(analyst),
-            fresh=fresh,
-            max_rows=max_rows,
-        )
-        return explain_request(request, self, group_size=group_size)
+        words = self._charged(asked)
+        size = words.pop("group_size")
+        return explain_request(Request.of(**words), self, group_size=size)
 
-    def rehearse(
-        self,
-        sql: str | Written,
-        *,
-        seed: int,
-        epsilon: Number | Epsilon | None = None,
-        within: Number | None = None,
-        max_rows: int | None = None,
-    ) -> Answer:
+    @asks(RehearseFields)
+    def rehearse(self, asked: RehearseFields) -> Answer:
         """Return an answer that is not private: everybody who names this seed gets the same noise.
 
         Only for datasets whose rows the owner declared public (`public_rows = true`). Spends nothing.
         """
         from discreet.api.rehearsal import rehearse
 
-        asked = Request.of(sql, epsilon=epsilon, within=within, fresh=True, max_rows=max_rows)
-        return rehearse(self, asked, seed=seed)
+        return rehearse(self, asked)
 
-    def bounds(
-        self,
-        table: str,
-        *,
-        epsilon: Number | Epsilon,
-        at: Number | Epsilon = 1,
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> BoundsTrade:
+    @asks(BoundsFields)
+    def bounds(self, asked: BoundsFields) -> BoundsTrade:
         """Return what each `max_rows` leaves out beside the noise of a count for epsilon `at`, charged first."""
         from discreet.api.bounding import BoundsRequest, trade
 
-        asked = BoundsRequest.of(
-            table=table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id
-        )
-        return trade(self, asked, payer=self._payer(analyst))
+        return trade(self, BoundsRequest.of(**given(asked)), payer=self._payer(asked.analyst))
 
-    def synthesize(
-        self,
-        table: str,
-        *,
-        epsilon: Number | Epsilon,
-        delta: Number | Delta | None = None,
-        method: str = "auto",
-        rows: int | None = None,
-        where: str | None = None,
-        rules: Sequence[str] = (),
-        bins: str = "auto",
-        choose: Sequence[str] = (),
-        options: Mapping[str, Any] | None = None,
-        analyst: str | None = None,
-        request_id: str | None = None,
-        progress: Progress = silent,
-    ) -> Synthetic:
+    @asks(SynthCall)
+    def synthesize(self, asked: SynthCall) -> Synthetic:
         """Return a synthetic copy of a table, charged before any row is read.
 
         `delta` is a quarter of the dataset's unless given; without one the pure currency is used.
@@ -155,48 +107,17 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
         from discreet.synth.request import SynthRequest
         from discreet.synth.run import synthesize
 
-        request = SynthRequest.of(
-            table,
-            epsilon=epsilon,
-            delta=delta,
-            method=method,
-            rows=rows,
-            where=where,
-            rules=rules,
-            bins=bins,
-            choose=choose,
-            options=options,
-            analyst=self._payer(analyst),
-            request_id=request_id,
-        )
-        return synthesize(request, self, progress=progress)
+        return synthesize(SynthRequest.of(**self._charged(asked)), self, progress=asked.progress)
 
-    def synthesize_linked(
-        self,
-        dataset: str,
-        *,
-        epsilon: Number | Epsilon,
-        delta: Number | Delta | None = None,
-        rows: int | None = None,
-        bins: str = "auto",
-        analyst: str | None = None,
-        request_id: str | None = None,
-        progress: Progress = silent,
-    ) -> LinkedSynthetic:
+    @asks(LinkedCall)
+    def synthesize_linked(self, asked: LinkedCall) -> LinkedSynthetic:
         """Return a copy of all linked tables of a dataset, whose keys join; `rows` is the number of people."""
         from discreet.synth.linked.run import synthesize_linked
         from discreet.synth.request import SynthRequest
 
-        request = SynthRequest.of(
-            dataset,
-            epsilon=epsilon,
-            delta=delta,
-            rows=rows,
-            bins=bins,
-            analyst=self._payer(analyst),
-            request_id=request_id,
-        )
-        return synthesize_linked(request, self, progress=progress)
+        words = self._charged(asked)
+        request = SynthRequest.of(words.pop("dataset"), **words)
+        return synthesize_linked(request, self, progress=asked.progress)
 
     def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
         """Return what a synthetic copy supports: may be published with it, costs nothing."""
@@ -210,30 +131,8 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
 
         return comparison(synthetic, self, target=target)
 
-    def anonymize(
-        self,
-        table: str,
-        *,
-        k: int,
-        quasi: Sequence[str],
-        sensitive: str | None = None,
-        l: float | None = None,  # noqa: E741  # the model's own name
-        diversity: str = "distinct",
-        c: float = 3.0,
-        t: float | None = None,
-        distance: str = "equal",
-        hierarchies: Path | None = None,
-        suppress: float = 0.0,
-        cost: str = "discernibility",
-        method: str = "optimal",
-        redact: Sequence[str] = (),
-        where: str | None = None,
-        weights: str | Mapping[str, float] = "",
-        missing: str = "value",
-        seconds: float = 60.0,
-        population: int | None = None,
-        progress: Progress = silent,
-    ) -> Anonymized:
+    @asks(AnonymizeCall)
+    def anonymize(self, asked: AnonymizeCall) -> Anonymized:
         """Return a k-anonymous copy of a table, after writing into the ledger that it leaves.
 
         The other arguments are the options of `discreet anonymize`. (docs/anonymize.md)
@@ -243,26 +142,10 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
         from discreet.anonymize.release import anonymize
         from discreet.anonymize.request import AnonymizeRequest
 
-        request = AnonymizeRequest.of(
-            quasi=quasi,
-            k=k,
-            sensitive=sensitive,
-            l=l,
-            diversity=diversity,
-            c=c,
-            t=t,
-            distance=distance,
-            hierarchies=hierarchies,
-            suppress=suppress,
-            cost=cost,
-            method=method,
-            redact=redact,
-            weights=weights,
-            missing=missing,
-            seconds=seconds,
-            population=population,
-        )
-        return anonymize(self, table, request, where=where, progress=progress)[1]
+        words = given(asked)
+        table, where = words.pop("table"), words.pop("where")
+        request = AnonymizeRequest.of(**words)
+        return anonymize(self, table, request, where=where, progress=asked.progress)[1]
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""

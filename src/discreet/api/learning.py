@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from discreet.api.opened import OpenedCatalog
-from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.progress import Progress, silent
+from discreet.core.numbers import Epsilon, Number
+from discreet.core.requests.asks import asks
+from discreet.core.requests.learn import (
+    LocalLearnFields,
+    RecommendFields,
+    RegressFields,
+    SelectFields,
+)
+from discreet.core.requests.schema import WithProgress, schema
 
 if TYPE_CHECKING:
     from discreet.learn.recommend.run import Recommending
@@ -17,24 +23,16 @@ if TYPE_CHECKING:
     from discreet.learn.sgd.model import AnyClassifier
 
 
+@schema
+class LearnCall(WithProgress, LocalLearnFields):
+    """A training, and who is told how far it is."""
+
+
 class Learning(OpenedCatalog):
     """Classifiers, regressions, recommenders and choices of one catalog."""
 
-    def learn(
-        self,
-        table: str,
-        *,
-        target: str,
-        epsilon: Number | Epsilon,
-        delta: Number | Delta | None = None,
-        model: str = "auto",
-        features: Sequence[str] = (),
-        choose: Sequence[str] = (),
-        rows: int | None = None,
-        analyst: str | None = None,
-        request_id: str | None = None,
-        progress: Progress = silent,
-    ) -> Trained:
+    @asks(LearnCall)
+    def learn(self, asked: LearnCall) -> Trained:
         """Return a classifier of `target` trained on a table, charged before any row is read.
 
         It predicts from `features`, or from all other columns. `choose` trains several models and pays
@@ -44,19 +42,7 @@ class Learning(OpenedCatalog):
         from discreet.learn.request import LearnRequest
         from discreet.learn.run import train
 
-        request = LearnRequest.of(
-            table,
-            target=target,
-            epsilon=epsilon,
-            delta=delta,
-            model=model,
-            features=features,
-            choose=choose,
-            rows=rows,
-            analyst=self._payer(analyst),
-            request_id=request_id,
-        )
-        return train(request, self, progress=progress)
+        return train(LearnRequest.of(**self._charged(asked)), self, progress=asked.progress)
 
     def test_model(
         self,
@@ -74,85 +60,30 @@ class Learning(OpenedCatalog):
         request = TestRequest.of(table, epsilon=epsilon, analyst=payer, request_id=request_id)
         return paid_test(request, model, self)
 
-    def recommend(
-        self,
-        table: str,
-        *,
-        item: str,
-        rating: str,
-        epsilon: Number | Epsilon,
-        delta: Number | Delta | None = None,
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> Recommending:
+    @asks(RecommendFields)
+    def recommend(self, asked: RecommendFields) -> Recommending:
         """Return a recommender from a noisy covariance of whole people's ratings, charged first.
 
         `item` is the column that says what was rated, `rating` how it was liked.
         """
         from discreet.learn.recommend.run import RecommendRequest, recommend
 
-        request = RecommendRequest.of(
-            table,
-            item=item,
-            rating=rating,
-            epsilon=epsilon,
-            delta=delta,
-            analyst=self._payer(analyst),
-            request_id=request_id,
-        )
-        return recommend(request, self)
+        return recommend(RecommendRequest.of(**self._charged(asked)), self)
 
-    def select(
-        self,
-        table: str,
-        *,
-        column: str,
-        epsilon: Number | Epsilon,
-        kind: str = "vote",
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> Selected:
+    @asks(SelectFields)
+    def select(self, asked: SelectFields) -> Selected:
         """Return one good candidate of a column by the exponential mechanism, charged first.
 
         `kind`: "vote" for the most common value, "price" for the price that earns most.
         """
         from discreet.learn.select import SelectRequest, select
 
-        request = SelectRequest.of(
-            table,
-            column=column,
-            epsilon=epsilon,
-            kind=kind,
-            analyst=self._payer(analyst),
-            request_id=request_id,
-        )
-        return select(request, self)
+        return select(SelectRequest.of(**self._charged(asked)), self)
 
-    def regress(
-        self,
-        table: str,
-        *,
-        target: str,
-        epsilon: Number | Epsilon,
-        delta: Number | Delta | None = None,
-        model: str = "auto",
-        features: Sequence[str] = (),
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> Regressed:
+    @asks(RegressFields)
+    def regress(self, asked: RegressFields) -> Regressed:
         """Return a ridge regression from noisy sums of products, charged before any row is read."""
         from discreet.learn.regress import regress
         from discreet.learn.request import LearnRequest
 
-        request = LearnRequest.of(
-            table,
-            task="regress",
-            target=target,
-            epsilon=epsilon,
-            delta=delta,
-            model=model,
-            features=features,
-            analyst=self._payer(analyst),
-            request_id=request_id,
-        )
-        return regress(request, self)
+        return regress(LearnRequest.of(**self._charged(asked), task="regress"), self)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from discreet.api.storage import check_storage
 from discreet.catalog.catalog import Catalog
 from discreet.core.owner import OWNER
+from discreet.core.requests.request_fields import given
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError
@@ -82,6 +83,10 @@ class OpenedCatalog:
             said = "This catalog lists analysts, so every question must say who asks."
             raise CatalogError(said, hint=f"Use --as NAME (analyst= in Python): {names}.")
         return self.account_of(analyst)
+
+    def _charged(self, asked: Any) -> dict[str, Any]:
+        """Return what is asked, by field, in the name of whose share pays."""
+        return given(asked) | {"analyst": self._payer(asked.analyst)}
 
     def account_of(self, analyst: str | None) -> str | None:
         """Return whose share pays for `analyst`; None, the whole budget, for the owner."""

@@ -14,29 +14,30 @@ from discreet.api.opened import OpenedCatalog, policy_of
 from discreet.catalog.catalog import Catalog
 from discreet.core.answers.answer import REHEARSAL, Answer
 from discreet.core.requests.checked import checked_value
-from discreet.core.requests.question import QuestionFields
-from discreet.core.requests.request_fields import request_fields
+from discreet.core.requests.question import RehearseFields
+from discreet.core.requests.request_fields import given, request_fields
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.ledger import Ledger
 from discreet.release.desk import PlainDesk
 from discreet.release.request import Request
 from discreet.release.whole import release
 
-_SEED = replace(request_fields(QuestionFields)["seed"], default=...)
+_SEED = request_fields(RehearseFields)["seed"]
 
 
-def rehearse(opened: OpenedCatalog, request: Request, *, seed: int) -> Answer:
+def rehearse(opened: OpenedCatalog, asked: RehearseFields) -> Answer:
     """Return the answer of a first question, the same for everybody who names this seed.
 
     Guarantee: tables of datasets without `public_rows` do not exist here, and the kernel refuses a seed
         for them once more, whatever this function does. What is returned carries the watermark.
     """
-    asked = replace(request, analyst=None, seed=checked_value(_SEED, seed))
+    found = Request.of(**given(asked), fresh=True)
+    request = replace(found, seed=checked_value(_SEED, asked.seed))
     catalog = _public_part(opened.catalog)
     with TemporaryDirectory(prefix="discreet-rehearsal-") as folder:
         ledger = Ledger.open("sqlite:ledger.db", policy_of(catalog), base=Path(folder))
         try:
-            found = release(asked, PlainDesk(catalog, ledger, opened.engine, opened.rng))
+            answer = release(request, PlainDesk(catalog, ledger, opened.engine, opened.rng))
         except UnknownName as error:
             known = ", ".join(catalog.datasets)
             raise UnknownName(
@@ -45,8 +46,8 @@ def rehearse(opened: OpenedCatalog, request: Request, *, seed: int) -> Answer:
         finally:
             ledger.close()
     # Also where only public tables were read, so that whoever asked to rehearse never sees less.
-    marked = replace(found.provenance, private=False, watermark=REHEARSAL)
-    return replace(found, provenance=marked)
+    marked = replace(answer.provenance, private=False, watermark=REHEARSAL)
+    return replace(answer, provenance=marked)
 
 
 def _public_part(catalog: Catalog) -> Catalog:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import update_wrapper
 from pathlib import Path
@@ -34,7 +34,6 @@ def with_options(
     request: type,
     *,
     leave: Collection[str] = (),
-    only: Collection[str] = (),
     limited: Collection[str] = (),
     **changed: Any,
 ) -> Callable[[Command], Command]:
@@ -45,7 +44,7 @@ def with_options(
     """
     shown = {
         name: replace(each, **changed.get(name, {}))
-        for name, each in request_fields(request, only=only).items()
+        for name, each in request_fields(request).items()
         if name not in leave
     }
 
@@ -59,6 +58,11 @@ def with_options(
         return signed(run, command, more)  # type: ignore[no-any-return]  # called by typer alone
 
     return around
+
+
+def those_of(request: type, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of all that a command was given what a request has."""
+    return {name: asked[name] for name in request_fields(request) if name in asked}
 
 
 def signed(run: Any, command: Callable[..., None], more: Sequence[inspect.Parameter]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import uuid
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,9 +12,9 @@ from discreet.client.reporting import RemoteReporting
 from discreet.client.results import RemoteBounds
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
-from discreet.core.numbers import Epsilon, Number
+from discreet.core.requests.asks import asks
 from discreet.core.requests.bounds import BoundsFields
-from discreet.core.requests.question import QuestionFields
+from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
 from discreet.core.requests.request_fields import sent
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
@@ -61,89 +60,29 @@ class Client(ShownInLines, RemotePublishing, RemoteLearning, RemoteReporting):
             ("client of", f"{scheme}://{host}" if port is None else f"{scheme}://{host}:{port}")
         ]
 
-    def query(
-        self,
-        sql: str,
-        *,
-        epsilon: Number | Epsilon | None = None,
-        within: Number | None = None,
-        analyst: str | None = None,
-        request_id: str | None = None,
-        fresh: bool = False,
-        max_rows: int | None = None,
-    ) -> Answer:
+    @asks(QueryFields)
+    def query(self, asked: QueryFields) -> Answer:
         """Return the private answer to `sql`; see `Curator.query`.
 
         A question has a request id even if none is given, so one that is sent again after a broken
         connection is charged once.
         """
-        asked = QuestionFields(
-            sql=sql,
-            epsilon=epsilon,
-            within=within,
-            analyst=analyst,
-            request_id=request_id or uuid.uuid4().hex,
-            fresh=fresh,
-            max_rows=max_rows,
-        )
         return Answer.from_json(self._call("POST", "/query", sent(asked)))
 
-    def explain(
-        self,
-        sql: str,
-        *,
-        epsilon: Number | Epsilon | None = None,
-        within: Number | None = None,
-        analyst: str | None = None,
-        fresh: bool = False,
-        max_rows: int | None = None,
-        group_size: int | None = None,
-    ) -> Explanation:
+    @asks(ExplainFields)
+    def explain(self, asked: ExplainFields) -> Explanation:
         """Return plan, price and expected error of a question; spends nothing.
 
         `group_size` names rows of a group for which means, variances and quantiles tell theirs.
         """
-        asked = QuestionFields(
-            sql=sql,
-            epsilon=epsilon,
-            within=within,
-            analyst=analyst,
-            fresh=fresh,
-            max_rows=max_rows,
-            group_size=group_size,
-        )
         return Explanation.from_json(self._call("POST", "/explain", sent(asked)))
 
-    def rehearse(
-        self,
-        sql: str,
-        *,
-        seed: int,
-        epsilon: Number | Epsilon | None = None,
-        within: Number | None = None,
-        max_rows: int | None = None,
-    ) -> Answer:
+    @asks(RehearseFields)
+    def rehearse(self, asked: RehearseFields) -> Answer:
         """Return an answer that is not private, the same for everybody; see `Curator.rehearse`."""
-        asked = QuestionFields(
-            sql=sql, seed=seed, epsilon=epsilon, within=within, max_rows=max_rows
-        )
         return Answer.from_json(self._call("POST", "/rehearse", sent(asked)))
 
-    def bounds(
-        self,
-        table: str,
-        *,
-        epsilon: Number | Epsilon,
-        at: Number | Epsilon = 1,
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> RemoteBounds:
+    @asks(BoundsFields)
+    def bounds(self, asked: BoundsFields) -> RemoteBounds:
         """Return what each `max_rows` leaves out beside the noise of a count; see `Curator.bounds`."""
-        asked = BoundsFields(
-            table=table,
-            epsilon=epsilon,
-            at=at,
-            analyst=analyst,
-            request_id=request_id or uuid.uuid4().hex,
-        )
         return RemoteBounds(self._call("POST", "/bounds", sent(asked)))

@@ -45,7 +45,7 @@ class ProductsRequest(LookFields):
 
     variables: tuple[Variable, ...]
     known_last: bool
-    delta: Delta | None = paid.delta()  # noqa: RUF009  # a field
+    delta: Delta | None = paid.delta(default=None)  # noqa: RUF009  # a field
 
     if TYPE_CHECKING:
         epsilon: Epsilon

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
-from discreet.core.requests.learn import LearnFields
+from discreet.core.requests.learn import LocalLearnFields
 from discreet.errors import InvalidInput
 from discreet.learn.learners import AUTO, CLASSIFY, REGRESS, of_task
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnRequest(LearnFields):
-    """One training and who pays for it, checked."""
+class LearnRequest(LocalLearnFields):
+    """One training and who pays for it, checked; `task`: of a classifier or of a regression."""
+
+    task: str = CLASSIFY
 
     if TYPE_CHECKING:
         epsilon: Epsilon
@@ -25,11 +27,11 @@ class LearnRequest(LearnFields):
         request_id: str
 
     @classmethod
-    def of(cls, table: str, **words: Any) -> LearnRequest:
-        """Return a checked request from the fields of `LearnFields`; no budget has a silent default."""
-        asked = LearnFields(table=table, **words)
-        kinds = (AUTO, *of_task(CLASSIFY if asked.task == CLASSIFY else REGRESS))
-        if asked.task not in {CLASSIFY, REGRESS} or asked.model.lower() not in kinds:
+    def of(cls, table: str, *, task: str = CLASSIFY, **words: Any) -> LearnRequest:
+        """Return a checked request from the fields of `LocalLearnFields`; no budget has a silent default."""
+        asked = LocalLearnFields(table=table, **words)
+        kinds = (AUTO, *of_task(CLASSIFY if task == CLASSIFY else REGRESS))
+        if task not in {CLASSIFY, REGRESS} or asked.model.lower() not in kinds:
             raise InvalidInput(
                 f"There is no model '{asked.model[:40]}' for this.",
                 hint=f"Models: {', '.join(kinds)}.",
@@ -37,6 +39,7 @@ class LearnRequest(LearnFields):
         if asked.target.lower() in {name.lower() for name in asked.features}:
             raise InvalidInput("The target cannot be one of the features.")
         found = checked(asked) | {
+            "task": task,
             "model": asked.model.lower(),
             "features": tuple(asked.features),
             "choose": tuple(name.lower() for name in asked.choose),

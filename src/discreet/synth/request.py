@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
-from discreet.core.requests.synth import SynthFields
+from discreet.core.requests.synth import LocalSynthFields
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.column_treatment import Bins
 from discreet.synth.selection import check_choice
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthRequest(SynthFields):
+class SynthRequest(LocalSynthFields):
     """One synthesis and who pays for it, checked. `options` are settings of the method."""
 
     if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class SynthRequest(SynthFields):
 
     @classmethod
     def of(cls, table: str, **words: Any) -> SynthRequest:
-        """Return a checked request from the fields of `SynthFields`; no budget has a silent default."""
-        asked = SynthFields(table=table, **words)
+        """Return a checked request from the fields of `LocalSynthFields`; no budget has a silent default."""
+        asked = LocalSynthFields(table=table, **words)
         bins, found = asked.bins, checked(asked)
         choose = tuple(name.lower() for name in asked.choose)
         if choose:

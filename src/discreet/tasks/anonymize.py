@@ -2,77 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.anonymize.command import WrittenCopy, anonymize_file
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import open as open_curator
-from discreet.core.progress import Progress, silent
+from discreet.core.requests.anonymize import LocalAnonymizeFields
+from discreet.core.requests.asks import asks_function
+from discreet.core.requests.request_fields import beside, given
+from discreet.core.requests.schema import WithProgress, schema
 from discreet.ledger.ledger import Ledger
 
 
-def anonymize(
-    source: str | Path,
-    *,
-    k: int | None = None,
-    quasi: Sequence[str] = (),
-    sensitive: str | None = None,
-    l: float | None = None,  # noqa: E741  # the model's own name
-    diversity: str = "distinct",
-    c: float = 3.0,
-    t: float | None = None,
-    distance: str = "equal",
-    hierarchies: Path | None = None,
-    suppress: float = 0.0,
-    cost: str = "discernibility",
-    method: str = "optimal",
-    redact: Sequence[str] = (),
-    where: str | None = None,
-    weights: str | Mapping[str, float] = "",
-    missing: str = "value",
-    seconds: float = 60.0,
-    population: int | None = None,
-    out: str | Path | None = None,
-    report: str | Path | None = None,
-    config: str | Path | None = None,
-    progress: Progress = silent,
-) -> WrittenCopy:
-    """Return a k-anonymous copy of a file or table, recorded in its ledger and then written.
+@schema
+class AnonymizeFileCall(WithProgress, LocalAnonymizeFields):
+    """An anonymized copy of a file or a declared table, and where it goes."""
 
-    The other arguments are the options of `discreet anonymize`.
+    source: str | Path = beside("A file, or a declared table.", kw_only=False)
+    out: str | Path | None = beside("Where to write: .csv or .parquet.", default=None)
+    report: str | Path | None = beside("Also write why, and what remains.", default=None)
+    config: str | Path | None = beside("The discreet.toml, if not beside the file.", default=None)
+
+
+@asks_function(AnonymizeFileCall)
+def anonymize(asked: AnonymizeFileCall) -> WrittenCopy:
+    """Return a k-anonymous copy of a file or table, recorded in its ledger and then written.
 
     Guarantee: none; the dataset stays marked. (docs/anonymize.md)
     """
-    request = AnonymizeRequest.of(
-        k=k,
-        quasi=tuple(quasi),
-        sensitive=sensitive,
-        l=l,
-        diversity=diversity,
-        c=c,
-        t=t,
-        distance=distance,
-        hierarchies=hierarchies,
-        suppress=suppress,
-        cost=cost,
-        method=method,
-        redact=redact,
-        weights=weights,
-        missing=missing,
-        seconds=seconds,
-        population=population,
-    )
     return anonymize_file(
-        str(source),
-        request,
+        str(asked.source),
+        AnonymizeRequest.of(**given(asked)),
         remember=_ledger_of,
-        where=where,
-        out=None if out is None else Path(out),
-        report=None if report is None else Path(report),
-        config=None if config is None else Path(config),
-        progress=progress,
+        where=asked.where,
+        out=None if asked.out is None else Path(asked.out),
+        report=None if asked.report is None else Path(asked.report),
+        config=None if asked.config is None else Path(asked.config),
+        progress=asked.progress,
     )
 
 

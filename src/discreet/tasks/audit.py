@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path
 
 from discreet.attack.audit.audit import Audit, Effort, audit_one_run
 from discreet.attack.audit.audit import audit as audit_samples
 from discreet.attack.audit.other_python import other_target
 from discreet.attack.audit.target import load_target
-from discreet.core.progress import Progress, silent
+from discreet.core.requests.asks import asks_function
+from discreet.core.requests.audit import AuditFields
+from discreet.core.requests.schema import WithProgress, schema
 from discreet.errors import InvalidInput
 
 
-def audit(
-    target: str,
-    *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    mu: float | None = None,
-    samples: int = 1_000_000,
-    seconds: float = 120.0,
-    confidence: float = 0.95,
-    one_run: bool = False,
-    python: Path | None = None,
-    progress: Progress = silent,
-) -> Audit:
+@schema
+class AuditCall(WithProgress, AuditFields):
+    """An audit, and who is told how far it is."""
+
+
+@asks_function(AuditCall)
+def audit(asked: AuditCall) -> Audit:
     """Return a lower bound on the epsilon of `FILE.py:FUNCTION`, measured from its outputs alone."""
-    if one_run and python is not None:
+    target, mu, python = asked.target, asked.mu, asked.python
+    if asked.one_run and python is not None:
         raise InvalidInput("One run with canaries needs the mechanism in this Python.")
-    effort = Effort(samples=samples, seconds=seconds, confidence=confidence)
+    confidence = asked.confidence
+    effort = Effort(samples=asked.samples, seconds=asked.seconds, confidence=confidence)
     lent = nullcontext(load_target(target)) if python is None else other_target(target, python)
     with lent as loaded:
-        allowed = loaded.delta if delta is None else delta
-        claim = mu if mu is not None else loaded.epsilon if epsilon is None else epsilon
-        if one_run:
+        allowed = loaded.delta if asked.delta is None else asked.delta
+        claim = mu if mu is not None else loaded.epsilon if asked.epsilon is None else asked.epsilon
+        if asked.one_run:
             return audit_one_run(loaded, claim=claim, delta=allowed, confidence=confidence)
         return audit_samples(
-            loaded, effort, claim=claim, delta=allowed, gaussian=mu is not None, progress=progress
+            loaded,
+            effort,
+            claim=claim,
+            delta=allowed,
+            gaussian=mu is not None,
+            progress=asked.progress,
         )

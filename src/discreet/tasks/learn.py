@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from discreet.api import open as open_curator
-from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.progress import Progress, silent
+from discreet.core.requests.asks import asks_function
+from discreet.core.requests.learn import LocalLearnFields
+from discreet.core.requests.request_fields import beside, given
+from discreet.core.requests.schema import WithProgress, schema
 from discreet.learn.prepare import needed_columns
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained
 from discreet.tasks.bare.bare_place import typed_place
 
 
-def learn(
-    source: str | Path,
-    *,
-    target: str,
-    epsilon: Number | Epsilon,
-    delta: Number | Delta | None = None,
-    model: str = "auto",
-    features: Sequence[str] = (),
-    choose: Sequence[str] = (),
-    rows: int | None = None,
-    analyst: str | None = None,
-    request_id: str | None = None,
-    config: str | Path | None = None,
-    unit: str = "row",
-    accept: bool = False,
-    progress: Progress = silent,
-) -> Trained:
+@schema
+class LearnFileCall(WithProgress, LocalLearnFields):
+    """A training on what `source` means, and how a bare file is declared for it."""
+
+    source: str | Path = beside("A file, or a declared table.", kw_only=False)
+    table: str = beside("What `source` turns out to be.", default="", init=False)
+    config: str | Path | None = beside("The discreet.toml, if not beside the file.", default=None)
+    unit: str = beside("Whom a bare file protects: 'row', or a column.", default="row")
+    accept: bool = beside("Declare what a bare file's rows hold public.", default=False)
+
+
+@asks_function(LearnFileCall)
+def learn(asked: LearnFileCall) -> Trained:
     """Return a classifier of `target` trained on a file or a declared table, charged before any row is read.
 
     A bare file is declared first, in the discreet.toml of `config` or beside the file; of a text file
@@ -42,22 +39,14 @@ def learn(
     classifier   boosted for income, accuracy 0.843
     uses         epsilon 1; leaves 0 of 1
     """
-    asked: dict[str, Any] = {
-        "target": target,
-        "epsilon": epsilon,
-        "delta": delta,
-        "model": model,
-        "features": features,
-        "choose": choose,
-        "rows": rows,
-        "analyst": analyst,
-        "request_id": request_id,
-    }
-    LearnRequest.of("", **asked)  # a mistake is refused before a discreet.toml is written for it
-    place = None if config is None else Path(config)
-    typed = typed_place(str(source), place, asked, accept=accept, unit=unit, foresee=_check)
-    with typed as (found, table, given), open_curator(found) as curator:
-        return curator.learn(table, progress=progress, **given)
+    words = given(asked)
+    LearnRequest.of("", **words)  # a mistake is refused before a discreet.toml is written for it
+    place = None if asked.config is None else Path(asked.config)
+    typed = typed_place(
+        str(asked.source), place, words, accept=asked.accept, unit=asked.unit, foresee=_check
+    )
+    with typed as (found, table, left), open_curator(found) as curator:
+        return curator.learn(table, progress=asked.progress, **left)
 
 
 def _check(config: Path, table: str, asked: dict[str, Any]) -> None:

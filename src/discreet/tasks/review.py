@@ -13,7 +13,10 @@ from discreet.catalog.declare.columns import ColumnSettings, accepted, hidden, w
 from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
 from discreet.catalog.read.policy_file import meant_file
 from discreet.core.path import FollowedPath
+from discreet.core.requests.asks import asks_function
 from discreet.core.requests.declare import ReviewFields
+from discreet.core.requests.request_fields import beside, given
+from discreet.core.requests.schema import schema
 from discreet.engine.connect import connect
 from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
@@ -69,14 +72,16 @@ def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> l
     return found
 
 
-def review(
-    config: str | Path | None = None,
-    *,
-    accept_safe: bool = False,
-    accept: Sequence[str] = (),
-    hide: Sequence[str] = (),
-    progress: Callable[[str], None] = lambda _: None,
-) -> dict[str, Any]:
+@schema
+class ReviewCall(ReviewFields):
+    """What the owner decides of the file that `config` means."""
+
+    config: str | Path | None = beside("The discreet.toml to use.", default=None, kw_only=False)
+    progress: Callable[[str], None] = beside("Told which table is read.", default=lambda _: None)
+
+
+@asks_function(ReviewCall)
+def review(asked: ReviewCall) -> dict[str, Any]:
     """Return what was seen and what was decided; declared columns can be asked about at once.
 
     `accept_safe` accepts every column without a doubt; `accept` and `hide` name others, which may be
@@ -86,11 +91,8 @@ def review(
     >>> discreet.review("discreet.toml", accept=["age"])["todo"]            # doctest: +SKIP
     []
     """
-    request = ReviewRequest(
-        config=meant_file(config), accept_safe=accept_safe, accept=accept, hide=hide
-    )
-    tables = look(request.config, progress=progress)
-    return decide(request, tables)
+    request = ReviewRequest(config=meant_file(asked.config), **given(asked))
+    return decide(request, look(request.config, progress=asked.progress))
 
 
 def decide(request: ReviewRequest, tables: Sequence[ReviewedTable]) -> dict[str, Any]:

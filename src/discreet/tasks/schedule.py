@@ -37,7 +37,7 @@ from discreet.api import open as open_curator
 from discreet.catalog.period import Every
 from discreet.catalog.read.policy_file import meant_file
 from discreet.core.machine.atomic_file import write_whole
-from discreet.core.requests.question import SCHEDULED, QuestionFields
+from discreet.core.requests.question import ScheduleFields
 from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import DiscreetError, InvalidInput
@@ -80,9 +80,7 @@ def _written(each: RequestField) -> tuple[Any, Any]:
     return kind, Field(default=each.default, alias=each.option.removeprefix("--") or None)
 
 
-_ASKED: Any = {
-    name: _written(each) for name, each in request_fields(QuestionFields, only=SCHEDULED).items()
-}
+_ASKED: Any = {name: _written(each) for name, each in request_fields(ScheduleFields).items()}
 _Question: Any = create_model("_Question", __base__=_Line, **_ASKED)
 
 
@@ -93,7 +91,7 @@ class QuestionLine(_Question):
 
     def asked(self) -> dict[str, Any]:
         """Return what is asked, by field."""
-        return {name: getattr(self, name) for name in SCHEDULED}
+        return {name: getattr(self, name) for name in _ASKED}
 
 
 class ReleaseLine(_Line):

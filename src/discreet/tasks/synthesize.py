@@ -18,7 +18,10 @@ from discreet.catalog.declare.compose import composed, dataset_lines, table_line
 from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.propose.bare_file import widest
 from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.progress import Progress, silent
+from discreet.core.requests.asks import asks_function
+from discreet.core.requests.request_fields import beside, given
+from discreet.core.requests.schema import WithProgress, schema
+from discreet.core.requests.synth import LocalSynthFields
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import InvalidInput
 from discreet.synth.synthetic import Synthetic
@@ -28,69 +31,51 @@ Columns = Mapping[str, Mapping[str, Any]]
 """Declared columns: the settings that discreet.toml takes, such as {"age": {"type": "integer", ...}}."""
 
 
-def synthesize(
-    data: Any,
-    *,
-    epsilon: Number,
-    delta: Number | None = None,
-    columns: Columns | None = None,
-    unit: str = "row",
-    max_rows: int = 1,
-    neighbours: str = "add-remove",
-    method: str = "auto",
-    rows: int | None = None,
-    where: str | None = None,
-    rules: Sequence[str] = (),
-    bins: str = "auto",
-    choose: Sequence[str] = (),
-    options: Mapping[str, Any] | None = None,
-    analyst: str | None = None,
-    request_id: str | None = None,
-    progress: Progress = silent,
-) -> Synthetic:
+@schema
+class SynthFrameCall(WithProgress, LocalSynthFields):
+    """A copy of data that a caller holds, and how they are declared for it."""
+
+    data: Any = beside("A data frame, an Arrow table, a mapping, or a file.", kw_only=False)
+    table: str = beside("What `data` are declared as.", default="", init=False)
+    columns: Columns | None = beside("Settings of columns, as in discreet.toml.", default=None)
+    unit: str = beside("Whom to protect: 'row', or the column with the person.", default="row")
+    max_rows: int = beside("The most rows of one person that count, of a frame.", default=1)
+    neighbours: str = beside("add-remove or replace, of a frame.", default="add-remove")
+
+
+@asks_function(SynthFrameCall)
+def synthesize(asked: SynthFrameCall) -> Synthetic:
     """Return a synthetic copy of a data frame, an Arrow table or a file.
 
     `data` is anything that speaks Arrow (pandas, Polars, pyarrow, DuckDB), a mapping of columns, or
     the path of a CSV or Parquet file. Names and types of a frame's columns are what the caller
     declares; `columns` declares domains as in discreet.toml, and what it leaves out is learned with
     budget. A file has its ledger beside it; for a frame nothing is remembered between calls, so the
-    caller adds up what was spent. From `method` on the arguments are those of `Curator.synthesize`.
+    caller adds up what was spent. The other arguments are those of `Curator.synthesize`.
 
     Guarantee: (epsilon, delta) for each `unit`, as in `discreet.synth.run.synthesize`.
     """
-    asked: dict[str, Any] = {
-        "method": method,
-        "rows": rows,
-        "where": where,
-        "rules": rules,
-        "bins": bins,
-        "choose": choose,
-        "options": options,
-        "analyst": analyst,
-        "request_id": request_id,
-        "progress": progress,
-    }
-    if isinstance(data, str | Path):
+    words = given(asked) | {"progress": asked.progress}
+    if isinstance(asked.data, str | Path):
         ready = ready_file(
-            Path(data),
+            Path(asked.data),
             config=None,
-            epsilon=Epsilon.of(epsilon),
-            delta=None if delta is None else Delta.of(delta),
-            unit=unit,
+            epsilon=Epsilon.of(asked.epsilon),
+            delta=None if asked.delta is None else Delta.of(asked.delta),
+            unit=asked.unit,
             accept=False,
         )
         with ready as found, open_curator(found.config) as curator:
-            left = None if found.delta is None else found.delta.value
-            return curator.synthesize(found.table, epsilon=found.epsilon, delta=left, **asked)
-    table = arrow_table(data)
+            return curator.synthesize(
+                found.table, **words | {"epsilon": found.epsilon, "delta": found.delta}
+            )
+    table = arrow_table(asked.data)
     with tempfile.TemporaryDirectory(prefix="discreet-") as scratch:
         folder = Path(scratch)
         pq.write_table(table, folder / "frame.parquet")
-        bounds = {"unit": unit, "max_rows": max_rows, "neighbours": neighbours}
-        text = _declaration(table, columns or {}, Epsilon.of(epsilon), delta, bounds)
-        (folder / "discreet.toml").write_text(text, encoding="utf-8")
+        (folder / "discreet.toml").write_text(_declaration(table, asked), encoding="utf-8")
         with open_curator(folder) as curator:
-            return curator.synthesize("frame", epsilon=epsilon, delta=delta, **asked)
+            return curator.synthesize("frame", **words)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -153,27 +138,21 @@ def arrow_table(data: Any) -> pa.Table:
     return table
 
 
-def _declaration(
-    table: pa.Table,
-    columns: Columns,
-    epsilon: Epsilon,
-    delta: Number | None,
-    bounds: Mapping[str, Any],
-) -> str:
+def _declaration(table: pa.Table, asked: SynthFrameCall) -> str:
     """Return the discreet.toml of a frame: declared columns, and types with their widest domains."""
+    columns, unit = asked.columns or {}, asked.unit
     unknown = [name for name in columns if name not in table.column_names]
     if unknown:
         raise InvalidInput(f"The data has no column '{unknown[0]}'.")
-    unit = str(bounds["unit"])
     promise = {
-        "epsilon": epsilon.value,
-        "delta": None if delta is None else Delta.of(delta).value * 2,
-        "neighbours": str(bounds["neighbours"]),
+        "epsilon": Epsilon.of(asked.epsilon).value,
+        "delta": None if asked.delta is None else Delta.of(asked.delta).value * 2,
+        "neighbours": asked.neighbours,
     }
     facts = {
         "source": "frame.parquet",
         "unit": unit,
-        "max_rows": None if unit == "row" else int(bounds["max_rows"]),
+        "max_rows": None if unit == "row" else asked.max_rows,
     }
     shown = {
         field.name: {k: _setting(v) for k, v in columns[field.name].items()}

@@ -11,7 +11,7 @@ from discreet.cli.options import Json, Source, comma_list
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import counting, waiting
-from discreet.core.requests.anonymize import AnonymizeFields
+from discreet.core.requests.anonymize import LocalAnonymizeFields
 
 Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
 Report = Annotated[
@@ -25,7 +25,7 @@ Config = Annotated[
 ]
 
 
-@with_options(AnonymizeFields)
+@with_options(LocalAnonymizeFields)
 def anonymize(
     source: Source,
     *,

@@ -12,7 +12,12 @@ from discreet.cli.options import Accept, Config, Json, Source, UnitOption, comma
 from discreet.cli.public_declaration import declared_public
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say, tell
-from discreet.core.requests.learn import LearnFields, RecommendFields, SelectFields
+from discreet.core.requests.learn import (
+    LocalLearnFields,
+    RecommendFields,
+    RegressFields,
+    SelectFields,
+)
 from discreet.errors import InvalidInput
 from discreet.learn.learners import REGRESS, choices
 from discreet.tasks.bare.bare_place import declared_place, typed_place, with_types
@@ -28,7 +33,7 @@ Out = Annotated[Path | None, typer.Option(help="Where to keep the model: a .zip 
 
 
 @app.command()
-@with_options(LearnFields, leave=("table", "task"), **choices())
+@with_options(LocalLearnFields, leave=("table",), **choices())
 def classify(
     source: Source,
     *,
@@ -61,7 +66,7 @@ def classify(
 
 
 @app.command()
-@with_options(LearnFields, leave=("table", "task", "choose", "rows"), **choices(REGRESS))
+@with_options(RegressFields, leave=("table",), **choices(REGRESS))
 def regress(
     source: Source,
     *,
@@ -104,7 +109,7 @@ def regress(
 
 
 @app.command()
-@with_options(LearnFields, only=("target", "delta", "model", "features", "analyst"), **choices())
+@with_options(RegressFields, leave=("table", "epsilon", "request_id"), **choices())
 def impact(
     source: Source,
     *,

@@ -8,10 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.options import Config, Json
-from discreet.cli.request_options import with_options
+from discreet.cli.request_options import those_of, with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
-from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionFields
+from discreet.core.requests.question import (
+    ExplainFields,
+    QueryFields,
+    QuestionFields,
+    RehearseFields,
+)
 from discreet.core.requests.request_fields import request_fields
 from discreet.errors import InvalidInput
 
@@ -41,14 +46,14 @@ def query(
         _check_rehearsal(asked)
     with open_curator(config) as curator:
         if explain:
-            found = curator.explain(sql, **_those(asked, EXPLAINED))
+            found = curator.explain(sql, **those_of(ExplainFields, asked))
             tell(found.to_json(), lambda: f"{found}\nNothing was spent.", json=json)
             return
         with waiting("Asking"):
             if asked["seed"] is not None:
-                answer = curator.rehearse(sql, **_those(asked, REHEARSED))
+                answer = curator.rehearse(sql, **those_of(RehearseFields, asked))
             else:
-                answer = curator.query(sql, **_those(asked, ASKED))
+                answer = curator.query(sql, **those_of(QueryFields, asked))
         if plot is not None:
             answer.plot().save(plot)
         if csv is not None:
@@ -64,10 +69,6 @@ def _check_rehearsal(asked: dict[str, Any]) -> None:
             f"A rehearsal knows no {option}: it is charged to nobody, and no answer is kept or reused.",
             hint="Leave it out; the same seed gives the same answer to everybody.",
         )
-
-
-def _those(asked: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: asked[name] for name in names if name != "sql"}
 
 
 def answer_words(answer: Any) -> str:

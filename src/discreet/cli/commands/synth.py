@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.options import Accept, Config, Json, UnitOption
-from discreet.cli.request_options import with_options
+from discreet.cli.request_options import those_of, with_options
 from discreet.cli.terminal import budget_said, price_said, tell
 from discreet.cli.waiting import counting
-from discreet.core.requests.synth import LINKED, SynthFields
+from discreet.core.requests.synth import LinkedFields, LocalSynthFields
 from discreet.errors import InvalidInput
 from discreet.synth.methods.registry import choices
 from discreet.tasks.bare.bare_place import typed_place, with_types
@@ -46,7 +46,7 @@ Model = Annotated[
 ]
 
 
-@with_options(SynthFields, leave=("table",), epsilon={"default": None}, **choices())
+@with_options(LocalSynthFields, leave=("table",), epsilon={"default": None}, **choices())
 def synth(
     source: Source = None,
     *,
@@ -190,7 +190,7 @@ def _made_linked(
         raise InvalidInput(
             "Several tables are written to a folder or a .zip file.", hint=f"--out {dataset}.zip"
         )
-    wanted = {name: asked[name] for name in LINKED if name != "table"}
+    wanted = those_of(LinkedFields, asked)
     with counting("Synthesizing") as progress:
         found = curator.synthesize_linked(dataset, progress=progress, **wanted)
     path = out or Path(f"{dataset}-synthetic")

@@ -12,13 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.options import Json, command_group
-from discreet.cli.request_options import with_options
+from discreet.cli.request_options import those_of, with_options
 from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
 from discreet.core.escape_text import visible
 from discreet.core.numbers import Epsilon, Number, counted
 from discreet.core.requests.access import ClassFields, TokenFields
-from discreet.core.requests.request_fields import request_fields
 from discreet.errors import InvalidInput
 
 app = command_group(help="Make, list and revoke the tokens of a server.")
@@ -52,8 +51,8 @@ def new(
 
     Example: discreet token new --class 300 --epsilon 0.5 --out tokens.csv
     """
-    token = TokenFields(**_those(TokenFields, asked))
-    group = ClassFields(**_those(ClassFields, asked))
+    token = TokenFields(**those_of(TokenFields, asked))
+    group = ClassFields(**those_of(ClassFields, asked))
     names, label = _names(token.analyst, group.size, group.name), token.label
     with _opened(config) as (tokens, Role), written_once(out, url) as write:
         wanted = Role.of(token.role or ("analyst" if names else "owner"))
@@ -134,10 +133,6 @@ def revoke(
             return
         done = [tokens.revoke(token_id).to_json() for token_id in ids or ()]
     say(json_text.dumps({"revoked": done}) if json else f"Revoked: {', '.join(ids or ())}.")
-
-
-def _those(request: type, asked: dict[str, Any]) -> dict[str, Any]:
-    return {name: asked[name] for name in request_fields(request)}
 
 
 def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.requests import paid
 from discreet.core.requests.request_fields import FieldKind, asked
+from discreet.core.requests.schema import schema
 
 
-@dataclass(frozen=True, kw_only=True)
+@schema
 class BoundsFields:
     """One look at the rows that people have, as it is asked for; `discreet.api.bounding` checks it."""
 
-    table: str = paid.column("A table of people, such as visits.")
-    epsilon: Number | Epsilon = asked(  # noqa: RUF009  # a field
+    table: str = paid.column("A table of people, such as visits.", kw_only=False)
+    epsilon: Number | Epsilon = asked(
         FieldKind.AMOUNT, "How much budget the look may use.", reads=Epsilon.of
     )
-    at: Number | Epsilon = asked(  # noqa: RUF009  # a field
-        FieldKind.AMOUNT, "Show the noise of a count for this epsilon.", 1, reads=Epsilon.of
+    at: Number | Epsilon = asked(
+        FieldKind.AMOUNT, "Show the noise of a count for this epsilon.", default=1, reads=Epsilon.of
     )
-    analyst: str | None = paid.analyst()
-    request_id: str | None = paid.request_id("answer")
+    analyst: str | None = paid.analyst(default=None)
+    request_id: str | None = paid.request_id("answer", default=None)

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.core.requests import paid
-from discreet.core.requests.request_fields import FieldKind, asked
+from discreet.core.requests.request_fields import FieldKind, asked, like
+from discreet.core.requests.schema import schema
 from discreet.errors import InvalidInput
 
 
@@ -33,46 +34,78 @@ class NoiseLimit:
         return f"Wanted(error={self.error!r}, relative={self.relative!r})"
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuestionFields:
-    """One question as it is asked; `discreet.release.request` checks it.
+@schema
+class StatementFields:
+    """A statement and its price: what every use of it reads."""
 
-    `group_size` is for explaining it, `seed` for rehearsing it.
-    """
-
-    sql: str = asked(FieldKind.TEXT, "One SELECT statement with aggregates.", longest=100_000)
-    epsilon: Number | Epsilon | None = paid.epsilon(None)  # noqa: RUF009  # a field
-    within: Number | None = asked(  # noqa: RUF009  # a field
+    sql: str = asked(
+        FieldKind.TEXT, "One SELECT statement with aggregates.", longest=100_000, kw_only=False
+    )
+    epsilon: Number | Epsilon | None = paid.epsilon(default=None)
+    within: Number | None = asked(
         FieldKind.AMOUNT,
         "The greatest noise of any cell at 95%, such as 50.",
-        None,
+        default=None,
         reads=NoiseLimit.of,
     )
-    fresh: bool = asked(FieldKind.FLAG, "Never reuse paid answers.", False)  # its default
-    analyst: str | None = paid.analyst()
-    request_id: str | None = paid.request_id("answer")
     max_rows: int | None = asked(
-        FieldKind.WHOLE, "At most this many rows of one person count.", None, least=1, most=10**9
-    )
-    group_size: int | None = asked(
         FieldKind.WHOLE,
-        "With --explain: the noise of a mean of so many rows.",
-        None,
+        "At most this many rows of one person count.",
+        default=None,
         least=1,
-        most=10**12,
+        most=10**9,
     )
-    seed: int | None = asked(
+
+
+@schema
+class RehearseFields(StatementFields):
+    """One rehearsal as it is asked for: nobody pays for it."""
+
+    seed: int = asked(
         FieldKind.WHOLE,
         "Not private: the noise of this seed, on rows declared public. Free.",
-        None,
         least=0,
         most=2**63 - 1,
         option="--rehearse",
     )
 
 
-REHEARSED = ("sql", "seed", "epsilon", "within", "max_rows")
-ASKED = ("sql", "epsilon", "within", "fresh", "analyst", "request_id", "max_rows")
-SCHEDULED = ("sql", "epsilon", "within", "analyst", "max_rows")
-EXPLAINED = ("sql", "epsilon", "within", "fresh", "analyst", "max_rows", "group_size")
-"""The fields that each use of a question reads."""
+@schema
+class ScheduleFields(StatementFields):
+    """One question as a line of a schedule asks it."""
+
+    analyst: str | None = paid.analyst(default=None)
+
+
+@schema
+class PricedFields(ScheduleFields):
+    """One question whose price counts: it may be reused for nothing, unless it must be fresh."""
+
+    fresh: bool = asked(FieldKind.FLAG, "Never reuse paid answers.", default=False)
+
+
+@schema
+class QueryFields(PricedFields):
+    """One question as it is asked, to be answered."""
+
+    request_id: str | None = paid.request_id("answer", default=None)
+
+
+@schema
+class ExplainFields(PricedFields):
+    """One question as it is asked, to be explained."""
+
+    group_size: int | None = asked(
+        FieldKind.WHOLE,
+        "With --explain: the noise of a mean of so many rows.",
+        default=None,
+        least=1,
+        most=10**12,
+    )
+
+
+@schema
+class QuestionFields(QueryFields, ExplainFields):
+    """All that may be said with a question; `discreet.release.request` checks it."""
+
+    seed: int | None = like(RehearseFields, "seed", default=None)

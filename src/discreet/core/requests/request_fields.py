@@ -7,8 +7,9 @@ takes the names of a registry in a room above this one, front ends fill in that 
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Collection
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 
@@ -38,8 +39,8 @@ class RequestField:
 
     `least` and `most` bound a number, `above` too, but is not reached itself; `longest` bounds a text,
     `many` a list. `option`: the command's option, where it is not the field's name, `metavar` what stands
-    for its value in help texts. `sent`: whether it
-    goes over HTTP. `reads` makes an amount of what was written, or refuses it.
+    for its value in help texts. `sent`: whether it goes over HTTP
+    as it is. `last`: shown after all others. `reads` makes an amount of what was written, or refuses it.
     """
 
     help: str
@@ -54,6 +55,7 @@ class RequestField:
     repeated: bool = False
     metavar: str = ""
     sent: bool = True
+    last: bool = False
     reads: Callable[[Any], Any] | None = None
     name: str = ""
     default: Any = ...
@@ -65,21 +67,49 @@ class RequestField:
         return self.default is ...
 
 
-def asked(kind: FieldKind, words: str, default: Any = MISSING, **more: Any) -> Any:
-    """Return a dataclass field with its help text and limits; each request has its own empty mapping."""
+def asked(
+    kind: FieldKind, words: str, *, default: Any = MISSING, kw_only: Any = MISSING, **more: Any
+) -> Any:
+    """Return a dataclass field with its help text and limits; each request has its own empty mapping.
+
+    `kw_only=False`: Python callers may give it by its place.
+    """
     shown = {"asked": RequestField(words, kind, **more)}
     if default == {}:
-        return field(default_factory=dict, metadata=shown)
-    return field(default=default, metadata=shown)
+        return field(default_factory=dict, kw_only=kw_only, metadata=shown)
+    return field(default=default, kw_only=kw_only, metadata=shown)
 
 
-def request_fields(request: type, *, only: Collection[str] = ()) -> dict[str, RequestField]:
-    """Return the fields of a request in their order, or `only` some."""
-    return {
-        each.name: _named(each)
-        for each in fields(request)
-        if "asked" in each.metadata and (not only or each.name in only)
-    }
+def like(request: type, name: str, *, default: Any = MISSING) -> Any:
+    """Return the field that another request has, with this default; required without one."""
+    (found,) = (each for each in fields(request) if each.name == name)
+    return field(default=default, metadata=found.metadata)
+
+
+def beside(words: str, *, default: Any = MISSING, kw_only: Any = MISSING, init: bool = True) -> Any:
+    """Return a field of a call that is no part of what is asked: never checked, sent or kept."""
+    shown = {"beside": words}
+    return field(
+        default=default, kw_only=kw_only, init=init, compare=False, repr=False, metadata=shown
+    )
+
+
+def ordered(request: type) -> list[Field[Any]]:
+    """Return the fields of a call as they are shown: required ones, others, who pays, what stands beside."""
+
+    def place(each: Field[Any]) -> int:
+        if "asked" not in each.metadata:
+            return 3
+        if each.default is MISSING and each.default_factory is MISSING:
+            return 0
+        return 2 if each.metadata["asked"].last else 1
+
+    return sorted(fields(request), key=place)
+
+
+def request_fields(request: type) -> dict[str, RequestField]:
+    """Return the fields of a request as they are shown."""
+    return {each.name: _named(each) for each in ordered(request) if "asked" in each.metadata}
 
 
 def _named(each: Any) -> RequestField:
@@ -101,15 +131,25 @@ def one_of(names: Collection[str]) -> str:
 
 
 def given(request: Any) -> dict[str, Any]:
-    """Return the fields of a request by name, as they are."""
-    return {each.name: getattr(request, each.name) for each in fields(request)}
+    """Return the fields of a request by name, as they are, but for what stands beside what is asked."""
+    return {
+        each.name: getattr(request, each.name)
+        for each in fields(request)
+        if "beside" not in each.metadata
+    }
 
 
 def sent(request: Any) -> dict[str, Any]:
-    """Return what a client sends: amounts as text, defaults left out."""
+    """Return what a client sends: amounts as text, defaults left out.
+
+    A request that is paid for has an id from here on, so that one which is sent again after a broken
+    connection is charged once.
+    """
     found = {}
     for name, each in request_fields(type(request)).items():
         value = getattr(request, name)
+        if name == "request_id":
+            value = value or uuid.uuid4().hex
         if value == each.default or not each.sent:
             continue
         if each.kind is FieldKind.AMOUNT:

@@ -18,7 +18,7 @@ class EstimateFields:
     candidates: Mapping[str, Sequence[str]] = asked(
         FieldKind.TEXTS,
         "Words, one a line, to read an open question for.",
-        {},
+        default={},
         repeated=True,
         metavar="QUESTION=FILE",
         sent=False,
@@ -26,15 +26,19 @@ class EstimateFields:
     consistent: bool = asked(
         FieldKind.FLAG,
         "Shares that are at least 0 and add up to 1.",
-        False,  # its default
+        default=False,
     )
     confidence: float = asked(
         FieldKind.NUMBER,
         "How often an interval holds what it should.",
-        0.95,
+        default=0.95,
         above=0,
         most=1,
     )
     cross: Sequence[str] | None = asked(
-        FieldKind.TEXTS, "Also the cross table of two questions.", None, many=2, metavar="A,B"
+        FieldKind.TEXTS,
+        "Also the cross table of two questions.",
+        default=None,
+        many=2,
+        metavar="A,B",
     )

@@ -43,7 +43,7 @@ class ClusterRequest(LookFields):
 
     columns: tuple[str, ...]
     clusters: int
-    delta: Delta | None = paid.delta()  # noqa: RUF009  # a field
+    delta: Delta | None = paid.delta(default=None)  # noqa: RUF009  # a field
 
     if TYPE_CHECKING:
         epsilon: Epsilon

@@ -38,13 +38,13 @@ class RequestBody(Body):
         return found | numbers
 
 
-def body_of(request: type, *, only: Collection[str] = (), **changed: Any) -> Any:
+def body_of(request: type, **changed: Any) -> Any:
     """Return a body with the fields of a request, those that are sent; `changed` are other facts of some.
 
     A change is a mapping of what differs here: another default, a lower limit.
     """
     shown = {}
-    for name, each in request_fields(request, only=only).items():
+    for name, each in request_fields(request).items():
         here = replace(each, **changed.get(name, {}))
         if here.sent:
             shown[name] = (_type(here), _field(here))

@@ -21,10 +21,10 @@ class QuestionOptions(QuestionFields):
     """How one question is asked, after session and comment have had their say; amounts as they were written."""
 
     max_epsilon: str | None = asked(
-        FieldKind.AMOUNT, "No question of this session uses more.", None, reads=Epsilon.of
+        FieldKind.AMOUNT, "No question of this session uses more.", default=None, reads=Epsilon.of
     )
     errors: bool = asked(
-        FieldKind.FLAG, "On: each noisy column is followed by NAME_error95.", False
+        FieldKind.FLAG, "On: each noisy column is followed by NAME_error95.", default=False
     )
 
     if TYPE_CHECKING:

@@ -16,21 +16,29 @@ from discreet.cli.request_options import with_options
 from discreet.client import Client
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.access import ClassFields, TokenFields
-from discreet.core.requests.anonymize import AnonymizeFields
+from discreet.core.requests.anonymize import AnonymizeFields, LocalAnonymizeFields
 from discreet.core.requests.audit import AuditFields
 from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.checked import checked, checked_value
 from discreet.core.requests.declare import InitFields, ReviewFields
 from discreet.core.requests.learn import (
     LearnFields,
+    LocalLearnFields,
     RecommendFields,
+    RegressFields,
     SelectFields,
 )
 from discreet.core.requests.look import LookFields
-from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, SCHEDULED, QuestionFields
+from discreet.core.requests.question import (
+    ExplainFields,
+    QueryFields,
+    QuestionFields,
+    RehearseFields,
+    ScheduleFields,
+)
 from discreet.core.requests.request_fields import FieldKind, asked, request_fields, sent
 from discreet.core.requests.survey import EstimateFields
-from discreet.core.requests.synth import LINKED, SynthFields
+from discreet.core.requests.synth import LinkedFields, LocalSynthFields, SynthFields
 from discreet.errors import InvalidInput
 from discreet.learn import learners
 from discreet.learn.recommend.run import RecommendRequest
@@ -61,48 +69,46 @@ from discreet.tasks.review import ReviewRequest, review
 from discreet.tasks.schedule import QuestionLine
 from discreet.tasks.synthesize import synthesize
 
-LOCAL = {"options"}
-"""Settings of a method are for whoever runs the curator."""
+
+def more(local, sent_):
+    """Return the fields that only whoever runs the curator can give."""
+    return set(request_fields(local)) - set(request_fields(sent_))
+
+
 SYNTHESIZED_UNDER = {"unit", "max_rows", "neighbours"}
 """What a file or a frame is declared with."""
-REGRESSED = {"table", "target", "epsilon", "delta", "model", "features", "analyst", "request_id"}
-"""The fields of a training that a regression reads."""
 FUNCTIONS = [
-    (Curator.query, QuestionFields, set(ASKED)),
-    (Client.query, QuestionFields, set(ASKED)),
-    (Curator.explain, QuestionFields, set(EXPLAINED)),
-    (Client.explain, QuestionFields, set(EXPLAINED)),
-    (Curator.rehearse, QuestionFields, set(REHEARSED)),
-    (Client.rehearse, QuestionFields, set(REHEARSED)),
-    (Curator.synthesize, SynthFields, set(request_fields(SynthFields))),
-    (Client.synthesize, SynthFields, set(request_fields(SynthFields)) - LOCAL),
-    (Curator.synthesize_linked, SynthFields, (set(LINKED) - {"table"}) | {"dataset"}),
-    (Curator.bounds, BoundsFields, set(request_fields(BoundsFields))),
-    (Curator.learn, LearnFields, set(request_fields(LearnFields)) - {"task"}),
-    (Curator.regress, LearnFields, REGRESSED),
-    (Curator.recommend, RecommendFields, set(request_fields(RecommendFields))),
-    (Curator.select, SelectFields, set(request_fields(SelectFields))),
-    (Curator.test_model, LookFields, set(request_fields(LookFields)) | {"model"}),
-    (Curator.anonymize, AnonymizeFields, set(request_fields(AnonymizeFields)) | {"table"}),
-    (init, InitFields, set(request_fields(InitFields))),
-    (review, ReviewFields, set(request_fields(ReviewFields))),
-    (
-        anonymize,
-        AnonymizeFields,
-        set(request_fields(AnonymizeFields)) | {"source", "out", "report"},
-    ),
-    (
-        synthesize,
-        SynthFields,
-        set(request_fields(SynthFields)) - {"table"} | {"data", "columns", *SYNTHESIZED_UNDER},
-    ),
-    (
-        learn,
-        LearnFields,
-        set(request_fields(LearnFields)) - {"table", "task"} | {"source", "unit", "accept"},
-    ),
-    (audit, AuditFields, set(request_fields(AuditFields))),
+    (Curator.query, QueryFields, set()),
+    (Client.query, QueryFields, set()),
+    (Curator.explain, ExplainFields, set()),
+    (Client.explain, ExplainFields, set()),
+    (Curator.rehearse, RehearseFields, set()),
+    (Client.rehearse, RehearseFields, set()),
+    (Curator.synthesize, LocalSynthFields, set()),
+    (Client.synthesize, SynthFields, set()),
+    (Curator.synthesize_linked, LinkedFields, set()),
+    (Curator.bounds, BoundsFields, set()),
+    (Client.bounds, BoundsFields, set()),
+    (Curator.learn, LocalLearnFields, set()),
+    (Client.learn, LearnFields, set()),
+    (Curator.regress, RegressFields, set()),
+    (Curator.recommend, RecommendFields, set()),
+    (Client.recommend, RecommendFields, set()),
+    (Curator.select, SelectFields, set()),
+    (Client.select, SelectFields, set()),
+    (Curator.test_model, LookFields, {"model"}),
+    (Curator.anonymize, LocalAnonymizeFields, {"table"}),
+    (Client.anonymize, AnonymizeFields, {"table"}),
+    (init, InitFields, set()),
+    (review, ReviewFields, set()),
+    (anonymize, LocalAnonymizeFields, {"source", "out", "report"}),
+    (synthesize, LocalSynthFields, {"data", "columns", *SYNTHESIZED_UNDER}),
+    (learn, LocalLearnFields, {"source", "unit", "accept"}),
+    (audit, AuditFields, set()),
 ]
+"""Functions, what they are asked with, and their arguments beside it."""
+OF_FILES = {synthesize, learn}
+"""What they are given has no name of a table yet."""
 CHECKED = [
     (TestRequest, LookFields),
     (Request, QuestionFields),
@@ -111,31 +117,31 @@ CHECKED = [
     (InitRequest, InitFields),
     (ReviewRequest, ReviewFields),
     (EstimateRequest, EstimateFields),
-    (SynthRequest, SynthFields),
-    (LearnRequest, LearnFields),
+    (SynthRequest, LocalSynthFields),
+    (LearnRequest, LocalLearnFields),
     (SelectRequest, SelectFields),
     (RecommendRequest, RecommendFields),
-    (AnonymizeRequest, AnonymizeFields),
+    (AnonymizeRequest, LocalAnonymizeFields),
 ]
 BESIDE = {"self", "cls", "progress", "files", "config"}
 BODIES = [
     (QuestionBody, QuestionFields, {"seed"}, set()),
-    (RehearsalBody, QuestionFields, set(request_fields(QuestionFields)) - set(REHEARSED), set()),
-    (SynthBody, SynthFields, LOCAL, {"target"}),
-    (TrainBody, LearnFields, {"task", "choose"}, set()),
+    (RehearsalBody, RehearseFields, set(), set()),
+    (SynthBody, LocalSynthFields, more(LocalSynthFields, SynthFields), {"target"}),
+    (TrainBody, LocalLearnFields, more(LocalLearnFields, LearnFields), set()),
     (ChoiceBody, SelectFields, set(), set()),
     (TokenBody, TokenFields, set(), set()),
     (ClassBody, ClassFields, set(), {"dataset"}),
     (EstimateBody, EstimateFields, {"candidates"}, {"candidates"}),
     (RecommenderBody, RecommendFields, set(), set()),
     (BoundsBody, BoundsFields, set(), set()),
-    (AnonymizeBody, AnonymizeFields, {"c", "weights", "missing"}, {"table"}),
+    (AnonymizeBody, LocalAnonymizeFields, more(LocalAnonymizeFields, AnonymizeFields), {"table"}),
 ]
 """Bodies, fields of the request that are not sent, and fields that are none of the request's."""
 COMMANDS = [
     (("query",), QuestionFields, {"sql"}),
-    (("synth",), SynthFields, {"table"}),
-    (("anonymize",), AnonymizeFields, set()),
+    (("synth",), LocalSynthFields, {"table"}),
+    (("anonymize",), LocalAnonymizeFields, set()),
     (("bounds",), BoundsFields, {"table"}),
     (("survey", "estimate"), EstimateFields, set()),
     (("survey", "rehearse"), EstimateFields, set()),
@@ -144,14 +150,17 @@ COMMANDS = [
     (("init",), InitFields, set()),
     (("review",), ReviewFields, set()),
     (("audit",), AuditFields, {"target"}),
-    (("learn", "classify"), LearnFields, {"table", "task"}),
+    (("learn", "classify"), LocalLearnFields, {"table"}),
     (("learn", "select"), SelectFields, {"table"}),
     (("learn", "recommend"), RecommendFields, {"table"}),
-    (("learn", "regress"), LearnFields, {"table", "task", "choose", "rows"}),
+    (("learn", "regress"), RegressFields, {"table"}),
 ]
 
 
-FILLED = {SynthFields: methods.choices(), LearnFields: learners.choices()}
+FILLED = {
+    LocalSynthFields: methods.choices(),
+    LocalLearnFields: learners.choices(),
+}
 """What a registry fills into the fields of a request."""
 
 
@@ -178,9 +187,10 @@ def disagreement(function, request, names):
     return others | {name for name in given - others if found[name] != fields[name].default}
 
 
-@pytest.mark.parametrize(("function", "request_", "names"), FUNCTIONS)
-def test_a_function_has_the_fields_and_their_defaults(function, request_, names):
-    assert disagreement(function, request_, names) == set()
+@pytest.mark.parametrize(("function", "request_", "beside"), FUNCTIONS)
+def test_a_function_has_the_fields_and_their_defaults(function, request_, beside):
+    names = set(request_fields(request_)) - ({"table"} if function in OF_FILES else set())
+    assert disagreement(function, request_, names | beside) == set()
 
 
 def fields_said_again(request, asked_for):
@@ -211,7 +221,12 @@ def test_settings_of_the_postgresql_endpoint_are_the_questions_fields():
 
 
 def test_a_line_of_a_schedule_has_the_questions_fields():
-    assert set(QuestionLine.model_fields) == {"name", "every", "out", *SCHEDULED}
+    assert set(QuestionLine.model_fields) == {
+        "name",
+        "every",
+        "out",
+        *request_fields(ScheduleFields),
+    }
     written = {"name": "n", "every": "once", "out": "a.csv", "sql": "q", "epsilon": "1"}
     assert QuestionLine(**written, **{"as": "ann"}).asked()["analyst"] == "ann"
     with pytest.raises(ValueError, match="validation error"):
@@ -232,13 +247,13 @@ def test_limits_are_said_once_for_all_front_ends():
 def test_a_field_in_one_place_only_is_seen():
     wider = make_dataclass(
         "Wider",
-        [("colour", str, asked(FieldKind.TEXT, "Of the copy.", "red"))],
+        [("colour", str, asked(FieldKind.TEXT, "Of the copy.", default="red"))],
         bases=(SynthFields,),
         kw_only=True,
         frozen=True,
     )
     names = set(request_fields(wider))
-    assert disagreement(Curator.synthesize, wider, names) == {"colour"}
+    assert disagreement(Client.synthesize, wider, names) == {"colour"}
     body = body_of(wider)
     assert body(table="t", epsilon="1").colour == "red"
 
@@ -248,7 +263,7 @@ def test_a_field_in_one_place_only_is_seen():
             default="equal", metadata=SynthFields.__dataclass_fields__["bins"].metadata
         )
 
-    assert disagreement(Curator.synthesize, Other, set(request_fields(Other))) == {"bins"}
+    assert disagreement(Client.synthesize, Other, set(request_fields(Other))) == {"bins"}
 
 
 @pytest.mark.parametrize(("body", "request_", "kept", "more"), BODIES)
@@ -285,13 +300,13 @@ class Toy:
     """One of each kind."""
 
     word: str = asked(FieldKind.TEXT, "A word.", longest=3)
-    price: str | None = asked(FieldKind.AMOUNT, "A price.", None)
-    many: tuple = asked(FieldKind.TEXTS, "Words.", (), longest=3, many=2)
-    rules: tuple = asked(FieldKind.TEXTS, "Rules.", (), option="--rule", repeated=True)
-    loud: bool = asked(FieldKind.FLAG, "Loud.", False)
-    share: float = asked(FieldKind.NUMBER, "A share.", 0.5, above=0, most=1)
+    price: str | None = asked(FieldKind.AMOUNT, "A price.", default=None)
+    many: tuple = asked(FieldKind.TEXTS, "Words.", default=(), longest=3, many=2)
+    rules: tuple = asked(FieldKind.TEXTS, "Rules.", default=(), option="--rule", repeated=True)
+    loud: bool = asked(FieldKind.FLAG, "Loud.", default=False)
+    share: float = asked(FieldKind.NUMBER, "A share.", default=0.5, above=0, most=1)
     settings: dict | None = asked(  # noqa: RUF009  # a field
-        FieldKind.SETTINGS, "Settings.", None, option="--set", sent=False
+        FieldKind.SETTINGS, "Settings.", default=None, option="--set", sent=False
     )
 
 

@@ -68,8 +68,11 @@ async def explain(request: Request, body: TrainBody) -> dict[str, Any]:
 def _price(all_of_it: Curator, body: TrainBody, paid: PaidAsk) -> dict[str, Any]:
     """Return plan and price; refuses what would be refused, spends nothing, reads no row."""
     curator = all_of_it.seen_by(paid.analyst)
-    who = {"analyst": curator.account_of(paid.analyst), "request_id": paid.request_id}
-    training = LearnRequest.of(body.table, **body.given(LearnFields, leave=SAID), **who)
+    asked = body.given(LearnFields) | {
+        "analyst": curator.account_of(paid.analyst),
+        "request_id": paid.request_id,
+    }
+    training = LearnRequest.of(**asked)
     with planned_training(training, curator) as (plan, _):
         pass
     return finite(

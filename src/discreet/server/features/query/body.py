@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from discreet.api import promise
-from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionFields
+from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.asking.request_id import request_id_of
@@ -16,19 +15,16 @@ from discreet.server.jobs.planned_first import curator_for, planned_first
 from discreet.server.jobs.queue import Job
 from discreet.server.plain_json import answer_json, finite
 
-_Question: Any = body_of(QuestionFields, only={*ASKED, *EXPLAINED})
-_Rehearsal: Any = body_of(QuestionFields, only=REHEARSED, seed={"default": ...})
+_Query: Any = body_of(QueryFields)
+_Explain: Any = body_of(ExplainFields)
+_Rehearsal: Any = body_of(RehearseFields)
 
 
-class QuestionBody(_Question):  # type: ignore[misc]  # its fields are the request's
+class QuestionBody(_Query, _Explain):  # type: ignore[misc]  # its fields are the requests'
     """One question. `analyst` is for an owner who pays from an analyst's share.
 
     `group_size` is for explaining: rows of a group for which the noise of means is told.
     """
-
-    def asked(self, names: Collection[str], **more: Any) -> dict[str, Any]:
-        """Return those fields beside the text, and what the server says instead."""
-        return {name: getattr(self, name) for name in names if name != "sql"} | more
 
 
 class RehearsalBody(_Rehearsal):  # type: ignore[misc]  # as above
@@ -41,13 +37,11 @@ def submit(
     """Return the job that answers the question; the caller's place in the queue is fair."""
     payer = who.asks_as(question.analyst)
     request_id = request_id_of(question, key)
+    said = {"analyst": payer.name, "request_id": request_id}
 
     def work(job: Job) -> dict[str, Any]:
         with curator_for(job, context.workspace, payer, planner=context.planner) as seen:
-            answer = seen.query(
-                question.sql,
-                **question.asked(ASKED, analyst=payer.name, request_id=request_id),
-            )
+            answer = seen.query(**question.given(QueryFields) | said)
         return answer_json(answer)
 
     return context.runner.submit(who.key, work, request_id=request_id or "", keep=keep, plans=True)
@@ -64,8 +58,7 @@ def submit_rehearsal(context: Context, who: Principal, wanted: RehearsalBody) ->
                     "The discreet.toml was changed and cannot be read now, so nobody rehearses.",
                     hint="What was declared public may not be any more.",
                 )
-            asked = wanted.model_dump(exclude={"sql"})
-            return answer_json(seen.rehearse(wanted.sql, **asked))
+            return answer_json(seen.rehearse(**wanted.given(RehearseFields)))
 
     return context.runner.submit(who.key, work, plans=True)
 
@@ -77,9 +70,8 @@ def submit_explain(context: Context, who: Principal, question: QuestionBody) -> 
     def work(_job: Job) -> dict[str, Any]:
         with context.workspace.curator() as curator:
             seen = planned_first(curator.seen_by(payer.analyst), curator.catalog, context.planner)
-            return _explained(
-                seen.explain(question.sql, **question.asked(EXPLAINED, analyst=payer.name))
-            )
+            asked = question.given(ExplainFields) | {"analyst": payer.name}
+            return _explained(seen.explain(**asked))
 
     return context.runner.submit(who.key, work, plans=True)
 
