@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from discreet.publish.contents import (
     Contents,
     Fact,
     KeyFilter,
-    LedgerExcerpt,
     MeasureColumn,
     Measurement,
     PriceEvent,
@@ -55,7 +55,7 @@ def contents_of(
     plan: PlannedRelease,
     measured: MeasuredFamily,
     *,
-    ledger: LedgerExcerpt,
+    ledger: Mapping[str, Any],
     created: str,
     private: bool,
 ) -> Contents:
