@@ -7,13 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Held, PaidReader
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.unit_rows import SealedUnitCodes
-from discreet.learn.prepare import find_private
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.charging import Charge
@@ -22,7 +19,6 @@ from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, synth_budget
-from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.measure.sealing import SealedCodes
 
 Sealed = TypeVar("Sealed", SealedCodes, SealedUnitCodes)
@@ -42,21 +38,6 @@ class PaidRequest(Protocol):
     @property
     def request_id(self) -> str:
         """Return what it is paid as."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredTarget:
-    """A private table by its declarations alone."""
-
-    dataset: Dataset
-    table: Table
-    scan: Scan
-
-    @classmethod
-    def of(cls, catalog: Catalog, name: str) -> DeclaredTarget:
-        """Return the table that `name` means, or refuse."""
-        dataset, table = find_private(catalog, name)
-        return cls(dataset, table, scan_of(catalog, f"{dataset.name}.{table.name}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +73,7 @@ class PlannedLook(Generic[Sealed]):
 
 @contextmanager
 def planned_look(
-    at: DeclaredTarget,
+    scan: Scan,
     seal: Callable[[], Sealed],
     request: PaidRequest,
     desk: Desk,
@@ -107,17 +88,18 @@ def planned_look(
     Guarantee: the read that `seal` returns is about the people who are charged, in the region that the
         kernel read off its SQL.
     """
-    with hold(at.scan, desk) as held:
+    dataset = desk.catalog.dataset_of(scan.table)
+    with hold(scan, desk) as held:
         sealed = seal()
-        if sealed.source.dataset != at.dataset.name:
+        if sealed.source.dataset != dataset.name:
             raise Unfit("a read of other people than are charged")
         if delta is None:
-            delta = Delta(desk.catalog.budget_of(at.dataset).delta.value * DELTA_PART)
+            delta = Delta(desk.catalog.budget_of(dataset).delta.value * DELTA_PART)
         region = sealed.source.region
         budget = synth_budget(request.epsilon, delta, region=region)
         if isinstance(sealed, SealedCodes):
             check_hope(budget, sealed.unit, request.epsilon)
-        payer = Payer(request.analyst, at.dataset.name, at.dataset.budget)
-        snapshot = f"{what} {label(snapshots_of(at.scan, held, desk.ledger))}"
-        paid_as, name = request.request_id, at.table.name
+        payer = Payer(request.analyst, dataset.name, dataset.budget)
+        snapshot = f"{what} {label(snapshots_of(scan, held, desk.ledger))}"
+        paid_as, name = request.request_id, scan.table.name
         yield PlannedLook(sealed, budget, payer, paid_as, name, snapshot, held, desk.ledger)

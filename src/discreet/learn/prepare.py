@@ -23,6 +23,7 @@ from discreet.learn.sgd.budget import COUNTING_SHARE as NETWORK_COUNTING
 from discreet.learn.sgd.budget import MOST_CLASSES, NetworkShape, network_budget
 from discreet.ledger.entry import Payer
 from discreet.ledger.reports.text import exposure_note
+from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of
@@ -68,8 +69,7 @@ class Training:
 @contextmanager
 def planned_training(request: LearnRequest, desk: Desk) -> Iterator[tuple[Training, Held]]:
     """Lend the plan and the price of a training, and the state of the table that it is about."""
-    dataset, table = find_private(desk.catalog, request.table)
-    with hold(scan_of(desk.catalog, f"{dataset.name}.{table.name}"), desk) as held:
+    with hold(private_scan(desk.catalog, request.table), desk) as held:
         yield plan_training(request, desk, held), held
 
 
@@ -89,6 +89,12 @@ def find_private(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
             hint="Use scikit-learn or the like on it.",
         )
     return catalog.dataset_of(table), table
+
+
+def private_scan(catalog: Catalog, written: str) -> Scan:
+    """Return the declared rows of a private table, or refuse."""
+    dataset, table = find_private(catalog, written)
+    return scan_of(catalog, f"{dataset.name}.{table.name}")
 
 
 def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:

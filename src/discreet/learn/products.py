@@ -22,7 +22,8 @@ from discreet.engine.base import PaidReader
 from discreet.errors import UnknownName
 from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
+from discreet.learn.one_look import PlannedLook, planned_look
+from discreet.learn.prepare import private_scan
 from discreet.ledger.entry import Receipt
 from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng
@@ -89,11 +90,11 @@ def measured_products(request: ProductsRequest, desk: Desk) -> Products:
         as the kernel read off the SQL, and replacing one does twice as much, since products have
         signs. The noise is for exactly this, once. (docs/notes/0053)
     """
-    at = DeclaredTarget.of(desk.catalog, request.table)
-    columns = _columns(at.table, request)
+    scan = private_scan(desk.catalog, request.table)
+    columns = _columns(scan.table, request)
     with planned_look(
-        at,
-        lambda: seal_codes(at.scan, desk.engine, columns),
+        scan,
+        lambda: seal_codes(scan, desk.engine, columns),
         request,
         desk,
         what="products",

@@ -27,7 +27,8 @@ from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import fine_cells, plain_column
 from discreet.learn.measure.rows import Integers
-from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
+from discreet.learn.one_look import PlannedLook, planned_look
+from discreet.learn.prepare import private_scan
 from discreet.ledger.entry import Receipt
 from discreet.noise.bars.selection import selection_loss
 from discreet.noise.rng import Rng
@@ -136,11 +137,11 @@ class ChoicePlan:
 @contextmanager
 def planned_choice(request: SelectRequest, desk: Desk) -> Iterator[ChoicePlan]:
     """Lend the plan and the price of a choice; reads no row."""
-    at = DeclaredTarget.of(desk.catalog, request.table)
-    column = _candidates(at.scan, request)
+    scan = private_scan(desk.catalog, request.table)
+    column = _candidates(scan, request)
     with planned_look(
-        at,
-        lambda: seal_codes(at.scan, desk.engine, [column]),
+        scan,
+        lambda: seal_codes(scan, desk.engine, [column]),
         request,
         desk,
         what="select",

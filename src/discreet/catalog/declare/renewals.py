@@ -30,7 +30,9 @@ def with_renewal(text: str, catalog: Catalog, dataset: str, day: dt.date) -> tup
     amounts = {"epsilon": budget.epsilon.value + policy.epsilon.value}
     if policy.delta.value:
         amounts["delta"] = budget.delta.value + policy.delta.value
-    renew = as_settings(inside(parsed(text), place)["renew"]) | {"granted": (*policy.granted, period)}
+    renew = as_settings(inside(parsed(text), place)["renew"]) | {
+        "granted": (*policy.granted, period)
+    }
     text = with_settings(text, place, amounts | {"renew": renew})
     if policy.share is not None:
         for analyst, caps in catalog.analysts.items():

@@ -24,7 +24,8 @@ from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import plain_column
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
-from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
+from discreet.learn.one_look import PlannedLook, planned_look
+from discreet.learn.prepare import private_scan
 from discreet.learn.recommend.model import (
     Recommender,
     cleaned,
@@ -104,11 +105,11 @@ class RecommenderPlan:
 @contextmanager
 def planned_recommender(request: RecommendRequest, desk: Desk) -> Iterator[RecommenderPlan]:
     """Lend the plan and the price of a recommender; reads no row."""
-    at = DeclaredTarget.of(desk.catalog, request.table)
-    item, rating = _columns(at.scan, request)
+    scan = private_scan(desk.catalog, request.table)
+    item, rating = _columns(scan, request)
     with planned_look(
-        at,
-        lambda: seal_unit_codes(at.scan, desk.engine, (item, rating)),
+        scan,
+        lambda: seal_unit_codes(scan, desk.engine, (item, rating)),
         request,
         desk,
         what="recommend",

@@ -19,7 +19,8 @@ from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
-from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
+from discreet.learn.one_look import PlannedLook, planned_look
+from discreet.learn.prepare import private_scan
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.learn.sgd.model import AnyClassifier
 from discreet.noise.rng import Rng
@@ -64,11 +65,11 @@ def paid_test(request: TestRequest, model: AnyClassifier, desk: Desk) -> AnyClas
         of the counts add up to one, and the charge is durable before a row is read. Whether a
         prediction is right is a function of its own row and of the model, in whole numbers.
     """
-    at = DeclaredTarget.of(desk.catalog, request.table)
-    _check_columns(at.table, model)
+    scan = private_scan(desk.catalog, request.table)
+    _check_columns(scan.table, model)
     with planned_look(
-        at,
-        lambda: _sealed(at.scan, desk.engine, model),
+        scan,
+        lambda: _sealed(scan, desk.engine, model),
         request,
         desk,
         what="test",
