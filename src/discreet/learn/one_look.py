@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.checked import checked
+from discreet.core.requests.look import LookFields
 from discreet.engine.base import Held, PaidReader
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.unit_rows import SealedUnitCodes
@@ -24,20 +26,18 @@ from discreet.synth.measure.sealing import SealedCodes
 Sealed = TypeVar("Sealed", SealedCodes, SealedUnitCodes)
 
 
-class PaidRequest(Protocol):
-    """What every request for a paid look says about its payment."""
+@dataclass(frozen=True, kw_only=True)
+class CheckedLook(LookFields):
+    """What every request for a paid look says about its payment, checked."""
 
-    @property
-    def analyst(self) -> str | None:
-        """Return who pays."""
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        request_id: str
 
-    @property
-    def epsilon(self) -> Epsilon:
-        """Return how much."""
-
-    @property
-    def request_id(self) -> str:
-        """Return what it is paid as."""
+    @classmethod
+    def of(cls, table: str, **words: Any) -> Self:
+        """Return a checked request; no budget has a silent default."""
+        return cls(**checked(cls(table=table, **words)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class PlannedLook(Generic[Sealed]):
 def planned_look(
     scan: Scan,
     seal: Callable[[], Sealed],
-    request: PaidRequest,
+    request: CheckedLook,
     desk: Desk,
     *,
     what: str,

@@ -9,20 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.numbers import Delta, Epsilon
+from discreet.core.numbers import Delta
 from discreet.core.requests import paid
-from discreet.core.requests.checked import checked
-from discreet.core.requests.look import LookFields
 from discreet.core.schema import Table
 from discreet.engine.base import PaidReader
 from discreet.errors import UnknownName
 from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.one_look import PlannedLook, planned_look
+from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
 from discreet.learn.prepare import private_scan
 from discreet.ledger.entry import Receipt
 from discreet.noise.laws import NoiseLaw
@@ -41,21 +38,12 @@ BATCH = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProductsRequest(LookFields):
+class ProductsRequest(CheckedLook):
     """Which variables of a table, whether the last one must be known, and for how much; checked."""
 
     variables: tuple[Variable, ...]
     known_last: bool
     delta: Delta | None = paid.delta()  # noqa: RUF009  # a field
-
-    if TYPE_CHECKING:
-        epsilon: Epsilon
-        request_id: str
-
-    @classmethod
-    def of(cls, table: str, **words: Any) -> ProductsRequest:
-        """Return a checked request."""
-        return cls(**checked(cls(table=table, **words)))
 
     @property
     def body(self) -> str:

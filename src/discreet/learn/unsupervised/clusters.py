@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from discreet.core.bill import Charged
-from discreet.core.numbers import Delta, Epsilon
+from discreet.core.numbers import Delta
 from discreet.core.requests import paid
-from discreet.core.requests.checked import checked
-from discreet.core.requests.look import LookFields
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
@@ -21,7 +19,7 @@ from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import scaled_codes
 from discreet.learn.measure.columns import fine_cells
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.one_look import PlannedLook, planned_look
+from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
 from discreet.learn.prepare import private_scan
 from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
@@ -40,21 +38,12 @@ MARK = b"clusters "
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterRequest(LookFields):
+class ClusterRequest(CheckedLook):
     """Which columns of a table, how many clusters, and for how much; checked."""
 
     columns: tuple[str, ...]
     clusters: int
     delta: Delta | None = paid.delta()  # noqa: RUF009  # a field
-
-    if TYPE_CHECKING:
-        epsilon: Epsilon
-        request_id: str
-
-    @classmethod
-    def of(cls, table: str, **words: Any) -> ClusterRequest:
-        """Return a checked request."""
-        return cls(**checked(cls(table=table, **words)))
 
     @property
     def body(self) -> str:
