@@ -96,7 +96,7 @@ def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
     snapshots: dict[str, str] = {}
     for scan in private.values():
         snapshots |= snapshots_of(scan, held, desk.ledger)
-    reads = plan_reads(families, private, desk, snapshots)
+    reads = plan_reads(families, private, desk.engine, snapshots)
     wanted = _wanted(spec, families, reads)
     measures = [reads[number, 0].measure for number in range(len(families))]
     steps = tuple(measure.step * measure.grain for measure in measures)
