@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from discreet.catalog.declare import toml_text as toml
@@ -58,12 +59,9 @@ def fill_in(place: Path, path: Path, *, epsilon: Epsilon, delta: Delta | None, u
     found = declared_in(text, place, path)
     if found is None:
         return
-
-    def edit(text: str) -> str:
-        return _filled(text, found, epsilon=epsilon, delta=delta, unit=unit) or text
-
-    if _filled(text, found, epsilon=epsilon, delta=delta, unit=unit) is not None:
-        change_file(place, edit)
+    fill = partial(_filled, found=found, epsilon=epsilon, delta=delta, unit=unit)
+    if fill(text) is not None:
+        change_file(place, lambda now: fill(now) or now)
 
 
 def _filled(
