@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.event import Gaussian, Laplace, PrivacyEvent
 from discreet.errors import InternalError
-from discreet.publish.assemble.agreements import Mappings, agreements_of, side_of
+from discreet.publish.assemble.agreements import Mappings, agreements_of, side_among
 from discreet.publish.assemble.rows import GridRows, Layout
 from discreet.publish.contents import (
     Contents,
@@ -29,7 +29,6 @@ from discreet.publish.facts import PlacedFact, held_pieces
 from discreet.publish.families.atoms import Codes
 from discreet.publish.families.bound import BoundCondition
 from discreet.publish.families.find import Family, Member, ShownKey
-from discreet.publish.grid import refines
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.price.shares import MeasureShare
@@ -174,10 +173,7 @@ def _measurements(plan: PlannedRelease, measured: MeasuredFamily) -> list[Measur
 def _fact(
     plan: PlannedRelease, placed: PlacedFact, measured: MeasuredFamily, mappings: Mappings
 ) -> Fact:
-    family = plan.families[placed.family]
-    fine = [member for member in family.members if refines(member.maps, placed.member.maps)]
-    sides = (side_of(member, placed.member, mappings) for member in fine)
-    side = next((each for each in sides if each is not None), None)
+    side = side_among(plan.families[placed.family].members, placed.member, mappings)
     if side is None:
         raise InternalError("a fact that no table shows was not refused")
     values = {"value": measured.facts[placed.family, placed.place]}
