@@ -25,7 +25,6 @@ from discreet.publish import verify
 from discreet.publish.contents import (
     Agreement,
     Contents,
-    LedgerExcerpt,
     MeasureColumn,
     Measurement,
     PriceEvent,
@@ -64,7 +63,7 @@ def made_up(areas: int) -> Contents:
         events=(event,),
         tables=(nation, fine),
         measurements=(_measured(fine),),
-        ledger=LedgerExcerpt((), 0, ""),
+        ledger={"charge": 0, "head": "", "links": []},
         created="2026-01-01",
         snapshot="made-up",
         spec="",

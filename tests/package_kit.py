@@ -21,7 +21,6 @@ from discreet.publish.contents import (
     Contents,
     Fact,
     KeyFilter,
-    LedgerExcerpt,
     MeasureColumn,
     Measurement,
     PriceEvent,
@@ -79,7 +78,7 @@ def events() -> tuple[PriceEvent, ...]:
     )
 
 
-def excerpt(cost: dict[str, Any]) -> LedgerExcerpt:
+def excerpt(cost: dict[str, Any]) -> dict[str, Any]:
     time = dt.datetime(2026, 1, 2, tzinfo=dt.UTC).isoformat()
     first = link(0, "limit", {"time": time, "dataset": "town"}, previous=ROOT)
     body = {"time": time, "dataset": "town", "cost": cost, "request_id": "town-2026"}
@@ -94,7 +93,7 @@ def excerpt(cost: dict[str, Any]) -> LedgerExcerpt:
         }
         for each in (first, paid)
     ]
-    return LedgerExcerpt(tuple(links), 1, paid.hash)
+    return {"charge": 1, "head": paid.hash, "links": links}
 
 
 def contents() -> Contents:

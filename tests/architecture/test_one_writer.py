@@ -28,7 +28,7 @@ SETTING = re.compile(
 )
 """A setting that begins a text or one of its lines."""
 NEVER = {"tomlkit", "tomli_w"}
-ON_DISK = {"write_new", "write_over"}
+ON_DISK = {"write_over"}
 ELSEWHERE = {"catalog/write.py": "puts a text on disk, whatever it says"}
 """Files outside the writer's folder that are part of it, and why; `testing` makes what it likes."""
 

@@ -52,7 +52,6 @@ def test_every_capability_pays_there():
         "synth/run.py",
         "synth/linked/run.py",
         "synth/measure/learned_types.py",
-        "learn/run.py",
         "learn/one_look.py",
     }
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from discreet.catalog import axes
 from discreet.catalog.describe import describe
 from discreet.catalog.renewal import Renewal
 from discreet.core.numbers import Delta, Epsilon
@@ -162,14 +161,6 @@ class Catalog:
         """Return the caps of `analyst` by the budget that pays."""
         caps = self.analysts[analyst].items()
         return {self.datasets[name].budget: cap for name, cap in caps if name in self.datasets}
-
-    def axis(self, dataset: Dataset, table: Table, column: Column, snapshot: str) -> str | None:
-        """Return the axis name of `column`, or None where it may not split the bill."""
-        return axes.axis_name(dataset, table, column, snapshot)
-
-    def home(self, dataset: Dataset, table: Table) -> Region:
-        """Return the region on which every release of `table` lies, before any WHERE."""
-        return axes.home(dataset, table)
 
     def describe_region(self, region: Region) -> str:
         """Return `region` in plain words."""

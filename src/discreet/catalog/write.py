@@ -8,12 +8,6 @@ from discreet.core.machine.atomic_file import write_whole
 from discreet.errors import InvalidInput
 
 
-def write_new(path: Path, text: str) -> None:
-    """Write `text` to `path`; refuse if something is there already."""
-    refuse_existing(path)
-    write_over(path, text)
-
-
 def write_over(path: Path, text: str) -> None:
     """Write `text` to `path`, replacing what was there."""
     # Readable by its owner only: the comments tell what the data holds.

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.schema import Dataset, Table
+from discreet.core.requests.checked import checked
+from discreet.core.requests.look import LookFields
 from discreet.engine.base import Held, PaidReader
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.unit_rows import SealedUnitCodes
-from discreet.learn.prepare import find_private
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.charging import Charge
@@ -22,41 +21,23 @@ from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, synth_budget
-from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.measure.sealing import SealedCodes
 
 Sealed = TypeVar("Sealed", SealedCodes, SealedUnitCodes)
 
 
-class PaidRequest(Protocol):
-    """What every request for a paid look says about its payment."""
+@dataclass(frozen=True, kw_only=True)
+class CheckedLook(LookFields):
+    """What every request for a paid look says about its payment, checked."""
 
-    @property
-    def analyst(self) -> str | None:
-        """Return who pays."""
-
-    @property
-    def epsilon(self) -> Epsilon:
-        """Return how much."""
-
-    @property
-    def request_id(self) -> str:
-        """Return what it is paid as."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredTarget:
-    """A private table by its declarations alone."""
-
-    dataset: Dataset
-    table: Table
-    scan: Scan
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        request_id: str
 
     @classmethod
-    def of(cls, catalog: Catalog, name: str) -> DeclaredTarget:
-        """Return the table that `name` means, or refuse."""
-        dataset, table = find_private(catalog, name)
-        return cls(dataset, table, scan_of(catalog, f"{dataset.name}.{table.name}"))
+    def of(cls, table: str, **words: Any) -> Self:
+        """Return a checked request; no budget has a silent default."""
+        return cls(**checked(cls(table=table, **words)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +73,9 @@ class PlannedLook(Generic[Sealed]):
 
 @contextmanager
 def planned_look(
-    at: DeclaredTarget,
+    scan: Scan,
     seal: Callable[[], Sealed],
-    request: PaidRequest,
+    request: CheckedLook,
     desk: Desk,
     *,
     what: str,
@@ -107,17 +88,18 @@ def planned_look(
     Guarantee: the read that `seal` returns is about the people who are charged, in the region that the
         kernel read off its SQL.
     """
-    with hold(at.scan, desk) as held:
+    dataset = desk.catalog.dataset_of(scan.table)
+    with hold(scan, desk) as held:
         sealed = seal()
-        if sealed.source.dataset != at.dataset.name:
+        if sealed.source.dataset != dataset.name:
             raise Unfit("a read of other people than are charged")
         if delta is None:
-            delta = Delta(desk.catalog.budget_of(at.dataset).delta.value * DELTA_PART)
+            delta = Delta(desk.catalog.budget_of(dataset).delta.value * DELTA_PART)
         region = sealed.source.region
         budget = synth_budget(request.epsilon, delta, region=region)
         if isinstance(sealed, SealedCodes):
             check_hope(budget, sealed.unit, request.epsilon)
-        payer = Payer(request.analyst, at.dataset.name, at.dataset.budget)
-        snapshot = f"{what} {label(snapshots_of(at.scan, held, desk.ledger))}"
-        paid_as, name = request.request_id, at.table.name
+        payer = Payer(request.analyst, dataset.name, dataset.budget)
+        snapshot = f"{what} {label(snapshots_of(scan, held, desk.ledger))}"
+        paid_as, name = request.request_id, scan.table.name
         yield PlannedLook(sealed, budget, payer, paid_as, name, snapshot, held, desk.ledger)

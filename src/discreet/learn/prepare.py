@@ -18,18 +18,19 @@ from discreet.learn.learners import COUNTING, LEARNERS
 from discreet.learn.measure.binning import SEEN
 from discreet.learn.measure.columns import check_target, chosen_items, encoding_of
 from discreet.learn.measure.unit_rows import seal_unit_codes
+from discreet.learn.one_look import PlannedLook
 from discreet.learn.request import LearnRequest
 from discreet.learn.sgd.budget import COUNTING_SHARE as NETWORK_COUNTING
 from discreet.learn.sgd.budget import MOST_CLASSES, NetworkShape, network_budget
 from discreet.ledger.entry import Payer
 from discreet.ledger.reports.text import exposure_note
+from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of
 from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of, scan_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.measure.private_marginals import Unit
-from discreet.synth.measure.sealing import SealedCodes, SealedSource
+from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.prepare import copy_budget, preview_of, sealed_reads
 
 MOST_ROWS = 10**8
@@ -45,11 +46,7 @@ class Training:
 
     request: LearnRequest
     outline: Outline
-    budget: SynthBudget
-    unit: Unit
-    source: SealedSource
-    payer: Payer
-    snapshot: str
+    look: PlannedLook[SealedCodes]
     steps: NoisySteps | None = None
 
     def rows_needed(self) -> int:
@@ -61,21 +58,20 @@ class Training:
         classes = target.values if isinstance(target, Coded) else 2
         counting = COUNTING if self.steps is None else NETWORK_COUNTING
         share = counting / max(len(self.outline.items) - 1, 1)
-        noise = noise_of(self.budget.fitting.part(share), self.unit)
+        noise = noise_of(self.look.budget.fitting.part(share), self.look.sealed.unit)
         return math.ceil(10 * SEEN * noise * math.sqrt(classes))
 
 
 @contextmanager
-def planned_training(request: LearnRequest, desk: Desk) -> Iterator[tuple[Training, Held]]:
-    """Lend the plan and the price of a training, and the state of the table that it is about."""
-    dataset, table = find_private(desk.catalog, request.table)
-    with hold(scan_of(desk.catalog, f"{dataset.name}.{table.name}"), desk) as held:
-        yield plan_training(request, desk, held), held
+def planned_training(request: LearnRequest, desk: Desk) -> Iterator[Training]:
+    """Lend the plan and the price of a training while its table is held as it is now."""
+    with hold(private_scan(desk.catalog, request.table), desk) as held:
+        yield plan_training(request, desk, held)
 
 
 def needed_columns(request: LearnRequest, desk: Desk) -> tuple[str, ...]:
     """Return the columns that a model of this request is about; reads no row, costs nothing."""
-    with planned_training(request, desk) as (plan, _):
+    with planned_training(request, desk) as plan:
         return tuple(item.name for item in plan.outline.items)
 
 
@@ -89,6 +85,12 @@ def find_private(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
             hint="Use scikit-learn or the like on it.",
         )
     return catalog.dataset_of(table), table
+
+
+def private_scan(catalog: Catalog, written: str) -> Scan:
+    """Return the declared rows of a private table, or refuse."""
+    dataset, table = find_private(catalog, written)
+    return scan_of(catalog, f"{dataset.name}.{table.name}")
 
 
 def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
@@ -116,16 +118,10 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
             codes.source.check(seal_unit_codes(outline.scan, desk.engine, preview).source)
     else:
         budget = copy_budget(request.epsilon, delta, [outline], codes.source.region)
-    plan = Training(
-        request=request,
-        outline=outline,
-        budget=budget,
-        unit=codes.unit,
-        source=codes.source,
-        payer=Payer(request.analyst, dataset.name, dataset.budget),
-        snapshot=f"learn {label(snapshots)}",
-        steps=steps,
-    )
+    payer = Payer(request.analyst, dataset.name, dataset.budget)
+    paid_as, name, snapshot = request.request_id, table.name, f"learn {label(snapshots)}"
+    look = PlannedLook(codes, budget, payer, paid_as, name, snapshot, held, desk.ledger)
+    plan = Training(request, outline, look, steps)
     _check_rows(plan)
     check_hope(budget, codes.unit, request.epsilon)
     return plan

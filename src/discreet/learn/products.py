@@ -9,20 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.numbers import Delta, Epsilon
+from discreet.core.numbers import Delta
 from discreet.core.requests import paid
-from discreet.core.requests.checked import checked
-from discreet.core.requests.look import LookFields
 from discreet.core.schema import Table
 from discreet.engine.base import PaidReader
 from discreet.errors import UnknownName
 from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
+from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
+from discreet.learn.prepare import private_scan
 from discreet.ledger.entry import Receipt
 from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng
@@ -40,21 +38,12 @@ BATCH = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProductsRequest(LookFields):
+class ProductsRequest(CheckedLook):
     """Which variables of a table, whether the last one must be known, and for how much; checked."""
 
     variables: tuple[Variable, ...]
     known_last: bool
     delta: Delta | None = paid.delta(default=None)  # noqa: RUF009  # a field
-
-    if TYPE_CHECKING:
-        epsilon: Epsilon
-        request_id: str
-
-    @classmethod
-    def of(cls, table: str, **words: Any) -> ProductsRequest:
-        """Return a checked request."""
-        return cls(**checked(cls(table=table, **words)))
 
     @property
     def body(self) -> str:
@@ -89,11 +78,11 @@ def measured_products(request: ProductsRequest, desk: Desk) -> Products:
         as the kernel read off the SQL, and replacing one does twice as much, since products have
         signs. The noise is for exactly this, once. (docs/notes/0053)
     """
-    at = DeclaredTarget.of(desk.catalog, request.table)
-    columns = _columns(at.table, request)
+    scan = private_scan(desk.catalog, request.table)
+    columns = _columns(scan.table, request)
     with planned_look(
-        at,
-        lambda: seal_codes(at.scan, desk.engine, columns),
+        scan,
+        lambda: seal_codes(scan, desk.engine, columns),
         request,
         desk,
         what="products",

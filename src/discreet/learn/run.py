@@ -29,10 +29,8 @@ from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import TuningContext, check_candidates, tuned
-from discreet.ledger.once.charging import Charge
 from discreet.release.assembled import ACCEPTED
 from discreet.release.desk import Desk
-from discreet.release.paid import paid
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
@@ -89,21 +87,13 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
     started = time.monotonic()
     if request.choose:
         check_candidates(request.choose)
-    with planned_training(request, desk) as (plan, held):
-        load(request.choose or (chosen(request.model, plan.budget.whole),))
-        charge = Charge(
-            plan.budget.quote,
-            request.request_id,
-            request.body,
-            note=f"{chosen(request.model, plan.budget.whole)} model of {request.target} in {plan.outline.table.name}",
-            snapshot=plan.snapshot,
-        )
-        receipt, stored = paid(
-            plan.payer,
-            charge,
-            lambda reader, _: packed(to_text(_Learning(plan, desk, reader, progress).model())),
-            held=held,
-            ledger=desk.ledger,
+    with planned_training(request, desk) as plan:
+        kind = chosen(request.model, plan.look.budget.whole)
+        load(request.choose or (kind,))
+        receipt, stored = plan.look.taken(
+            lambda reader: packed(to_text(_Learning(plan, desk, reader, progress).model())),
+            body=request.body,
+            note=f"{kind} model of {request.target} in {plan.look.table}",
         )
     model = unpack(stored)
     notices = [*model.facts["notices"], *([ACCEPTED] if plan.outline.dataset.accepted else [])]
@@ -127,10 +117,11 @@ class _Learning:
 
     def model(self) -> AnyClassifier:
         """Return what was learned: domains first, then a model, checked on the rows."""
-        plan, budget, outline = self.plan, self.plan.budget, self.plan.outline
+        plan, outline = self.plan, self.plan.outline
+        budget, source = plan.look.budget, plan.look.sealed.source
         engine, rng, progress = self.desk.engine, self.desk.rng, self.progress
         progress(0, 1, "reading the table")
-        risk, source = budget.threshold_delta, plan.source
+        risk = budget.threshold_delta
         context = LearningContext(engine, self.reader, budget.learning, risk, source, rng)
         found = learn(outline, context, lambda what: progress(0, 1, what))
         notices = (*outline.notices, *found.notices)
@@ -161,10 +152,10 @@ class _Learning:
             unit = np.arange(len(codes), dtype=np.int64)
         else:
             whole = seal_unit_codes(plan.outline.scan, self.desk.engine, encoding.coded)
-            plan.source.check(whole.source)
+            plan.look.sealed.source.check(whole.source)
             codes, unit = fetch_unit_codes(self.reader, whole)
         paid = PaidRows(codes, sealed.shape, len(encoding.coded) - 1)
-        residuals = PrivateResiduals(paid, plan.budget.fitting, sealed.unit, rng)
+        residuals = PrivateResiduals(paid, plan.look.budget.fitting, sealed.unit, rng)
         found, shares = LEARNERS[plan.request.model].fit(
             residuals, (codes, unit), encoding, steps=steps, rng=rng, progress=self.progress
         )
@@ -179,19 +170,19 @@ class _Learning:
         self, shares: Reals, checked: tuple[int, int, float], notices: tuple[str, ...]
     ) -> dict[str, Any]:
         """Return what a model says about where it comes from: public, or paid for."""
-        plan = self.plan
+        plan, unit = self.plan, self.plan.look.sealed.unit
         right, wrong, error = checked
         if right + wrong < plan.rows_needed():
             few = f"There are about {max(right + wrong, 0):,} rows; at this epsilon it takes about "
             notices += (f"{few}{plan.rows_needed():,} until a model sees much more than noise.",)
         return {
-            "dataset": plan.payer.dataset,
+            "dataset": plan.look.payer.dataset,
             "table": plan.outline.table.name,
             "cost": {
                 "epsilon": str(plan.request.epsilon.value),
-                "delta": str(plan.budget.delta.value),
+                "delta": str(plan.look.budget.delta.value),
             },
-            "unit": {"rows": plan.unit.rows, "replaced": plan.unit.replaced},
+            "unit": {"rows": unit.rows, "replaced": unit.replaced},
             "rows": max(right + wrong, 0),
             "rows_needed": plan.rows_needed(),
             "accuracy": noisy_share(right, wrong, error) | {"on": "the training rows"},

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
 from discreet.core.bill import Charged
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.checked import checked
+from discreet.core.numbers import Delta
 from discreet.core.requests.learn import SelectFields
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.core.shown import result_lines
@@ -27,7 +26,8 @@ from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import fine_cells, plain_column
 from discreet.learn.measure.rows import Integers
-from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
+from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
+from discreet.learn.prepare import private_scan
 from discreet.ledger.entry import Receipt
 from discreet.noise.bars.selection import selection_loss
 from discreet.noise.rng import Rng
@@ -54,22 +54,18 @@ MARK = b"choice "
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectRequest(SelectFields):
+class SelectRequest(CheckedLook, SelectFields):
     """One choice and who pays for it, checked."""
 
-    if TYPE_CHECKING:
-        epsilon: Epsilon
-        request_id: str
-
     @classmethod
-    def of(cls, table: str, **words: Any) -> SelectRequest:
+    def of(cls, table: str, **words: Any) -> Self:
         """Return a checked request from the fields of `SelectFields`."""
-        asked = SelectFields(table=table, **words)
-        if asked.kind not in KINDS:
+        found = super().of(table, **words)
+        if found.kind not in KINDS:
             raise InvalidInput(
-                f"There is no choice of the kind '{asked.kind[:40]}'.", hint="vote, price."
+                f"There is no choice of the kind '{found.kind[:40]}'.", hint="vote, price."
             )
-        return cls(**checked(asked))
+        return found
 
     @property
     def body(self) -> str:
@@ -136,11 +132,11 @@ class ChoicePlan:
 @contextmanager
 def planned_choice(request: SelectRequest, desk: Desk) -> Iterator[ChoicePlan]:
     """Lend the plan and the price of a choice; reads no row."""
-    at = DeclaredTarget.of(desk.catalog, request.table)
-    column = _candidates(at.scan, request)
+    scan = private_scan(desk.catalog, request.table)
+    column = _candidates(scan, request)
     with planned_look(
-        at,
-        lambda: seal_codes(at.scan, desk.engine, [column]),
+        scan,
+        lambda: seal_codes(scan, desk.engine, [column]),
         request,
         desk,
         what="select",

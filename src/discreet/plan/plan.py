@@ -87,7 +87,7 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
     groups = groups_of(statement.keys, source)
     private = isinstance(groups, PrivateGroups)
     measured = to_measures(statement, private_groups=private)
-    reach = reach_of(source, catalog, snapshots)
+    reach = reach_of(source, snapshots)
     # Keys that are constant for a unit put all of its rows into one group.
     single = all(e.columns_of(key.value) <= reach.axes.keys() for key in statement.keys)
     rows, enforced = rows_to_keep(

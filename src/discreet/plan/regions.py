@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from discreet.catalog.catalog import Catalog
+from discreet.catalog.axes import axis_name, home
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.schema import DateDomain, Domain, IntegerDomain, NumberDomain
 from discreet.plan import expr as e
@@ -24,7 +24,7 @@ class QuestionReach:
     axes: Mapping[str, str]
 
 
-def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str]) -> QuestionReach:
+def reach_of(relation: Relation, snapshots: Mapping[str, str]) -> QuestionReach:
     """Return whom `relation` can touch; `snapshots` maps each table to its version.
 
     Guarantee: a unit outside the region contributes no row. Columns behind a LEFT JOIN's right side
@@ -32,12 +32,12 @@ def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str])
     """
     match relation:
         case Scan():
-            return _scan(relation, catalog, snapshots)
+            return _scan(relation, snapshots)
         case Filter(source=source, condition=condition):
-            below = reach_of(source, catalog, snapshots)
+            below = reach_of(source, snapshots)
             return _filtered(below, to_box(condition, domains_of(source)))
         case Project(source=source, fields=fields, values=values):
-            below = reach_of(source, catalog, snapshots)
+            below = reach_of(source, snapshots)
             passed = {
                 field.name: below.axes[value.name]
                 for field, value in zip(fields, values, strict=True)
@@ -45,13 +45,13 @@ def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str])
             }
             return QuestionReach(below.region, passed)
         case Join(left=left, right=right, kind=kind):
-            first = reach_of(left, catalog, snapshots)
+            first = reach_of(left, snapshots)
             if kind is JoinKind.LEFT:
                 return first
-            second = reach_of(right, catalog, snapshots)
+            second = reach_of(right, snapshots)
             return QuestionReach(first.region & second.region, {**first.axes, **second.axes})
         case PerUnit(source=source, keys=keys):
-            below = reach_of(source, catalog, snapshots)
+            below = reach_of(source, snapshots)
             kept = {
                 name: below.axes[key.name]
                 for name, key in keys
@@ -75,7 +75,7 @@ def _filtered(below: QuestionReach, box: Box) -> QuestionReach:
     return QuestionReach(region, below.axes)
 
 
-def _scan(scan: Scan, catalog: Catalog, snapshots: Mapping[str, str]) -> QuestionReach:
+def _scan(scan: Scan, snapshots: Mapping[str, str]) -> QuestionReach:
     if scan.dataset is None or scan.public:
         return QuestionReach(EVERYONE, {})
     snapshot = snapshots.get(scan.table.name, "")
@@ -83,10 +83,10 @@ def _scan(scan: Scan, catalog: Catalog, snapshots: Mapping[str, str]) -> Questio
     for field in scan.fields:
         if field.origin is None:
             continue
-        axis = catalog.axis(scan.dataset, scan.table, field.origin.column, snapshot)
+        axis = axis_name(scan.dataset, scan.table, field.origin.column, snapshot)
         if axis is not None:
             axes[field.name] = axis
-    return QuestionReach(catalog.home(scan.dataset, scan.table), axes)
+    return QuestionReach(home(scan.dataset, scan.table), axes)
 
 
 def domains_of(relation: Relation) -> dict[str, Domain]:

@@ -180,26 +180,14 @@ class ZeroRule:
     cells: tuple[tuple[KeyFilter, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerExcerpt:
-    """The lines of the ledger's history about this release, as stored, and the head they lead to.
-
-    Each link is {"position", "kind", "body" (canonical JSON text), "previous", "hash"}; `charge` is
-    the position of the line that paid.
-    """
-
-    links: tuple[Mapping[str, Any], ...]
-    charge: int
-    head: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Contents:
     """All that a package says. `epsilon` and `delta` are the price; `rho` the same in zCDP.
 
     `rho` is None for a batch that zCDP cannot express. `neighbours` is "add-remove" or
     "replace-one" as priced; `unit` says who is protected. `created` is the charge's time, so that
-    the same release is the same bytes. `well` and `badly` are sentences about what the release
+    the same release is the same bytes. `ledger` are the lines of the history about this release, as
+    stored, the position of the one that paid, and the head they lead to (`excerpt_of`). `well` and `badly` are sentences about what the release
     supports; `warnings` whatever a reader must know first.
     """
 
@@ -213,7 +201,7 @@ class Contents:
     events: tuple[PriceEvent, ...]
     tables: tuple[PublishedTable, ...]
     measurements: tuple[Measurement, ...]
-    ledger: LedgerExcerpt
+    ledger: Mapping[str, Any]
     created: str
     snapshot: str
     spec: str

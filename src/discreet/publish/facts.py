@@ -19,7 +19,14 @@ from discreet.publish.families.levels import mask_of
 from discreet.publish.grid import add_up
 from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import check_several, contradiction, settle_facts
-from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums
+from discreet.publish.reconcile.problem import (
+    GridProblem,
+    Integers,
+    Mask,
+    Sums,
+    implies,
+    linked,
+)
 from discreet.publish.reconcile.whole import fact_classes
 from discreet.publish.specification.fact_files import read_rows
 from discreet.publish.specification.spec import FactSpec, Spec
@@ -171,7 +178,7 @@ def check_facts(problem: GridProblem) -> None:
     kept = finest_facts(problem.exact)
     for fact in problem.exact:
         if not any(fact is each for each in kept):
-            _check_implied(fact, kept, problem)
+            _check_implied(fact, kept)
     if kept:
         classes = fact_classes(problem, kept)
         cells = settle_facts(problem, kept, classes, np.zeros(problem.leaf))
@@ -180,25 +187,12 @@ def check_facts(problem: GridProblem) -> None:
             raise contradiction()
 
 
-def _check_implied(fact: Sums, kept: Sequence[Sums], problem: GridProblem) -> None:
-    for other in kept:
-        leaf = _spread_on_leaf(other, problem.leaf)
-        if leaf is not None:
-            total = add_up(leaf, fact.maps, fact.shape)
-            if total.shape == fact.values.shape and (np.rint(total) == fact.values).all():
-                return
-    raise contradiction()
-
-
-def _spread_on_leaf(fact: Sums, leaf: tuple[int, ...]) -> npt.NDArray[np.float64] | None:
-    """Return leaf cells with the fact's sums: each number on one leaf cell."""
-    if np.prod(leaf, dtype=np.float64) > 50_000_000:
-        return None
-    found = np.zeros(leaf)
-    firsts = []
-    for classes, size in zip(fact.maps, fact.shape, strict=True):
-        first = np.full(size, 0, dtype=np.int64)
-        first[classes[::-1][classes[::-1] >= 0]] = np.arange(len(classes))[::-1][classes[::-1] >= 0]
-        firsts.append(first)
-    found[np.ix_(*firsts)] = fact.values
-    return found
+def _check_implied(fact: Sums, kept: Sequence[Sums]) -> None:
+    """Refuse a fact that is not the sum of a finer one."""
+    finer = [other for other in kept if implies(other, fact)]
+    sums = [
+        add_up(other.values, linked(other.maps, fact.maps, other.shape), fact.shape)
+        for other in finer
+    ]
+    if not any((total == fact.values).all() for total in sums):
+        raise contradiction()

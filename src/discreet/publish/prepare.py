@@ -16,12 +16,11 @@ from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law
 from discreet.ledger.entry import Payer
 from discreet.plan.ir import Scan
-from discreet.publish.assemble.agreements import Mappings, side_of
+from discreet.publish.assemble.agreements import Mappings, side_among
 from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
 from discreet.publish.facts import PlacedFact, check_facts, check_room, place_facts, zero_cells
 from discreet.publish.families.bound import ReadPublicRows
 from discreet.publish.families.find import Family, find_families
-from discreet.publish.grid import refines
 from discreet.publish.price.quote import Priced, price_release
 from discreet.publish.price.shares import MeasureShare
 from discreet.publish.reads import CellRead, plan_reads
@@ -96,7 +95,7 @@ def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
     snapshots: dict[str, str] = {}
     for scan in private.values():
         snapshots |= snapshots_of(scan, held, desk.ledger)
-    reads = plan_reads(families, private, desk, snapshots)
+    reads = plan_reads(families, private, desk.engine, snapshots)
     wanted = _wanted(spec, families, reads)
     measures = [reads[number, 0].measure for number in range(len(families))]
     steps = tuple(measure.step * measure.grain for measure in measures)
@@ -192,9 +191,7 @@ def _wanted(
 def _check(found: PlannedRelease) -> None:
     """Refuse facts that no table shows, that contradict each other or a rule, and rules on all cells."""
     for fact in found.facts:
-        members = found.families[fact.family].members
-        fine = [member for member in members if refines(member.maps, fact.member.maps)]
-        if not any(side_of(member, fact.member, Mappings({})) for member in fine):
+        if side_among(found.families[fact.family].members, fact.member, Mappings({})) is None:
             raise InvalidInput(
                 f"The exact fact '{fact.spec.sql[:60]}' is finer than every table of its family.",
                 hint="Publish a table whose cells add up to the fact's.",

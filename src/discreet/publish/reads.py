@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog
+from discreet.catalog.axes import home
 from discreet.core.region import EVERYONE, Region
 from discreet.core.schema import Dataset, Domain, Table
+from discreet.engine.base import Engine
 from discreet.errors import InternalError
 from discreet.kernel.derive.scans import dataset_of, region_of
 from discreet.kernel.seal import Draft, Read, parse, sealed
@@ -31,7 +32,6 @@ from discreet.plan.regions import reach_of
 from discreet.plan.stability import rows_to_keep
 from discreet.publish.families.bound import clock_names
 from discreet.publish.families.find import Dimension, Family, Member
-from discreet.release.desk import Desk
 from discreet.release.sealing import axes_of, declared_scans
 from discreet.sql.write.statement import render
 
@@ -69,7 +69,7 @@ def used_dimensions(member: Member) -> tuple[int, ...]:
 def plan_reads(
     families: Sequence[Family],
     scans: Mapping[str, Scan],
-    desk: Desk,
+    engine: Engine,
     snapshots: Mapping[str, str],
 ) -> dict[tuple[int, int], CellRead]:
     """Return the read of every member, facts included, by family and place: as few as possible."""
@@ -79,7 +79,7 @@ def plan_reads(
         everyone = (*family.members, *family.facts)
         needs = [frozenset(used_dimensions(member)) for member in everyone]
         largest = [n for n in dict.fromkeys(needs) if not any(n < other for other in needs)]
-        made = {need: _read(family, sorted(need), scan, desk, snapshots) for need in largest}
+        made = {need: _read(family, sorted(need), scan, engine, snapshots) for need in largest}
         for place, need in enumerate(needs):
             chosen = next(big for big in largest if need <= big)
             found[number, place] = made[chosen]
@@ -90,7 +90,7 @@ def _read(
     family: Family,
     places: Sequence[int],
     scan: Scan,
-    desk: Desk,
+    engine: Engine,
     snapshots: Mapping[str, str],
 ) -> CellRead:
     table = family.members[0].table
@@ -119,9 +119,9 @@ def _read(
     if aggregate.operand is not None:
         aggregate = replace(aggregate, operand=e.substitute(aggregate.operand, columns))
     question = _question(
-        Statement(source, keys, (("agg0", aggregate),), ()), table.dataset, desk.catalog, snapshots
+        Statement(source, keys, (("agg0", aggregate),), ()), table.dataset, snapshots
     )
-    read, region = _sealed(question, table.dataset, table.table, desk, snapshots)
+    read, region = _sealed(question, table.table, engine)
     ((name, measure),) = question.measured.measures
     return CellRead(
         read=read,
@@ -150,12 +150,10 @@ def _conditions(dimension: Dimension, column: e.ColumnRef, *, grouped: bool) -> 
     return [*found, inside]
 
 
-def _question(
-    statement: Statement, dataset: Dataset, catalog: Catalog, snapshots: Mapping[str, str]
-) -> Question:
+def _question(statement: Statement, dataset: Dataset, snapshots: Mapping[str, str]) -> Question:
     """Return the question of a read; its groups are the family's own grid, which may be large."""
     source = statement.source
-    reach = reach_of(source, catalog, snapshots)
+    reach = reach_of(source, snapshots)
     single = all(e.columns_of(key.value) <= reach.axes.keys() for key in statement.keys)
     rows, enforced = rows_to_keep(source, single=False, units_only=False, max_rows=None)
     groups = 1 if single else None
@@ -171,26 +169,17 @@ def _question(
     )
 
 
-def _sealed(
-    question: Question,
-    dataset: Dataset,
-    table: Table,
-    desk: Desk,
-    snapshots: Mapping[str, str],
-) -> tuple[Read, Region]:
-    catalog, engine = desk.catalog, desk.engine
+def _sealed(question: Question, table: Table, engine: Engine) -> tuple[Read, Region]:
     drafts: tuple[Draft, ...] = render(question, engine)
     if len(drafts) != 1:
         raise InternalError("a read of sums is one SELECT")
-    scans = declared_scans([(dataset, table)], engine)
+    scans = declared_scans([(question.dataset, table)], engine)
     (draft,) = drafts
     tree = parse(draft.sql, engine.capabilities.dialect, engine.tree(draft.sql))
     read = sealed(draft, tree, scans)
-    if dataset_of(read.facts, scans.tables).name != dataset.name:
+    if dataset_of(read.facts, scans.tables).name != question.dataset.name:
         raise Unfit("a read of other people than are charged")
-
-    axes = axes_of(catalog, snapshots)
-    return read, region_of(read.facts, scans.tables, axes, catalog.home)
+    return read, region_of(read.facts, scans.tables, axes_of(question.snapshots), home)
 
 
 def hull(regions: Sequence[Region]) -> Region:

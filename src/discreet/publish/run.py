@@ -22,7 +22,6 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.charging import Charge
 from discreet.ledger.reports.releases import excerpt_of
 from discreet.publish.assemble.contents import MeasuredFamily, contents_of
-from discreet.publish.contents import LedgerExcerpt
 from discreet.publish.grid import narrowed
 from discreet.publish.measure import ExactCells, count_cells, member_cells, noisy_cells
 from discreet.publish.package import OwnerKey, write_package
@@ -166,7 +165,7 @@ def _packed(  # noqa: PLR0917 what is done once for a charge
     contents = contents_of(
         plan,
         measured,
-        ledger=LedgerExcerpt(**excerpt_of(desk.ledger, receipt, name)),
+        ledger=excerpt_of(desk.ledger, receipt, name),
         created=receipt.time.isoformat(),
         private=bool(getattr(desk.rng, "private", True)),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from discreet.account.price import price
+from discreet.catalog.axes import axis_name, home
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.core.cost import Quote
 from discreet.core.region import Region
@@ -61,8 +62,7 @@ def seal(plan: Plan, catalog: Catalog, engine: Engine) -> Sealed:
         raise too_large() from None
     mechanisms = admit(plan.mechanisms, tuple(reads))
     billed = {
-        region_of(read.facts, scans.tables, axes_of(catalog, question.snapshots), catalog.home)
-        for read in reads
+        region_of(read.facts, scans.tables, axes_of(question.snapshots), home) for read in reads
     }
     datasets = {dataset_of(read.facts, scans.tables).name for read in reads}
     if len(billed) != 1 or datasets != {question.dataset.name}:
@@ -107,13 +107,11 @@ def _view(
     return tree
 
 
-def axes_of(
-    catalog: Catalog, snapshots: Mapping[str, str]
-) -> Callable[[Dataset, Table, int], str | None]:
+def axes_of(snapshots: Mapping[str, str]) -> Callable[[Dataset, Table, int], str | None]:
     """Return what names the axis of a table's column, by its place, in these snapshots."""
 
     def axis(dataset: Dataset, table: Table, place: int) -> str | None:
         column = table.columns[place].by_day()
-        return catalog.axis(dataset, table, column, snapshots.get(table.name, ""))
+        return axis_name(dataset, table, column, snapshots.get(table.name, ""))
 
     return axis

@@ -1,6 +1,7 @@
 import pytest
 
-from discreet.catalog import loads
+from discreet.catalog import axes, loads
+from discreet.catalog.axes import axis_name
 from discreet.core.region import EVERYONE, NULL, Positions, Region
 
 TEXT = """
@@ -28,7 +29,7 @@ def catalog(tmp_path):
 def axis(catalog, column, snapshot="v1"):
     dataset = catalog.dataset("census")
     people = dataset.tables[0]
-    return catalog.axis(dataset, people, people.column(column), snapshot)
+    return axis_name(dataset, people, people.column(column), snapshot)
 
 
 def words(catalog, **spans):
@@ -95,7 +96,7 @@ def test_tables_are_named_where_rows_are_told_apart(tmp_path):
     catalog = loads(TEXT + TWO.format(d="census", unit="row"), base=tmp_path)
     dataset = catalog.dataset("census")
     people, _ = dataset.tables
-    home = catalog.home(dataset, people)
+    home = axes.home(dataset, people)
     assert catalog.describe_region(home) == "everyone in people"
     old = Region.of({axis(catalog, "age"): Positions.of([(21, 120)])})
     assert catalog.describe_region(home & old) == "in people: age > 20"
@@ -109,7 +110,7 @@ def test_only_as_much_prefix_as_is_needed(tmp_path):
     named = {}
     for dataset in catalog.datasets.values():
         for one in dataset.tables:
-            name = catalog.axis(dataset, one, one.column("age"), "v1")
+            name = axis_name(dataset, one, one.column("age"), "v1")
             named[dataset.name, one.name] = Region.of({name: Positions.of([(21, 120)])})
     people, visits = named["census", "people"], named["census", "visits"]
     assert catalog.describe_region(visits) == "age > 20"

@@ -2,27 +2,27 @@ import stat
 
 import pytest
 
-from discreet.catalog.write import write_new, write_over
+from discreet.catalog.declare.change_file import write_file
 from discreet.errors import InvalidInput
 
 
 def test_nothing_is_overwritten_unasked(tmp_path):
     path = tmp_path / "discreet.toml"
-    write_new(path, "one")
+    write_file(path, "one")
     with pytest.raises(InvalidInput, match="exists already"):
-        write_new(path, "two")
+        write_file(path, "two")
     assert path.read_text() == "one"
-    write_over(path, "two")
+    write_file(path, "two", force=True)
     assert path.read_text() == "two"
 
 
 def test_only_the_owner_reads_it(tmp_path):
     path = tmp_path / "discreet.toml"
-    write_new(path, "one")
+    write_file(path, "one")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert list(tmp_path.iterdir()) == [path]
+    assert sorted(tmp_path.iterdir()) == [tmp_path / ".discreet.toml.lock", path]
 
 
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(InvalidInput, match="cannot be written"):
-        write_new(tmp_path / "none" / "discreet.toml", "one")
+        write_file(tmp_path / "none" / "discreet.toml", "one")

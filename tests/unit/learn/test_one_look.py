@@ -11,7 +11,8 @@ from discreet.engine.base import PaidReader
 from discreet.errors import DiscreetError
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import plain_columns
-from discreet.learn.one_look import DeclaredTarget, planned_look
+from discreet.learn.one_look import planned_look
+from discreet.learn.prepare import private_scan
 from discreet.synth.measure.sealing import seal_codes
 from learning import curator, people
 
@@ -24,11 +25,11 @@ def asked(tmp_path):
 
 @contextmanager
 def look_of(asked, seal=None):
-    at = DeclaredTarget.of(asked.catalog, "people")
-    column = next(iter(plain_columns(at.scan).values()))
+    scan = private_scan(asked.catalog, "people")
+    column = next(iter(plain_columns(scan).values()))
     with planned_look(
-        at,
-        seal or (lambda: seal_codes(at.scan, asked.engine, [column])),
+        scan,
+        seal or (lambda: seal_codes(scan, asked.engine, [column])),
         SimpleNamespace(analyst=None, epsilon=Epsilon.of(1), request_id="one"),
         asked,
         what="look",

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import loads
-from discreet.catalog.write import write_new, write_over
-from discreet.errors import CatalogError, InvalidInput
+from discreet.catalog.read.policy_file import loads, text_of
+from discreet.catalog.write import refuse_existing, write_over
+from discreet.errors import InvalidInput
 
 
 def change_file(
@@ -51,7 +51,9 @@ def write_file(config: Path, text: str, *, force: bool = False) -> None:
     """Write a whole discreet.toml that was checked; refuse where there is one already, unless `force`."""
     place = _place(config)
     with writing(place):
-        (write_over if force else write_new)(place, text)
+        if not force:
+            refuse_existing(place)
+        write_over(place, text)
 
 
 def put_back_file(config: Path, *, before: bytes | None, after: bytes | None) -> None:
@@ -86,18 +88,6 @@ def writing(config: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def text_of(config: Path) -> str:
-    """Return the text of the file, every line end as it is written."""
-    try:
-        return config.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise CatalogError(
-            f"There is no file '{config}'.", hint="Make one with: discreet init YOUR_FILE.csv"
-        ) from None
-    except (OSError, UnicodeDecodeError):
-        raise CatalogError(f"{config.name} cannot be read as UTF-8 text.") from None
 
 
 def bytes_of(config: Path) -> bytes | None:

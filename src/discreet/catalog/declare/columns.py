@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from discreet.catalog.declare.compose import setting
 from discreet.catalog.declare.proposal import Setting
-from discreet.catalog.declare.sections import (
-    checked,
-    entries_of,
-    inside,
-    parsed,
-    said_anew,
-    sections_of,
-)
+from discreet.catalog.declare.sections import inside, parsed, with_settings
 
 ColumnSettings: TypeAlias = Mapping[str, Setting]
 
@@ -26,26 +18,19 @@ def with_columns(
     columns: Mapping[str, Callable[[ColumnSettings], ColumnSettings]],
 ) -> str:
     """Return `text` in which each of these columns is declared as its function changes it."""
-    place = ("datasets", dataset, "tables", table, "columns")
-    wanted = parsed(text)
-    declared = inside(wanted, place)
-    lines = text.splitlines(keepends=True)
-    for section in reversed([s for s in sections_of(lines) if s.path == place]):
-        body = lines[section.first + 1 : section.last]
-        for first, last, name in reversed(list(entries_of(body))):
-            if name in columns and isinstance(declared.get(name), dict):
-                new = columns[name](as_settings(declared[name]))
-                body[first:last] = said_anew(body[first:last], setting(name, new))
-        lines[section.first + 1 : section.last] = body
-    for name, change in columns.items():
-        declared[name] = _read_back(change(as_settings(declared.get(name, {}))))
-    return checked("".join(lines), wanted)
+    declared = declared_settings(text, dataset, table)
+    new = {name: change(declared.get(name, {})) for name, change in columns.items()}
+    return with_settings(text, _place(dataset, table), new)
 
 
 def declared_settings(text: str, dataset: str, table: str) -> dict[str, ColumnSettings]:
     """Return the settings of a table's columns as they are written."""
-    found = inside(parsed(text), ("datasets", dataset, "tables", table, "columns"))
+    found = inside(parsed(text), _place(dataset, table))
     return {name: as_settings(settings) for name, settings in found.items()}
+
+
+def _place(dataset: str, table: str) -> tuple[str, ...]:
+    return ("datasets", dataset, "tables", table, "columns")
 
 
 def accepted(settings: ColumnSettings) -> ColumnSettings:
@@ -58,7 +43,7 @@ def hidden(_settings: ColumnSettings) -> ColumnSettings:
     return {"type": "text", "hidden": True}
 
 
-def as_settings(raw: Mapping[str, Any]) -> ColumnSettings:
+def as_settings(raw: Mapping[str, Any]) -> dict[str, Setting]:
     """Return parsed settings in the kinds that are written to a file."""
     return {key: _setting(value) for key, value in raw.items()}
 
@@ -70,9 +55,3 @@ def _setting(value: Any) -> Setting:
         return {key: tuple(str(item) for item in items) for key, items in value.items()}
     setting: Setting = value
     return setting
-
-
-def _read_back(settings: ColumnSettings) -> dict[str, Any]:
-    """Return the settings as the parser will read them."""
-    found: dict[str, Any] = parsed(setting("x", settings))["x"]
-    return found

@@ -1,4 +1,4 @@
-"""Datasets in the text of a discreet.toml: removed, renamed, or given a new source.
+"""Datasets in the text of a discreet.toml: removed or renamed.
 
 All the rest of the file stays as it was written.
 """
@@ -15,7 +15,6 @@ from discreet.catalog.declare.sections import (
     parsed,
     said_anew,
     sections_of,
-    with_line,
 )
 from discreet.errors import CatalogError, UnknownName
 
@@ -58,14 +57,6 @@ def with_new_name(text: str, old: str, new: str) -> str:
     if promised:
         lines += ["\n", f"{heading('budgets', old)}\n", *moved]
     return checked("".join(lines), wanted)
-
-
-def with_source(text: str, dataset: str, table: str, source: str) -> str:
-    """Return `text` in which a table is read from another source."""
-    place = ("datasets", dataset, "tables", table)
-    wanted = parsed(text)
-    inside(wanted, place)["source"] = source
-    return with_line(text, place, setting("source", source), wanted)
 
 
 def _renamed_lines(

@@ -5,11 +5,9 @@ from __future__ import annotations
 import datetime as dt
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.amounts import with_amounts, with_share
+from discreet.catalog.declare.amounts import with_share
 from discreet.catalog.declare.columns import as_settings
-from discreet.catalog.declare.compose import setting
-from discreet.catalog.declare.sections import inside, parsed, with_line
-from discreet.catalog.renewal import Renewal
+from discreet.catalog.declare.sections import inside, parsed, with_settings
 from discreet.errors import CatalogError
 
 
@@ -32,7 +30,10 @@ def with_renewal(text: str, catalog: Catalog, dataset: str, day: dt.date) -> tup
     amounts = {"epsilon": budget.epsilon.value + policy.epsilon.value}
     if policy.delta.value:
         amounts["delta"] = budget.delta.value + policy.delta.value
-    text = with_amounts(text, place, amounts)
+    renew = as_settings(inside(parsed(text), place)["renew"]) | {
+        "granted": (*policy.granted, period)
+    }
+    text = with_settings(text, place, amounts | {"renew": renew})
     if policy.share is not None:
         for analyst, caps in catalog.analysts.items():
             for name, cap in caps.items():
@@ -41,11 +42,4 @@ def with_renewal(text: str, catalog: Catalog, dataset: str, day: dt.date) -> tup
                     if cap.delta != budget.delta:
                         more["delta"] = cap.delta.value
                     text = with_share(text, analyst, name, more)
-    return _noted(text, place, policy, period), period
-
-
-def _noted(text: str, place: tuple[str, ...], policy: Renewal, period: str) -> str:
-    wanted = parsed(text)
-    settings = inside(wanted, place)["renew"]
-    settings["granted"] = [*policy.granted, period]
-    return with_line(text, place, setting("renew", as_settings(settings)), wanted)
+    return text, period

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from discreet.catalog.declare.compose import setting, settings_lines
+from discreet.catalog.declare.toml_text import TomlValue
 from discreet.errors import CatalogError
 
 _WORDS = re.compile(
@@ -75,11 +77,13 @@ def said_anew(lines: list[str], said: str) -> list[str]:
 
     One that stood behind it stands behind it again, those among its lines stand above it.
     """
-    *above, last = comments_of("".join(lines)) or [""]
-    behind = comments_of(lines[-1])
-    if last and not behind:
-        above, last = [*above, last], ""
-    return [*(f"{each}\n" for each in above), f"{said}  {last}".rstrip() + "\n"]
+    ending = lines[-1][len(lines[-1].rstrip("\r\n")) :] or "\n"
+    above, behind = comments_of("".join(lines)), comments_of(lines[-1])
+    gap = ""
+    if behind:
+        before = lines[-1].rstrip("\r\n").removesuffix(above.pop())
+        gap = before[len(before.rstrip()) :]
+    return [f"{each}{ending}" for each in above] + [f"{said}{gap}{''.join(behind)}{ending}"]
 
 
 def _heading(line: str) -> tuple[str, ...]:
@@ -95,16 +99,26 @@ def _heading(line: str) -> tuple[str, ...]:
     return tuple(path) if inner == {} else ()
 
 
-def with_line(text: str, place: tuple[str, ...], said: str, wanted: dict[str, Any]) -> str:
-    """Return `text` in which the setting of that name in [place] reads as `said`, and no other is changed."""
-    (name,) = parsed(said)
+def with_settings(
+    text: str, place: tuple[str, ...], settings: Mapping[str, TomlValue | None]
+) -> str:
+    """Return `text` in which [place] has these settings, a new one before all others; None takes one away."""
+    wanted = parsed(text)
+    there = inside(wanted, place)
+    for name in settings:
+        there.pop(name, None)
+    there.update(parsed("\n".join(settings_lines(settings))))
     lines = text.splitlines(keepends=True)
     for section in reversed([s for s in sections_of(lines) if s.path == place]):
-        body = lines[section.first + 1 : section.last]
-        for first, last, key in reversed(list(entries_of(body))):
-            if key == name:
-                body[first:last] = said_anew(body[first:last], said)
-        lines[section.first + 1 : section.last] = body
+        body, left = lines[section.first + 1 : section.last], dict(settings)
+        for first, last, name in reversed(list(entries_of(body))):
+            value = left.pop(name, None)
+            if value is not None:
+                body[first:last] = said_anew(body[first:last], setting(name, value))
+            elif name in settings:
+                body[first:last] = [f"{each}\n" for each in comments_of("".join(body[first:last]))]
+        added = [f"{each}\n" for each in settings_lines(left)]
+        lines[section.first + 1 : section.last] = added + body
     return checked("".join(lines), wanted)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.change_file import change_file
 from discreet.catalog.declare.compose import heading, setting
 from discreet.catalog.declare.sections import read_toml
+from discreet.catalog.read.policy_file import text_of
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import CatalogError
 
@@ -44,7 +46,7 @@ def unit_lines(unit: str | None) -> Iterator[str]:
 
 def find_declared(place: Path, path: Path) -> str | None:
     """Return dataset.table of the table whose source is this file, finished or not."""
-    found = declared_in(_text(place), place, path)
+    found = declared_in(text_of(place), place, path)
     return None if found is None else f"{found[0]}.{found[1]}"
 
 
@@ -53,16 +55,13 @@ def fill_in(place: Path, path: Path, *, epsilon: Epsilon, delta: Delta | None, u
 
     Only what we wrote ourselves is completed: a proposal that waits for its owner keeps waiting.
     """
-    text = _text(place)
+    text = text_of(place)
     found = declared_in(text, place, path)
     if found is None:
         return
-
-    def edit(text: str) -> str:
-        return _filled(text, found, epsilon=epsilon, delta=delta, unit=unit) or text
-
-    if _filled(text, found, epsilon=epsilon, delta=delta, unit=unit) is not None:
-        change_file(place, edit)
+    fill = partial(_filled, found=found, epsilon=epsilon, delta=delta, unit=unit)
+    if fill(text) is not None:
+        change_file(place, lambda now: fill(now) or now)
 
 
 def _filled(
@@ -84,13 +83,6 @@ def _filled(
     for gap, line in gaps.items():
         text = text.replace(gap, line)
     return text
-
-
-def _text(place: Path) -> str:
-    try:
-        return place.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise CatalogError(f"{place.name} cannot be read.") from None
 
 
 def declared_in(text: str, place: Path, path: Path) -> tuple[str, str, str] | None:

@@ -32,7 +32,8 @@ from discreet.catalog.declare.unbudgeted import (
     unit_lines,
 )
 from discreet.catalog.propose.profile import columns_that_read
-from discreet.catalog.propose.propose import InitRequest, propose_file
+from discreet.catalog.propose.propose import propose_file
+from discreet.catalog.propose.request import InitRequest
 from discreet.catalog.read.policy_file import FILE_NAME, load, loads
 from discreet.catalog.read.sources import check_file, find_sources, numbered
 from discreet.core.numbers import Delta, Epsilon

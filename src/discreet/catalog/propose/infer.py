@@ -21,8 +21,9 @@ from discreet.catalog.propose.profile import (
     read_profile,
     rows_per_unit,
 )
+from discreet.catalog.propose.request import InitRequest
 from discreet.catalog.propose.round_bounds import round_up_to
-from discreet.core.numbers import Delta, Epsilon
+from discreet.catalog.read.sources import Sources
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput
 
@@ -32,57 +33,34 @@ TellStep: TypeAlias = Callable[[str], None]
 
 def propose(
     engine: Engine,
-    sources: Mapping[str, str],
+    found: Sources,
+    request: InitRequest,
     *,
-    dataset: str,
-    engine_url: str = "duckdb:",
-    unit: str | None = None,
-    epsilon: Epsilon | None = None,
-    delta: Delta | None = None,
-    max_rows: int | None = None,
-    accept: bool = False,
     progress: TellStep = lambda _: None,
 ) -> Proposal:
-    """Return a proposal for the tables that `engine` has attached under the names of `sources`.
+    """Return a proposal for the tables that `engine` has attached under the names of `found`.
 
     Guarantee: none. This reads the private rows, and every list, bound and comment in the proposal
         depends on them; so each is marked for review, unless the owner says with `accept` that the
-        domains are public. `accept` needs a budget and a unit.
+        domains are public.
     """
-    check_accept(accept=accept, epsilon=epsilon, unit=unit)
     tables = tuple(
-        _table(engine, name, source, unit=unit, max_rows=max_rows, accept=accept, progress=progress)
-        for name, source in sources.items()
+        _table(engine, name, source, request, progress) for name, source in found.tables.items()
     )
     return Proposal(
-        dataset=dataset,
+        dataset=request.dataset or next(iter(found.tables)),
         tables=_read_alike(tables),
-        engine_url=engine_url,
-        epsilon=epsilon,
-        delta=delta,
-        accepted=accept,
+        engine_url=found.engine_url,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        accepted=request.accept,
     )
-
-
-def check_accept(*, accept: bool, epsilon: Epsilon | None, unit: str | None) -> None:
-    """Refuse to declare domains public where the budget or the unit is left open."""
-    if accept and (epsilon is None or unit is None):
-        raise InvalidInput(
-            "--accept needs --epsilon and --unit: the budget and whom it protects are the owner's "
-            "choice."
-        )
 
 
 def _table(
-    engine: Engine,
-    name: str,
-    source: str,
-    *,
-    unit: str | None,
-    max_rows: int | None,
-    accept: bool,
-    progress: TellStep,
+    engine: Engine, name: str, source: str, request: InitRequest, progress: TellStep
 ) -> TableProposal:
+    unit = request.unit
     names = [column for column, _ in engine.columns(name)]
     person = None if unit in (None, "row") else _person_column(names, unit or "", name)
     profiles: dict[str, Profile | None] = {}
@@ -101,10 +79,10 @@ def _table(
         table = replace(table, warnings=warnings, seen=(*table.seen, *warnings))
     else:
         progress(f"{name}: rows of a person")
-        table = _person_table(engine, replace(table, unit=person), person, accept=accept)
-        if max_rows is not None:
-            table = replace(table, max_rows=max_rows, suggested_rows=None)
-    return _accepted(table) if accept else table
+        table = _person_table(engine, replace(table, unit=person), person, accept=request.accept)
+        if request.max_rows is not None:
+            table = replace(table, max_rows=request.max_rows, suggested_rows=None)
+    return _accepted(table) if request.accept else table
 
 
 def _repeat_warnings(

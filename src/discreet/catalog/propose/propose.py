@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.catalog.declare.change_file import write_file
 from discreet.catalog.declare.proposal import Proposal
 from discreet.catalog.declare.render import render_toml
-from discreet.catalog.propose.infer import TellStep, check_accept, propose
+from discreet.catalog.propose.infer import TellStep, propose
+from discreet.catalog.propose.request import InitRequest
 from discreet.catalog.read.policy_file import loads
 from discreet.catalog.read.sources import Sources, find_sources
 from discreet.catalog.write import refuse_existing
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.checked import checked
-from discreet.core.requests.declare import InitFields
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
 from discreet.engine.kinds import kind_of
 from discreet.errors import EngineFailed, InvalidInput
-
-
-@dataclass(frozen=True, kw_only=True)
-class InitRequest(InitFields):
-    """What the owner asks `discreet init` for, checked; `files` are those to propose for, or tables."""
-
-    files: tuple[str, ...] = ()
-
-    if TYPE_CHECKING:
-        epsilon: Epsilon | None
-        delta: Delta | None
-        out: Path
-
-    @classmethod
-    def of(cls, *files: str | Path, **words: Any) -> InitRequest:
-        """Return a checked request from the fields of `InitFields`."""
-        asked = checked(InitFields(**words))
-        return cls(**asked | {"files": tuple(map(str, files)), "out": Path(asked["out"])})
 
 
 def propose_file(
@@ -51,7 +31,6 @@ def propose_file(
 
     `look` is called with the engine and the text of the file before it is written.
     """
-    check_accept(accept=request.accept, epsilon=request.epsilon, unit=request.unit)
     if not request.force:
         refuse_existing(request.out)
     base = request.out.parent
@@ -62,18 +41,7 @@ def propose_file(
     try:
         engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
         try:
-            proposal = propose(
-                engine,
-                found.tables,
-                dataset=request.dataset or next(iter(found.tables)),
-                engine_url=found.engine_url,
-                unit=request.unit,
-                epsilon=request.epsilon,
-                delta=request.delta,
-                max_rows=request.max_rows,
-                accept=request.accept,
-                progress=progress,
-            )
+            proposal = propose(engine, found, request, progress=progress)
             proposal = _with_encodings(proposal, found)
             text = render_toml(proposal)
             loads(text, base=base)  # what we write must read back; refused before it is on disk

@@ -98,23 +98,6 @@ class RenewShape(_Shape):
     granted: _Texts = ()
 
 
-class DatasetShape(_Shape):
-    """`[datasets.NAME]`."""
-
-    epsilon: _Number | None = None
-    delta: _Number | None = None
-    neighbours: StrictStr | None = None
-    budget: StrictStr | None = None
-    renew: RenewShape | None = None
-    alert: _Number | None = None
-    accepted: StrictBool = False
-    seconds: _Number | None = None
-    memory: StrictStr | StrictInt | None = None
-    second_person: StrictBool = False
-    public_rows: StrictBool = False
-    tables: dict[str, TableShape] = Field(default_factory=dict)
-
-
 class BudgetShape(_Shape):
     """`[budgets.NAME]`: one budget for several datasets of the same people."""
 
@@ -123,6 +106,18 @@ class BudgetShape(_Shape):
     neighbours: StrictStr | None = None
     renew: RenewShape | None = None
     alert: _Number | None = None
+
+
+class DatasetShape(BudgetShape):
+    """`[datasets.NAME]`: with a budget of its own, unless it names one."""
+
+    budget: StrictStr | None = None
+    accepted: StrictBool = False
+    seconds: _Number | None = None
+    memory: StrictStr | StrictInt | None = None
+    second_person: StrictBool = False
+    public_rows: StrictBool = False
+    tables: dict[str, TableShape] = Field(default_factory=dict)
 
 
 class CapShape(_Shape):

@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.reach import files_of, reach_of
+from discreet.catalog.read.reach import file_of, files_of, reach_of
 from discreet.core.schema import Dataset, Table
 from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError
@@ -85,10 +85,9 @@ def check_ledger_apart(
 
     Reading it by hand would drop the lock of whoever is charging (note 0031).
     """
-    scheme, _, rest = ledger_url.partition(":")
-    if scheme != "sqlite":
+    place = file_of(ledger_url)
+    if not place:
         return
-    place = "/" + rest.lstrip("/") if rest.startswith("/") else rest
     ledger = reach_of(place, base=base, engine_url="duckdb:")
     sources = [table.source for dataset in datasets.values() for table in dataset.tables]
     if database := kind_of(engine_url).database(engine_url):

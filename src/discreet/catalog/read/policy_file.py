@@ -54,8 +54,13 @@ def meant_file(config: str | Path | None) -> Path:
 def load(path: str | Path) -> Catalog:
     """Return the catalog that the file at `path` declares; a folder means its discreet.toml."""
     file = meant_file(path)
+    return replace(loads(text_of(file), base=file.parent, name=file.name), path=file)
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a discreet.toml, every line end as it is written."""
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        return file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         hint = "Run 'discreet init FILE' to propose one, or say where it is with --config."
         raise CatalogError(f"There is no file '{file}'.", hint=hint) from None
@@ -63,7 +68,6 @@ def load(path: str | Path) -> Catalog:
         raise CatalogError(f"The file '{file}' cannot be read.") from None
     except UnicodeDecodeError:
         raise CatalogError(f"The file '{file}' is not UTF-8 text.") from None
-    return replace(loads(text, base=file.parent, name=file.name), path=file)
 
 
 def loads(text: str, *, base: Path, name: str = FILE_NAME) -> Catalog:
@@ -143,7 +147,7 @@ def _budgets(shape: FileShape, datasets: Mapping[str, Dataset]) -> dict[str, Bud
     return found
 
 
-def _budget(name: str, shape: BudgetShape | DatasetShape, place: str) -> Budget:
+def _budget(name: str, shape: BudgetShape, place: str) -> Budget:
     if shape.epsilon is None:
         raise CatalogError(f"{place} needs epsilon, the most that its people can lose in all.")
     try:

@@ -93,6 +93,14 @@ def files_of(source: str, *, base: Path, engine_url: str) -> frozenset[tuple[int
     return _identities([place])
 
 
+def file_of(url: str) -> str:
+    """Return the file that an engine or a ledger keeps its tables in, if it is a file."""
+    scheme, _, rest = url.partition(":")
+    if scheme not in ("duckdb", "sqlite"):
+        return ""
+    return "/" + rest.lstrip("/") if rest.startswith("/") else rest
+
+
 def _as_local(source: str) -> str:
     """Return the path that an address of this machine's files means."""
     if source.lower().startswith("file:"):

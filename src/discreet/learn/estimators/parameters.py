@@ -5,11 +5,10 @@ Nothing here imports scikit-learn: it is asked for its tags only by scikit-learn
 
 from __future__ import annotations
 
-import inspect
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, Self
 
@@ -39,11 +38,11 @@ class PrivateEstimator:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's word
         """Return the parameters by name."""
-        return {name: getattr(self, name) for name in _names(type(self))}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def set_params(self, **params: Any) -> Self:
         """Return the estimator after changing some parameters."""
-        known = _names(type(self))
+        known = self.get_params()
         for name, value in params.items():
             if name not in known:
                 raise BadRows(
@@ -82,11 +81,6 @@ class PrivateEstimator:
     def __repr__(self) -> str:
         said = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
         return f"{type(self).__name__}({said})"
-
-
-def _names(kind: type) -> list[str]:
-    found = inspect.signature(kind).parameters.values()
-    return [each.name for each in found if each.kind is not each.VAR_KEYWORD]
 
 
 def warn_of_column(place: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from discreet.learn.recommend.model import Recommender
@@ -50,7 +51,7 @@ def _regression(model: Regressor) -> Document:
     caption = "Weights of variables that are scaled to -1 to 1, for a target scaled likewise."
     return Document(
         f"{facts['target']}: a {model.kind} regression",
-        f"trained on {facts['table']}, epsilon {_ratio(facts['cost']['epsilon']):g}",
+        f"trained on {facts['table']}, epsilon {float(Fraction(facts['cost']['epsilon'])):g}",
         None,
         (
             Section("How well it does", (Paragraph(score),)),
@@ -75,14 +76,9 @@ def _recommender(model: Recommender) -> Document:
 
 def _price(facts: Any) -> str:
     cost = facts["cost"]
-    said = f"epsilon {float(_ratio(cost['epsilon'])):g}"
-    delta = float(_ratio(cost["delta"]))
+    said = f"epsilon {float(Fraction(cost['epsilon'])):g}"
+    delta = float(Fraction(cost["delta"]))
     return f"{said}, delta {delta:g}" if delta else said
-
-
-def _ratio(text: str) -> float:
-    top, _, bottom = str(text).partition("/")
-    return float(top) / float(bottom or 1)
 
 
 def _about(model: AnyClassifier) -> tuple[Any, ...]:

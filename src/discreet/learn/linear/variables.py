@@ -82,6 +82,11 @@ def numbers_of(variable: Variable, column: Coded) -> Reals:
         same = [column.domain.value(i) == variable.value for i in range(column.values)]
         found = np.where(same, STEP, -STEP)
         return np.append(found, -STEP).astype(np.float64)
+    return scaled_codes(column, STEP)
+
+
+def scaled_codes(column: Coded, step: int) -> Reals:
+    """Return where each code of a number lies in its range, from -step to step; a gap lies in the middle."""
     middles = np.array([sum(column.span(code)) / 2 for code in range(column.values)])
-    scaled = np.rint((2 * middles / max(column.positions - 1, 1) - 1) * STEP)
-    return np.append(np.clip(scaled, -STEP, STEP), 0.0)
+    scaled = np.rint((2 * middles / max(column.positions - 1, 1) - 1) * step)
+    return np.append(np.clip(scaled, -step, step), 0.0)

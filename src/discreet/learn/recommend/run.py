@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.bill import Charged
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.checked import checked
+from discreet.core.numbers import Delta
 from discreet.core.requests.learn import RecommendFields
 from discreet.core.schema import IntegerDomain
 from discreet.core.shown import result_lines
@@ -24,7 +23,8 @@ from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import plain_column
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
-from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
+from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
+from discreet.learn.prepare import private_scan
 from discreet.learn.recommend.model import (
     Recommender,
     cleaned,
@@ -46,18 +46,11 @@ TOP = 80
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecommendRequest(RecommendFields):
+class RecommendRequest(CheckedLook, RecommendFields):
     """One recommender and who pays for it, checked."""
 
     if TYPE_CHECKING:
-        epsilon: Epsilon
         delta: Delta | None
-        request_id: str
-
-    @classmethod
-    def of(cls, table: str, **words: Any) -> RecommendRequest:
-        """Return a checked request from the fields of `RecommendFields`."""
-        return cls(**checked(RecommendFields(table=table, **words)))
 
     @property
     def body(self) -> str:
@@ -104,11 +97,11 @@ class RecommenderPlan:
 @contextmanager
 def planned_recommender(request: RecommendRequest, desk: Desk) -> Iterator[RecommenderPlan]:
     """Lend the plan and the price of a recommender; reads no row."""
-    at = DeclaredTarget.of(desk.catalog, request.table)
-    item, rating = _columns(at.scan, request)
+    scan = private_scan(desk.catalog, request.table)
+    item, rating = _columns(scan, request)
     with planned_look(
-        at,
-        lambda: seal_unit_codes(at.scan, desk.engine, (item, rating)),
+        scan,
+        lambda: seal_unit_codes(scan, desk.engine, (item, rating)),
         request,
         desk,
         what="recommend",

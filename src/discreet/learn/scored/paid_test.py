@@ -6,20 +6,19 @@ import json
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.checked import checked
-from discreet.core.requests.look import LookFields
+from discreet.core.numbers import Delta
 from discreet.core.schema import Table
 from discreet.engine.base import Engine, PaidReader
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
-from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
+from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
+from discreet.learn.prepare import private_scan
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.learn.sgd.model import AnyClassifier
 from discreet.noise.rng import Rng
@@ -41,19 +40,10 @@ TAIL = math.log(20) / math.sqrt(2) / Z95
 
 
 @dataclass(frozen=True, kw_only=True)
-class TestRequest(LookFields):
+class TestRequest(CheckedLook):
     """One test of a model on a table, and who pays for it, checked."""
 
     __test__ = False  # not for pytest
-
-    if TYPE_CHECKING:
-        epsilon: Epsilon
-        request_id: str
-
-    @classmethod
-    def of(cls, table: str, **words: Any) -> TestRequest:
-        """Return a checked request from the fields of `LookFields`."""
-        return cls(**checked(LookFields(table=table, **words)))
 
 
 def paid_test(request: TestRequest, model: AnyClassifier, desk: Desk) -> AnyClassifier:
@@ -64,11 +54,11 @@ def paid_test(request: TestRequest, model: AnyClassifier, desk: Desk) -> AnyClas
         of the counts add up to one, and the charge is durable before a row is read. Whether a
         prediction is right is a function of its own row and of the model, in whole numbers.
     """
-    at = DeclaredTarget.of(desk.catalog, request.table)
-    _check_columns(at.table, model)
+    scan = private_scan(desk.catalog, request.table)
+    _check_columns(scan.table, model)
     with planned_look(
-        at,
-        lambda: _sealed(at.scan, desk.engine, model),
+        scan,
+        lambda: _sealed(scan, desk.engine, model),
         request,
         desk,
         what="test",

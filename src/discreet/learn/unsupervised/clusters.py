@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from discreet.core.bill import Charged
-from discreet.core.numbers import Delta, Epsilon
+from discreet.core.numbers import Delta
 from discreet.core.requests import paid
-from discreet.core.requests.checked import checked
-from discreet.core.requests.look import LookFields
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput, UnknownName
+from discreet.learn.linear.variables import scaled_codes
 from discreet.learn.measure.columns import fine_cells
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.one_look import DeclaredTarget, PlannedLook, planned_look
+from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
+from discreet.learn.prepare import private_scan
 from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
 from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of
@@ -38,21 +38,12 @@ MARK = b"clusters "
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterRequest(LookFields):
+class ClusterRequest(CheckedLook):
     """Which columns of a table, how many clusters, and for how much; checked."""
 
     columns: tuple[str, ...]
     clusters: int
     delta: Delta | None = paid.delta(default=None)  # noqa: RUF009  # a field
-
-    if TYPE_CHECKING:
-        epsilon: Epsilon
-        request_id: str
-
-    @classmethod
-    def of(cls, table: str, **words: Any) -> ClusterRequest:
-        """Return a checked request."""
-        return cls(**checked(cls(table=table, **words)))
 
     @property
     def body(self) -> str:
@@ -84,13 +75,13 @@ def cluster(request: ClusterRequest, desk: Desk) -> Clustered:
     """
     if not 1 <= request.clusters <= MOST_CLUSTERS:
         raise InvalidInput(f"The number of clusters lies between 1 and {MOST_CLUSTERS}.")
-    at = DeclaredTarget.of(desk.catalog, request.table)
-    name = f"{at.dataset.name}.{at.table.name}"
+    scan = private_scan(desk.catalog, request.table)
+    name = f"{desk.catalog.dataset_of(scan.table).name}.{scan.table.name}"
     outline = outline_of(desk.catalog, name, bins=Bins.EQUAL, types={}, has_delta=False)
     columns = _numbers(outline, request.columns)
     with planned_look(
-        at,
-        lambda: seal_codes(at.scan, desk.engine, columns),
+        scan,
+        lambda: seal_codes(scan, desk.engine, columns),
         request,
         desk,
         what="cluster",
@@ -133,14 +124,6 @@ def _coded(item: Coded) -> Coded:
     return Coded(item.name, item.domain, fine_cells(whole), missing=True)
 
 
-def _places(column: Coded) -> Integers:
-    """Return where each code lies between -STEP and STEP; a gap lies in the middle."""
-    spans = [column.span(code) for code in range(column.values)]
-    middles = np.array([(first + last) / 2 for first, last in spans])
-    scaled = 2 * middles / max(column.positions - 1, 1) - 1
-    return np.append(np.clip(np.rint(scaled * STEP), -STEP, STEP), 0).astype(np.int64)
-
-
 def _ends(column: Coded) -> tuple[float, float]:
     assert isinstance(column.domain, IntegerDomain | NumberDomain), "checked before the charge"
     return float(column.domain.lower), float(column.domain.upper)
@@ -154,7 +137,8 @@ def _rounds(
     rng: Rng,
 ) -> bytes:
     found, budget = fetch(reader, look.sealed), look.budget.whole
-    points = np.stack([_places(c)[found[:, i]] for i, c in enumerate(columns)], axis=1)
+    places = [scaled_codes(column, STEP).astype(np.int64) for column in columns]
+    points = np.stack([place[found[:, i]] for i, place in enumerate(places)], axis=1)
     centres = first_centres(clusters, len(columns))
     sums = ClusterSums(points, budget.part(Fraction(1, ROUNDS)), look.sealed.unit, rng)
     sizes = np.zeros(clusters)

@@ -48,9 +48,9 @@ def excerpt_of(ledger: Ledger, receipt: Receipt, release: str) -> dict[str, Any]
     ]
     links = [item for item in links if item.position <= receipt.position]
     return {
-        "links": tuple(asdict(item) for item in links),
         "charge": receipt.position,
         "head": links[-1].hash,
+        "links": [asdict(item) for item in links],
     }
 
 

@@ -73,6 +73,12 @@ def side_of(fine: Member, coarse: Member, mappings: Mappings) -> Side | None:
     return Side(fine.table.name, fine.measure.name, by, tuple(only))
 
 
+def side_among(members: Sequence[Member], coarse: Member, mappings: Mappings) -> Side | None:
+    """Return the same of the first member whose labels can say it, None where no finer one can."""
+    finer = (member for member in members if refines(member.maps, coarse.maps))
+    return next((side for fine in finer if (side := side_of(fine, coarse, mappings))), None)
+
+
 def _held(keys: Sequence[ShownKey], owner: Codes) -> KeyFilter | None:
     """Return the labels of the classes that are counted, None where no one key tells them apart."""
     for key in keys:

@@ -6,18 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
+from typing import Any
 
 import numpy as np
 
 from discreet.core.event import Gaussian, Laplace, PrivacyEvent
 from discreet.errors import InternalError
-from discreet.publish.assemble.agreements import Mappings, agreements_of, side_of
+from discreet.publish.assemble.agreements import Mappings, agreements_of, side_among
 from discreet.publish.assemble.rows import GridRows, Layout
 from discreet.publish.contents import (
     Contents,
     Fact,
     KeyFilter,
-    LedgerExcerpt,
     MeasureColumn,
     Measurement,
     PriceEvent,
@@ -29,7 +29,6 @@ from discreet.publish.facts import PlacedFact, held_pieces
 from discreet.publish.families.atoms import Codes
 from discreet.publish.families.bound import BoundCondition
 from discreet.publish.families.find import Family, Member, ShownKey
-from discreet.publish.grid import refines
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.price.shares import MeasureShare
@@ -55,7 +54,7 @@ def contents_of(
     plan: PlannedRelease,
     measured: MeasuredFamily,
     *,
-    ledger: LedgerExcerpt,
+    ledger: Mapping[str, Any],
     created: str,
     private: bool,
 ) -> Contents:
@@ -174,10 +173,7 @@ def _measurements(plan: PlannedRelease, measured: MeasuredFamily) -> list[Measur
 def _fact(
     plan: PlannedRelease, placed: PlacedFact, measured: MeasuredFamily, mappings: Mappings
 ) -> Fact:
-    family = plan.families[placed.family]
-    fine = [member for member in family.members if refines(member.maps, placed.member.maps)]
-    sides = (side_of(member, placed.member, mappings) for member in fine)
-    side = next((each for each in sides if each is not None), None)
+    side = side_among(plan.families[placed.family].members, placed.member, mappings)
     if side is None:
         raise InternalError("a fact that no table shows was not refused")
     values = {"value": measured.facts[placed.family, placed.place]}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.errors import InvalidInput
-from discreet.publish.contents import Contents, LedgerExcerpt, PublicMapping
+from discreet.publish.contents import Contents, PublicMapping
 from discreet.publish.package.archive import Archive
 from discreet.publish.package.keys import OwnerKey
 from discreet.publish.package.manifest import manifest_of
@@ -97,7 +97,7 @@ def _members(contents: Contents, archive: Archive) -> None:
     archive.add("codebook.csv", codebook(contents))
     archive.add("datapackage.json", frictionless(contents))
     archive.add("csv-metadata.json", csvw(contents))
-    archive.add("ledger.json", ledger_json(contents.ledger))
+    archive.add("ledger.json", (json.dumps(contents.ledger, indent=1) + "\n").encode())
     archive.add("spec.toml", contents.spec.encode())
     archive.add("verify.py", files("discreet.publish").joinpath("verify.py").read_bytes())
     for mapping in contents.mappings:
@@ -109,13 +109,6 @@ def _members(contents: Contents, archive: Archive) -> None:
         add_parquet(archive, f"tables/{table.name}.parquet", table.rows)
     for each in contents.measurements:
         add_csv(archive, f"measurements/{each.name}.csv", each.rows)
-
-
-def ledger_json(excerpt: LedgerExcerpt) -> bytes:
-    """Return the excerpt of the ledger's history as the verifier reads it."""
-    links = [dict(link) for link in excerpt.links]
-    data = {"charge": excerpt.charge, "head": excerpt.head, "links": links}
-    return (json.dumps(data, indent=1) + "\n").encode()
 
 
 def _mapping_rows(mapping: PublicMapping) -> pa.Table:

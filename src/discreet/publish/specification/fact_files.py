@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.reach import Reach, reach_of
+from discreet.catalog.read.reach import Reach, file_of, reach_of
 from discreet.errors import InvalidInput, RequestConflict
 
 LARGEST_FILE = 1 << 28
@@ -86,7 +86,7 @@ def _private_reaches(catalog: Catalog) -> list[Reach]:
     found += [
         reach_of(source, base=catalog.base, engine_url=url) for source in _unfinished(catalog)
     ]
-    own = [found_in for found_in in (_file_of(url), _file_of(catalog.ledger_url)) if found_in]
+    own = [found_in for found_in in (file_of(url), file_of(catalog.ledger_url)) if found_in]
     own += [str(catalog.path)] if catalog.path is not None else []
     return found + [reach_of(each, base=catalog.base, engine_url="duckdb:") for each in own]
 
@@ -103,14 +103,6 @@ def _unfinished(catalog: Catalog) -> list[str]:
         for table in each.values()
         if "source" in table and table.get("public") is not True
     ]
-
-
-def _file_of(url: str) -> str:
-    """Return the file that an engine or a ledger keeps its tables in, if it is a file."""
-    scheme, _, rest = url.partition(":")
-    if scheme not in ("duckdb", "sqlite"):
-        return ""
-    return "/" + rest.lstrip("/") if rest.startswith("/") else rest
 
 
 def _not_published(file: str) -> InvalidInput:

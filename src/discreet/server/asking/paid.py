@@ -15,7 +15,6 @@ from discreet.api import Curator, promise
 from discreet.core.bill import NOTHING_SPENT, Bill, Spent
 from discreet.core.numbers import Epsilon
 from discreet.learn.one_look import PlannedLook
-from discreet.learn.prepare import Training
 from discreet.learn.recommend.run import RecommenderPlan, RecommendRequest
 from discreet.learn.select import ChoicePlan, SelectRequest
 from discreet.server.access.asked_as import AskedAs
@@ -62,7 +61,7 @@ class PaidAsk:
 
 def price_of(
     curator: Curator,
-    plan: Training | PlannedLook[Any] | PreparedSynthesis,
+    plan: PlannedLook[Any] | PreparedSynthesis,
     epsilon: Epsilon,
     *,
     free: bool = False,

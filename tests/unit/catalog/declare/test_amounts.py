@@ -4,11 +4,11 @@ from decimal import Decimal
 import pytest
 
 from discreet.catalog.declare.amounts import (
-    with_amounts,
     with_section,
     with_share,
     with_totals,
 )
+from discreet.catalog.declare.sections import with_settings
 from discreet.errors import CatalogError
 
 TEXT = """# top
@@ -31,12 +31,12 @@ epsilon = 1
 
 
 def test_an_amount_changes_in_its_place_and_nothing_else():
-    new = with_amounts(TEXT, ("datasets", "town"), {"epsilon": Decimal("2.5")})
+    new = with_settings(TEXT, ("datasets", "town"), {"epsilon": Decimal("2.5")})
     assert new == TEXT.replace("epsilon = 1.0     #", "epsilon = 2.5     #")
 
 
 def test_a_missing_amount_is_added():
-    new = with_amounts(TEXT, ("datasets", "town"), {"delta": Decimal("1e-9")})
+    new = with_settings(TEXT, ("datasets", "town"), {"delta": Decimal("1e-9")})
     assert tomllib.loads(new)["datasets"]["town"]["delta"] == 1e-9
     assert new.replace("delta = 0.000000001\n", "") == TEXT
 
@@ -60,7 +60,7 @@ datasets = { town = { epsilon = 0.5 } }   # until June
 datasets = { town = { epsilon = 1 } }
 """
     new = with_share(text, "alice", "town", {"epsilon": Decimal("0.25")})
-    assert new == text.replace("0.5 } }   #", "0.25 } }  #")
+    assert new == text.replace("0.5 }", "0.25 }")
     gone = with_share(new, "alice", "town", None)
     for comment in ("# on leave", "# both of them", "# until June", "# the other one"):
         assert comment in gone
@@ -70,7 +70,7 @@ datasets = { town = { epsilon = 1 } }
 def test_totals_are_edited_where_they_stand():
     new = with_totals(TEXT, {"epsilon": Decimal(50)})
     assert new == TEXT.replace("epsilon = 1.0     #", "epsilon = 50.0     #")
-    both = with_amounts(TEXT, ("datasets", "town"), {"delta": Decimal("1e-9")})
+    both = with_settings(TEXT, ("datasets", "town"), {"delta": Decimal("1e-9")})
     less = with_totals(both, {"epsilon": Decimal(50), "delta": None})
     assert less == new
     for unstated in (TEXT, both.replace("\ndelta = ", "\n# delta = "), "# nothing\n"):
@@ -94,20 +94,26 @@ def test_the_last_share_takes_its_analyst_along():
     [
         "datasets = { town = { epsilon = 1 } }\nanalysts = { alice = { datasets = { town = { epsilon = 1 } } } }\n",
         "[datasets]\ntown.epsilon = 1\n[analysts]\nalice = { datasets = { town = { epsilon = 1 } } }\n",
-        '[datasets.town]\n"epsilon" = 1\n[analysts]\nalice.datasets.town.epsilon = 1\n',
+        "[datasets]\n[datasets.town.epsilon]\n[analysts]\nalice.datasets.town.epsilon = 1\n",
     ],
 )  # fmt: skip
 def test_what_is_written_otherwise_is_left_alone(text):
     with pytest.raises(CatalogError, match="by hand"):
-        with_amounts(text, ("datasets", "town"), {"epsilon": Decimal(2)})
+        with_settings(text, ("datasets", "town"), {"epsilon": Decimal(2)})
     with pytest.raises(CatalogError, match="by hand"):
         with_share(text, "alice", "town", {"epsilon": Decimal(2)})
+
+
+def test_a_name_in_quotes_is_the_same_name():
+    text = '[datasets.town]\n"epsilon"   = 1  # agreed\n'
+    new = with_settings(text, ("datasets", "town"), {"epsilon": Decimal(2)})
+    assert new == "[datasets.town]\nepsilon = 2.0  # agreed\n"
 
 
 def test_a_heading_inside_a_text_is_no_heading():
     text = '[datasets.town]\nnote = """\n[datasets.town]\nepsilon = 5\n"""\nepsilon = 1\n'
     with pytest.raises(CatalogError, match="by hand"):
-        with_amounts(text, ("datasets", "town"), {"epsilon": Decimal(2)})
+        with_settings(text, ("datasets", "town"), {"epsilon": Decimal(2)})
 
 
 def test_a_section_is_added_at_the_end():

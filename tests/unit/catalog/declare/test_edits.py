@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from discreet.catalog.declare.amounts import with_amounts, with_share, with_totals
+from discreet.catalog.declare.amounts import with_share, with_totals
 from discreet.catalog.declare.columns import accepted, declared_settings, hidden, with_columns
-from discreet.catalog.declare.datasets import with_new_name, with_source, without_dataset
+from discreet.catalog.declare.datasets import with_new_name, without_dataset
 from discreet.catalog.declare.renewals import with_renewal
-from discreet.catalog.declare.sections import comments_of
+from discreet.catalog.declare.sections import comments_of, with_settings
 from discreet.catalog.declare.waiting import declared_tables
 from discreet.catalog.read.policy_file import loads
 from discreet.errors import CatalogError, UnknownName
@@ -91,6 +91,9 @@ x = { type = "boolean" }
 """
 
 
+ORDERS = ("datasets", "shop", "tables", "orders")
+
+
 def owners(text):
     """Return the comments of a text, sorted."""
     return sorted(comments_of(text))
@@ -100,9 +103,9 @@ EDITS = {
     "columns": lambda text: with_columns(
         text, "shop", "orders", {"kind": accepted, "cost": hidden}
     ),
-    "source": lambda text: with_source(text, "shop", "orders", "new.csv"),
+    "source": lambda text: with_settings(text, ORDERS, {"source": "new.csv"}),
     "name": lambda text: with_new_name(text, "shop", "store"),
-    "amounts": lambda text: with_amounts(text, ("datasets", "shop"), {"epsilon": Decimal(3)}),
+    "amounts": lambda text: with_settings(text, ("datasets", "shop"), {"epsilon": Decimal(3)}),
     "totals": lambda text: with_totals(text, {"epsilon": Decimal(3)}),
     "share": lambda text: with_share(text, "ann", "shop", {"epsilon": Decimal(1)}),
     "renewal": lambda text: with_renewal(
@@ -168,7 +171,7 @@ def test_a_removed_dataset_leaves_the_others():
 
 
 def test_a_table_gets_another_source():
-    text = with_source(TEXT, "shop", "orders", "new.csv")
+    text = with_settings(TEXT, ORDERS, {"source": "new.csv"})
     assert loads(text, base=Path()).table("orders").source == "new.csv"
 
 

@@ -3,7 +3,9 @@ import pytest
 
 from discreet.catalog import loads
 from discreet.catalog.declare.render import render_toml
-from discreet.catalog.propose.infer import propose
+from discreet.catalog.propose import infer
+from discreet.catalog.propose.request import InitRequest
+from discreet.catalog.read.sources import Sources
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import CategoryDomain, IdentifierDomain, IntegerDomain
 from discreet.errors import InvalidInput, NotReviewed
@@ -15,6 +17,10 @@ PEOPLE = pa.table({
     'odd name, "quoted"': ["?" if i % 10 == 0 else "x" for i in range(900)],
     "list": [[i] for i in range(900)],
 })  # fmt: skip
+
+
+def propose(engine, sources, **words):
+    return infer.propose(engine, Sources("duckdb:", sources), InitRequest.of(**words))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typer.main import get_command
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
 from discreet.api.bounding import BoundsRequest
-from discreet.catalog.propose.propose import InitRequest
+from discreet.catalog.propose.request import InitRequest
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client

@@ -13,7 +13,8 @@ from pydantic import Field, StrictStr
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.amounts import with_share
 from discreet.catalog.declare.columns import ColumnSettings, with_columns
-from discreet.catalog.declare.datasets import with_new_name, with_source, without_dataset
+from discreet.catalog.declare.datasets import with_new_name, without_dataset
+from discreet.catalog.declare.sections import with_settings
 from discreet.core.schema import Table
 from discreet.errors import InvalidInput, RequestConflict, UnknownName
 from discreet.server.access.audit import AuditAction
@@ -124,7 +125,8 @@ def file(request: Request, dataset: DatasetName, wanted: NewFile) -> dict[str, A
         before.extend(mine)
         base = workspace.config.parent.resolve()
         source = FilePath(os.path.relpath(store.table(upload).resolve(), base)).as_posix()
-        return with_source(text, old.dataset(dataset).name, table.name, source)
+        place = ("datasets", old.dataset(dataset).name, "tables", table.name)
+        return with_settings(text, place, {"source": source})
 
     new = change(workspace, refresh)
     for each in before:

@@ -10,8 +10,9 @@ from pydantic import StrictBool
 
 from discreet.api import renewed_report
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.amounts import with_amounts, with_share
+from discreet.catalog.declare.amounts import with_share
 from discreet.catalog.declare.renewals import with_renewal
+from discreet.catalog.declare.sections import with_settings
 from discreet.core.bill import Spent
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.access.audit import AuditAction
@@ -60,7 +61,7 @@ def budget(request: Request, dataset: DatasetName, wanted: NewBudget) -> dict[st
             )
         shared = found.budget != found.name
         place = ("budgets", found.budget) if shared else ("datasets", found.name)
-        return with_amounts(text, place, asked)
+        return with_settings(text, place, asked)
 
     new = change(context_of(request).workspace, edit)
     now = new.budget_of(new.dataset(dataset))

@@ -73,14 +73,14 @@ def _price(all_of_it: Curator, body: TrainBody, paid: PaidAsk) -> dict[str, Any]
         "request_id": paid.request_id,
     }
     training = LearnRequest.of(**asked)
-    with planned_training(training, curator) as (plan, _):
+    with planned_training(training, curator) as plan:
         pass
     return finite(
-        price_of(curator, plan, training.epsilon)
+        price_of(curator, plan.look, training.epsilon)
         | {
             "words": promise(training.epsilon),
             "table": plan.outline.table.name,
-            "model": chosen(training.model, plan.budget.whole),
+            "model": chosen(training.model, plan.look.budget.whole),
             "features": [item.name for item in plan.outline.items[:-1]],
             "notices": list(plan.outline.notices),
             "rows_needed": plan.rows_needed(),

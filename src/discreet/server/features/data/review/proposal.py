@@ -14,8 +14,10 @@ from typing import Any
 
 from discreet.catalog.declare.proposal import ColumnProposal, Setting, TableProposal
 from discreet.catalog.propose.infer import propose
+from discreet.catalog.propose.request import InitRequest
 from discreet.catalog.read.domains import column_of
 from discreet.catalog.read.file_shape import ColumnShape
+from discreet.catalog.read.sources import Sources
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import EngineFailed, InvalidInput, TooManyRequests
@@ -43,7 +45,8 @@ def look(table: Path, *, unit: str | None, bounds: UploadBounds) -> TableProposa
                 raise too_slow(bounds)
 
         try:
-            found = propose(engine, {TABLE: table.name}, dataset=TABLE, unit=unit, progress=in_time)
+            sources, asked = Sources("duckdb:", {TABLE: table.name}), InitRequest.of(unit=unit)
+            found = propose(engine, sources, asked, progress=in_time)
         except EngineFailed:
             raise too_slow(bounds) from None
     return found.tables[0]
