@@ -11,9 +11,10 @@ from benchmarks.figures import figure
 from benchmarks.publish_errors import Subject, counted, noisy, subject_of
 from scipy.stats import binom
 
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng, SystemRng
 from discreet.publish.reconcile.problem import problem_of
-from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, reconcile
+from discreet.publish.reconcile.solve import reconcile
 
 ALPHA = 1e-6
 """Chance that a level whose cells are all covered 95 times in 100 is said to have one that is not."""
@@ -55,7 +56,7 @@ def covered(subject: Subject, runs: int, *, delta: bool, rng: Rng) -> list[Cover
     text = subject.spec if delta else subject.spec.replace("delta = 1e-9\n", "")
     family, truth, laws = counted(text, subject.toml)
     times = [np.zeros(cells.shape, dtype=np.int64) for cells in truth]
-    width = GAUSSIAN if delta else LAPLACE
+    width = (GaussianLaw if delta else LaplaceLaw).width95
     for _ in range(runs):
         problem = problem_of(family, noisy(truth, laws, rng), [law.variance for law in laws])
         for seen, exact, result in zip(times, truth, reconcile(problem, width=width), strict=True):

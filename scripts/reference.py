@@ -193,11 +193,37 @@ def attacks_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def costs_table() -> str:
+    """Return the table of costs in docs/anonymize.md."""
+    from discreet.anonymize.costs.registry import COSTS
+
+    lines = ["| `--cost` | what is kept small | `--weights` |", "|---|---|---|"]
+    lines += [
+        f"| `{name}` | {each.words} | {'yes' if each.weighted else 'no'} |"
+        for name, each in COSTS.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def criteria_table() -> str:
+    """Return the table of privacy models in docs/anonymize.md."""
+    from discreet.anonymize.criteria.registry import CRITERIA, diversities
+
+    lines = ["| options | what every class must be like |", "|---|---|"]
+    several = diversities()
+    for name, each in CRITERIA.items():
+        shown = f"{each.option} --diversity {name}" if name in several else each.option
+        lines.append(f"| `{shown}` | {each.words} |")
+    return "\n".join(lines) + "\n"
+
+
 TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("attacks.md", "attacks"): attacks_table,
     ("sql.md", "functions"): functions_table,
     ("synth.md", "methods"): methods_table,
     ("learn.md", "models"): learners_table,
+    ("anonymize.md", "costs"): costs_table,
+    ("anonymize.md", "criteria"): criteria_table,
 }
 """Tables inside of pages that people write: the page and the mark before the table."""
 

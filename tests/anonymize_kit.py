@@ -7,17 +7,18 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from discreet.anonymize.criteria.models import (
-    Closeness,
-    Distance,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    RecursiveDiversity,
-)
+from discreet.anonymize.costs.cost import make_cost
+from discreet.anonymize.costs.registry import COSTS
+from discreet.anonymize.criteria.closeness import Closeness, Distance
+from discreet.anonymize.criteria.distinct import DistinctDiversity
+from discreet.anonymize.criteria.entropy import EntropyDiversity
+from discreet.anonymize.criteria.k_anonymity import KAnonymity
+from discreet.anonymize.criteria.model import Conditions
+from discreet.anonymize.criteria.recursive import RecursiveDiversity
 from discreet.anonymize.groups import group_table
+from discreet.anonymize.hierarchy.column_levels import make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.costs import GeneralisationCost
+from discreet.anonymize.search.evaluate import ClassEvaluator
 
 LETTERS = "abcdef"
 SECRETS = Hierarchy("s", {"x": ("x", "near", "*"), "y": ("y", "near", "*"), "z": ("z", "z2", "*")})
@@ -149,11 +150,11 @@ def cost_of(cost, names, trees, levels, rows, classes):
     n = len(rows)
     kept = {i for members in classes for i in members}
     lost = n - len(kept)
-    if cost is GeneralisationCost.DISCERNIBILITY:
+    if cost is COSTS["discernibility"]:
         return sum(len(members) ** 2 for members in classes) + n * lost
-    if cost is GeneralisationCost.CLASSES:
+    if cost is COSTS["classes"]:
         return n / (len(classes) + (lost > 0))
-    if cost is GeneralisationCost.HEIGHT:
+    if cost is COSTS["height"]:
         return sum(levels)
     paid = most = 0.0
     for j, name in enumerate(names):
@@ -163,7 +164,7 @@ def cost_of(cost, names, trees, levels, rows, classes):
         masses = Counter(labelled(names, trees, levels, row)[j] for row in rows)
         for i, row in enumerate(rows):
             label = labelled(names, trees, levels, row)[j]
-            if cost is GeneralisationCost.LOSS:
+            if cost is COSTS["loss"]:
                 paid += (leaves[label] - 1) / others if i in kept else 1.0
                 most += 1.0
             else:
@@ -184,7 +185,7 @@ def best_node(cost, names, trees, rows, models, limit):
             found.append(
                 (
                     round(cost_of(cost, *args), 9),
-                    cost_of(GeneralisationCost.DISCERNIBILITY, *args),
+                    cost_of(COSTS["discernibility"], *args),
                     levels,
                 )
             )
@@ -237,3 +238,15 @@ MODELS = st.one_of(
         lambda t, d: (Closeness(t, d),), st.sampled_from([0.1, 0.3, 0.5]), st.sampled_from(Distance)
     ),
 )
+
+
+def looks(problem, models, cost, share):
+    """Return what every node of a lattice says."""
+    names, trees, rows = problem
+    groups = groups_of(names, rows)
+    ladders = make_ladders(groups, trees)
+    measure = make_cost(cost, groups, ladders, {})
+    limit = math.floor(share * len(rows))
+    evaluator = ClassEvaluator(groups, ladders, Conditions(models), measure, limit=limit)
+    nodes = itertools.product(*(range(ladder.levels) for ladder in ladders))
+    return [evaluator.look(levels) for levels in nodes]

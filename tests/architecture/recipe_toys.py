@@ -9,8 +9,11 @@ import importlib.util
 import inspect
 import io
 import json
+import subprocess
 import sys
+import zipfile
 from pathlib import Path
+from unittest.mock import Mock
 
 FOLDER = Path(sys.argv[1])
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +76,80 @@ MECHANISM = Mechanism(
     audited=AnswerSpace(codes=3),
 )
 ''',
+    "toy_law": '''
+"""Laplace noise under another name, with an event that no accountant has seen."""
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+from discreet.noise.laws import LaplaceLaw
+
+
+@dataclass(frozen=True)
+class ToyEvent:
+    epsilon: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ToyLaw(LaplaceLaw):
+    name: ClassVar[str] = "toy"
+
+    @property
+    def words(self):
+        return f"wooden noise of scale {self.scale}"
+
+    @property
+    def error95(self):
+        return 0.999 * LaplaceLaw.error95.fget(self)
+
+    def event(self, *, l1, l2_squared, coordinates=None):
+        return ToyEvent(Fraction(l1()) / self.scale)
+''',
+    "toy_cost": '''
+"""The highest level of any column."""
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Highest:
+    def of(self, view):
+        return float(max(view.levels))
+
+    bound = of
+
+
+def model(groups, ladders, weights):
+    return Highest()
+
+
+def measured(copy):
+    return None if copy.levels is None else float(max(copy.levels))
+''',
+    "toy_model": '''
+"""No sensitive value in more than one of l rows: (alpha, k)-anonymity."""
+import math
+from dataclasses import dataclass
+from discreet.anonymize.criteria.measures import tops_and_tails
+from discreet.anonymize.criteria.model import PrivacyModel
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity(PrivacyModel):
+    l: float
+
+    @property
+    def smallest(self):
+        return math.ceil(self.l)
+
+    def holds(self, histogram):
+        return tops_and_tails(histogram, 1)[0] * self.l <= histogram.sizes
+
+    def words(self):
+        return f"one of {self.l:g} rows of a class at most has a wooden value"
+
+
+def asked(fields):
+    return None if fields.l is None else Rarity(fields.l)
+''',
     "toyfeature/pages": '''
 """A page that says a word."""
 from fastapi import APIRouter
@@ -112,8 +189,12 @@ def add_field():
 
 def add_lines():
     """Add one line to each registry, before anything else of the package is imported."""
+    from discreet.account.tally import RULES, pure_tally
+    from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
+    from discreet.anonymize.criteria.registry import CRITERIA, Criterion
     from discreet.attack.attacks import MODULES
     from discreet.learn.learners import CHECKING, CLASSIFY, LEARNERS, REGRESS, Learner
+    from discreet.noise.laws.registry import LAWS
     from discreet.server import features
     from discreet.survey.spec.mechanisms import MECHANISMS
     from discreet.synth.methods.registry import METHODS, Method
@@ -126,6 +207,12 @@ def add_lines():
     import toy_mechanism
 
     MECHANISMS["toy"] = toy_mechanism.MECHANISM
+    import toy_law
+
+    LAWS["toy"] = toy_law.ToyLaw
+    RULES[toy_law.ToyEvent] = lambda event: pure_tally(event.epsilon)
+    COSTS["toy"] = GeneralisationCost("toy", "toy_cost", "The highest level.", weighted=False)
+    CRITERIA["toy"] = Criterion("toy_model", "One of L rows at most has a value.")
     features.__path__.append(str(FOLDER / "features"))
 
 
@@ -178,9 +265,76 @@ def commands():
         "attack": json.loads(printed("attack", "toy", "--coins", "20", "--json")),
         "help": {
             " ".join(words): " ".join(printed(*words, "--help").split())
-            for words in (["synth"], ["learn", "classify"], ["learn", "regress"], ["attack"])
+            for words in (
+                *(["synth"], ["learn", "classify"], ["learn", "regress"], ["attack"]),
+                ["anonymize"],
+            )
         },
     }
+
+
+def published():
+    """Return a release without delta, whose noise is the toy: what its parts say, and who believes it."""
+    import random
+
+    import publish_kit
+    from discreet.api import Curator
+
+    place = FOLDER / "county"
+    place.mkdir()
+    publish_kit.write_tables(place, publish_kit.random_rows(500, random.Random(1)))
+    (place / "discreet.toml").write_text(publish_kit.toml_text())
+    tables = publish_kit.random_tables(random.Random(1))
+    (place / "SPEC.toml").write_text(publish_kit.spec_text(tables, name="wood", delta=""))
+    where = ["--config", place / "discreet.toml"]
+    rehearsed = printed("publish", place / "SPEC.toml", "--rehearse", "--json", *where)
+    package = place / "R.zip"
+    printed("publish", place / "SPEC.toml", "--out", package, *where)
+    with zipfile.ZipFile(package) as archive:
+        (place / "verify.py").write_bytes(archive.read("verify.py"))
+        sheet = archive.read("sheet.html").decode()
+        events = json.loads(archive.read("manifest.json"))["events"]
+    own = ROOT / "src" / "discreet" / "publish" / "verify.py"
+    with Curator(publish_kit.catalog_of(place)) as curator:
+        asked = ("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "1")
+        plan = curator.explain(asked[0], epsilon=asked[1])
+        first, again = (curator.query(asked[0], epsilon=asked[1], request_id="q") for _ in "12")
+    return {
+        "rehearsed": json.loads(rehearsed),
+        "sheet": sheet,
+        "events": events,
+        "verified": json.loads(printed("verify", package, "--json")),
+        "alone": {
+            name: subprocess.run(
+                [sys.executable, "-I", str(file), str(package)],
+                capture_output=True,
+                text=True,
+                check=False,
+            ).stdout
+            for name, file in (("of the package", place / "verify.py"), ("of another", own))
+        },
+        "plan": repr(plan),
+        "same": str(first.rows) == str(again.rows),
+    }
+
+
+def anonymized():
+    """Return copies of the toy cost under the toy model, by the command and by a curator."""
+    from discreet.api import open as open_curator
+    from server_kit import write_world
+
+    rows = FOLDER / "copied" / "rows.csv"
+    asked = ["--quasi", "a,n", "--sensitive", "b", "--k", "3", "--l", "1.5"]
+    toys = ["--cost", "toy", "--diversity", "toy"]
+    out = ["--out", FOLDER / "copied" / "safe.csv"]
+    found = {
+        "json": json.loads(printed("anonymize", rows, *asked, *toys, *out, "--json")),
+        "words": printed("anonymize", rows, *asked, *toys, *out),
+    }
+    with open_curator(write_world(FOLDER / "copies")) as curator:
+        call = {"k": 3, "quasi": ["age"], "sensitive": "sex", "l": 1.5, "diversity": "toy"}
+        copy = curator.anonymize("people", **call, cost="toy")
+    return found | {"curator": [copy.result.costs.toy, copy.result.conditions]}
 
 
 def survey():
@@ -210,6 +364,7 @@ def pages():
         for colour in ("ultramarine", "blue"):
             body = asked | {"colour": colour}
             found[colour] = client.post("/api/v1/synth/explain", json=body).status_code
+        found["copy"] = client.get(f"/anonymize/{kept_copy(server.context)}").text
         return found
 
 
@@ -249,11 +404,26 @@ def field():
     }
 
 
+def kept_copy(context):
+    """Return the id of a copy on the shelf of a server, made as its child process makes them."""
+    from discreet.anonymize.request import AnonymizeRequest
+    from discreet.server.features.anonymize.in_child import make
+
+    request = AnonymizeRequest.of(
+        k=3, quasi=("age",), sensitive="sex", l=1.5, diversity="toy", cost="toy"
+    )
+    with context.workspace.curator() as curator:
+        bench = Mock(curator=lambda: curator, folder=None)
+        state = context.settings.state_folder
+        return make(bench, state=state, table="people", where=None, request=request)["release"]
+
+
 def tables():
     """Return the tables of the documents."""
     import reference
 
-    return {name: table() for (name, _), table in reference.TABLES.items() if name != "sql.md"}
+    found = {" ".join(at): table() for at, table in reference.TABLES.items() if at[0] != "sql.md"}
+    return found | {"endpoints": reference.endpoints_page()}
 
 
 def contract():
@@ -272,6 +442,9 @@ def contract():
         "contract/test_synth_methods.py",
         "unit/learn/test_private_residuals.py",
         "unit/survey/test_laws.py",
+        "contract/test_noise_laws.py",
+        "contract/test_anonymize_costs.py",
+        "contract/test_anonymize_models.py",
     ):
         count = Count()
         options = ["-q", "-k", "toy", "-p", "no:cacheprovider", "--workers", "0"]
@@ -291,6 +464,6 @@ if __name__ == "__main__":
             (path.parent / "__init__.py").write_text('"""A toy."""\n')
     add_field()
     add_lines()
-    parts = (commands, field, survey, pages, tables, contract)
+    parts = (commands, field, published, anonymized, survey, pages, tables, contract)
     seen = {part.__name__: part() for part in parts}
     (FOLDER / "seen.json").write_text(json.dumps(seen))

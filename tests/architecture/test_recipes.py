@@ -126,7 +126,7 @@ def test_an_attack(seen):
     assert "toy Guesses heads." in seen["commands"]["help"]["attack"]
     assert 'href="/lab/toy"' in seen["pages"]["lab"]
     assert "Guesses heads." in seen["pages"]["lab/toy"]
-    assert "| `toy` | Guesses heads. |" in seen["tables"]["attacks.md"]
+    assert "| `toy` | Guesses heads. |" in seen["tables"]["attacks.md attacks"]
 
 
 def test_a_setting_of_an_attack_that_names_a_place_is_not_in_the_lab(seen):
@@ -141,7 +141,9 @@ def test_a_synthesis_method(seen):
     assert "random, rap or toy." in seen["commands"]["help"]["synth"]
     assert "A method made of wood." in seen["pages"]["synthesize"]
     assert 'data-among="tree,correlated,independent,toy"' in seen["pages"]["synthesize"]
-    assert "| `toy` | A method made of wood. | `bins`, `split` |" in seen["tables"]["synth.md"]
+    assert (
+        "| `toy` | A method made of wood. | `bins`, `split` |" in seen["tables"]["synth.md methods"]
+    )
     passed, failed = seen["contract"]["contract/test_synth_methods.py"]
     assert (passed >= 20, failed) == (True, 0)
 
@@ -152,7 +154,10 @@ def test_a_classifier(seen):
     assert "bayes, network or toy." in help_text
     assert "logistic,boosted,bayes,toy." in help_text
     assert "Always the most common class." in seen["pages"]["models"]
-    assert "| `toy` | `classify` | Always the most common class. |" in seen["tables"]["learn.md"]
+    assert (
+        "| `toy` | `classify` | Always the most common class. |"
+        in seen["tables"]["learn.md models"]
+    )
     assert "Wrote 600 predictions" in seen["commands"]["predicted"][0]
     passed, failed = seen["contract"]["unit/learn/test_private_residuals.py"]
     assert (passed >= 1, failed) == (True, 0)
@@ -161,7 +166,7 @@ def test_a_classifier(seen):
 def test_a_regressor(seen):
     assert seen["commands"]["regress"]["model"] == "toyline"
     assert "auto, ridge or toyline." in seen["commands"]["help"]["learn regress"]
-    assert "| `toyline` | `regress` | Always the middle. |" in seen["tables"]["learn.md"]
+    assert "| `toyline` | `regress` | Always the middle. |" in seen["tables"]["learn.md models"]
     assert "Wrote 600 predictions" in seen["commands"]["predicted"][1]
     assert "Always the middle." not in seen["pages"]["models"], "the page trains classifiers"
 
@@ -229,7 +234,24 @@ class ToyLaw(LaplaceLaw):
         return Pure(Fraction(l1()) / self.scale)
 
 
-def test_a_noise_law(monkeypatch):
+def test_a_noise_law(seen):
+    """It is published: rehearsed, released, read by whoever has its row, and refused by whoever has not."""
+    found = seen["published"]
+    assert found["rehearsed"]["state"] == "rehearsed"
+    assert {event["law"] for event in found["events"]} == {"toy"}
+    assert {"scale", "l1"} <= found["events"][0].keys()
+    assert "discrete toy" in found["sheet"]
+    assert (found["verified"]["valid"], found["verified"]["problems"]) == (True, [])
+    assert "pld" in found["verified"]["checks"]
+    assert "wood: valid" in found["alone"]["of the package"]
+    assert "a noise law is unknown" in found["alone"]["of another"]
+    assert "wooden noise of scale" in found["plan"]
+    assert found["same"]
+    passed, failed = seen["contract"]["contract/test_noise_laws.py"]
+    assert (passed >= 13, failed) == (True, 0)
+
+
+def test_a_law_that_was_kept(monkeypatch):
     monkeypatch.setitem(registry_of_laws.LAWS, "toy", ToyLaw)
     law = registry_of_laws.law_of("toy", Fraction(3))
     total = VectorSum(size=4, norm=Norm.L1, bound=6, neighbours=Neighbours.ADD_REMOVE)
@@ -238,6 +260,35 @@ def test_a_noise_law(monkeypatch):
     kept = PaidValue("people", "rows", (), 5, law)
     assert PaidValue.from_json(kept.to_json()) == kept
     assert law.half_width("0.95") == LaplaceLaw.of(3).half_width("0.95")
+
+
+def test_a_cost(seen):
+    found = seen["anonymized"]
+    assert (found["json"]["cost"], found["json"]["toy"]) == ("toy", found["json"]["bound"])
+    assert "toy: " in found["words"]
+    assert found["curator"][0] >= 0
+    help_text = seen["commands"]["help"]["anonymize"]
+    assert "What is kept small: discernibility, height, classes, loss, entropy, toy." in help_text
+    assert "loss, entropy, toy." in seen["tables"]["endpoints"]
+    assert "the one with the least toy was wanted" in seen["pages"]["copy"]
+    assert "| `toy` | The highest level. | no |" in seen["tables"]["anonymize.md costs"]
+    passed, failed = seen["contract"]["contract/test_anonymize_costs.py"]
+    assert (passed >= 5, failed) == (True, 0)
+
+
+def test_a_privacy_model(seen):
+    words = "one of 1.5 rows of a class at most has a wooden value"
+    assert words in seen["anonymized"]["json"]["conditions"]
+    assert words in seen["anonymized"]["words"]
+    assert words in seen["anonymized"]["curator"][1]
+    assert words in seen["pages"]["copy"]
+    counted = "What --l counts: distinct, entropy, recursive or toy."
+    assert counted in seen["commands"]["help"]["anonymize"]
+    assert counted in seen["tables"]["endpoints"]
+    row = "| `--l L --diversity toy` | One of L rows at most has a value. |"
+    assert row in seen["tables"]["anonymize.md criteria"]
+    passed, failed = seen["contract"]["contract/test_anonymize_models.py"]
+    assert (passed >= 6, failed) == (True, 0)
 
 
 def test_a_scalar_function(tmp_path):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.anonymize.criteria.models import DistinctDiversity
+from discreet.anonymize.criteria.distinct import DistinctDiversity
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import groups_of

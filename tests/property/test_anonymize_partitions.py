@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from anonymize_kit import MODELS, groups_of, labelled, problems, satisfies
 from discreet.anonymize.class_labels import SUPPRESSED
-from discreet.anonymize.criteria.models import Distance, KAnonymity
+from discreet.anonymize.costs.registry import COSTS
+from discreet.anonymize.criteria.closeness import Distance
+from discreet.anonymize.criteria.k_anonymity import KAnonymity
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.search.costs import GeneralisationCost
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 from sittings import examples
@@ -89,7 +90,7 @@ def _check_labels_cover(groups, names, trees, members, seen):
 def test_local_recoding_is_never_coarser_than_where_it_starts(problem, k, suppress):
     names, trees, rows = problem
     groups = groups_of(names, rows)
-    call = {"k": k, "suppress": suppress, "cost": GeneralisationCost.LOSS}
+    call = {"k": k, "suppress": suppress, "cost": COSTS["loss"]}
     try:
         start = anonymize(groups, trees, **call)
     except InvalidInput:

@@ -9,6 +9,8 @@ from functools import lru_cache
 
 from discreet.account.convert import cost_up, epsilon_of_rho, rho_of_target
 from discreet.account.curves.discrete_gaussian import delta_bounds
+from discreet.account.tally import tally
+from discreet.core.event import Gaussian, PrivacyEvent
 from discreet.core.numbers import Delta, Epsilon, Rho
 from discreet.errors import InvalidInput
 
@@ -35,6 +37,20 @@ def epsilon_for_rho(rho: Rho, delta: Delta) -> Fraction:
     """Return the least epsilon (rounded up) that rho-zCDP implies at `delta`."""
     _needs_delta(delta)
     return epsilon_of_rho(rho.value, delta.value)
+
+
+def least_size(unit: PrivacyEvent, epsilon: Epsilon, delta: Delta) -> Fraction:
+    """Return the least size, to 7 digits, of concentrated noise that meets (epsilon, delta).
+
+    `unit` is the event of noise of size 1, whose rho falls like one over the size. For Gaussian noise its
+    own calibration is sharper.
+    """
+    if isinstance(unit, Gaussian):
+        return gaussian_sigma_squared(unit.l2_squared, epsilon, delta, unit.coordinates)
+    rho, target = tally(unit).rho, rho_for(epsilon, delta).value
+    if not rho or not target:
+        raise InvalidInput("This noise cannot be calibrated to this epsilon and delta.")
+    return _round_up_significant(rho / target)
 
 
 def gaussian_sigma_squared(

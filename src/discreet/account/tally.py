@@ -92,7 +92,8 @@ class EventTally:
         return bool(self.soft_parts or self.sampled)
 
 
-def _pure(epsilon: Fraction) -> EventTally:
+def pure_tally(epsilon: Fraction) -> EventTally:
+    """Return the tally of what is `epsilon`-DP, and nothing more is known."""
     return EventTally(epsilon=epsilon, rho=rho_of_pure(epsilon))
 
 
@@ -147,11 +148,11 @@ def _non_private(event: NonPrivate) -> EventTally:
 
 Rule: TypeAlias = Callable[[Any], EventTally]
 
-_RULES: dict[type[PrivacyEvent], Rule] = {
-    Laplace: lambda event: _pure(event.l1 / event.scale),
+RULES: dict[type[PrivacyEvent], Rule] = {
+    Laplace: lambda event: pure_tally(event.l1 / event.scale),
     Gaussian: _gaussian,
     Select: lambda event: EventTally(epsilon=event.epsilon, rho=rho_of_range(event.epsilon)),
-    Pure: lambda event: _pure(event.epsilon),
+    Pure: lambda event: pure_tally(event.epsilon),
     Approximate: _approximate,
     Failing: lambda event: tally(event.event) + EventTally(delta=event.delta),
     Concentrated: _concentrated,
@@ -160,11 +161,12 @@ _RULES: dict[type[PrivacyEvent], Rule] = {
     Repeated: _repeated,
     NonPrivate: _non_private,
 }
+"""The one row that an event needs: every accountant starts from it. Rows of Renyi and PLD are sharper ones."""
 
 
 def tally(event: PrivacyEvent) -> EventTally:
     """Return the event taken apart into sums; refuse one that has no guarantee at all."""
-    rule = _RULES.get(type(event))
+    rule = RULES.get(type(event))
     if rule is None:
         raise InternalError(f"no accountant knows the event {type(event).__name__}")
     return rule(event)

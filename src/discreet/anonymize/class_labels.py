@@ -1,4 +1,4 @@
-"""What the rows of each class read after anonymization, and what that costs."""
+"""What the rows of each class read after anonymization."""
 
 from __future__ import annotations
 
@@ -66,17 +66,6 @@ class Recoding:
         return [names[cell] for cell in self.cells[column].tolist()]
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """All measures of one anonymization; no height where classes have levels of their own."""
-
-    discernibility: int
-    average_class_size: float
-    height: float | None
-    loss: float
-    entropy: float
-
-
 def merged_by_text(
     labels: Sequence[ClassLabels], cells: Sequence[Integers]
 ) -> tuple[Integers, Integers]:
@@ -115,56 +104,3 @@ def full_domain(
         tuple(ClassLabels(rung.labels, rung.share, rung.mass) for rung in rungs),
         np.stack([rung.codes[groups.codes[j, members]] for j, rung in enumerate(rungs)]),
     )
-
-
-def measure(
-    groups: Groups,
-    recoding: Recoding,
-    *,
-    weights: Sequence[float],
-    levels: Sequence[int] | None,
-    hidden_among: Integers | None = None,
-) -> Costs:
-    """Return what a recoding costs by every measure.
-
-    `hidden_among` replaces the sizes of the classes where missing values match everything.
-    """
-    total, lost = groups.total, recoding.suppressed
-    sizes = recoding.sizes
-    among = sizes if hidden_among is None else hidden_among
-    classes = recoding.classes + (lost > 0)
-    height = None
-    if levels is not None:
-        height = float(sum(w * level for w, level in zip(weights, levels, strict=True)))
-    return Costs(
-        discernibility=int(sizes @ among) + total * lost,
-        average_class_size=total / max(1, classes),
-        height=height,
-        loss=_loss(recoding, weights, total),
-        entropy=_entropy(groups, recoding, weights),
-    )
-
-
-def _loss(recoding: Recoding, weights: Sequence[float], total: int) -> float:
-    sizes = recoding.sizes
-    paid = sum(
-        weight * float(sizes @ labels.share[recoding.cells[place]])
-        for place, (weight, labels) in enumerate(zip(weights, recoding.labels, strict=True))
-    )
-    return (paid + recoding.suppressed * sum(weights)) / (total * sum(weights))
-
-
-def _entropy(groups: Groups, recoding: Recoding, weights: Sequence[float]) -> float:
-    total = groups.total
-    kept = recoding.klass != SUPPRESSED
-    rows, klass = recoding.rows, np.where(kept, recoding.klass, 0)
-    lost = most = 0.0
-    for place, (weight, labels) in enumerate(zip(weights, recoding.labels, strict=True)):
-        values = groups.codes[place]
-        mass = np.bincount(values, weights=groups.rows)[values[recoding.combination]]
-        most += weight * float(rows @ np.log2(total / mass))
-        cover = np.full(len(rows), total, dtype=np.int64)
-        if recoding.classes:
-            cover = np.where(kept, labels.mass[recoding.cells[place][klass]], total)
-        lost += weight * float(rows @ np.log2(cover / mass))
-    return lost / most if most else 0.0

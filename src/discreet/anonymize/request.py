@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from discreet.anonymize.criteria.models import (
-    Closeness,
-    Distance,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    PrivacyModel,
-    RecursiveDiversity,
-)
+from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
+from discreet.anonymize.criteria.model import PrivacyModel
+from discreet.anonymize.criteria.registry import models_asked
 from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.costs import GeneralisationCost
 from discreet.anonymize.search.optimal import AnonymizeMethod, Missing
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 from discreet.core.requests.request_fields import given as words_of
+from discreet.core.requests.request_fields import named
 from discreet.errors import InvalidInput
 
 Choice = TypeVar("Choice", bound=Enum)
-
-DIVERSITIES = ("distinct", "entropy", "recursive")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,16 +49,16 @@ class AnonymizeRequest(LocalAnonymizeFields):
             )
         if asked.population is not None and asked.population < 1:
             raise InvalidInput("The population must have at least one person.")
-        KAnonymity(asked.k)  # refuses what is no k
         if (asked.l is not None or asked.t is not None) and asked.sensitive is None:
             raise InvalidInput(
                 "--l and --t protect a sensitive column: say which, with --sensitive."
             )
+        _, *models = models_asked(asked)
         weights = asked.weights
         checked = {
             "quasi": tuple(asked.quasi),
-            "models": _models(asked.l, asked.diversity, asked.c, asked.t, asked.distance),
-            "cost": _choice(GeneralisationCost, asked.cost, "cost"),
+            "models": tuple(models),
+            "cost": named(COSTS, asked.cost, "cost"),
             "method": _choice(AnonymizeMethod, asked.method, "method"),
             "redact": tuple(asked.redact),
             "weights": _weights(weights) if isinstance(weights, str) else dict(weights),
@@ -76,44 +67,8 @@ class AnonymizeRequest(LocalAnonymizeFields):
         return cls(**words_of(asked) | checked)
 
 
-def _models(
-    l: float | None,  # noqa: E741 the model's own name
-    diversity: str,
-    c: float,
-    t: float | None,
-    distance: str,
-) -> tuple[PrivacyModel, ...]:
-    if diversity not in DIVERSITIES:
-        raise InvalidInput(f"--diversity is {' or '.join(DIVERSITIES)}, not '{diversity[:40]}'.")
-    apart = _choice(Distance, distance, "distance")
-    if t is None and apart is not Distance.EQUAL:
-        raise InvalidInput("--distance says how --t is measured: give --t as well.")
-    found: list[PrivacyModel] = []
-    if l is not None:
-        if diversity == "entropy":
-            found.append(EntropyDiversity(l))
-        else:
-            if not math.isfinite(l) or l != int(l):
-                raise InvalidInput("--l counts values, so it is a whole number.")
-            whole = int(l)
-            found.append(
-                DistinctDiversity(whole)
-                if diversity == "distinct"
-                else RecursiveDiversity(c, whole)
-            )
-    if t is not None:
-        found.append(Closeness(t, apart))
-    return tuple(found)
-
-
 def _choice(kind: type[Choice], written: str, name: str) -> Choice:
-    try:
-        return kind(written)
-    except ValueError:
-        known = ", ".join(str(each.value) for each in kind)
-        raise InvalidInput(
-            f"--{name} cannot be '{written[:40]}'.", hint=f"There are: {known}."
-        ) from None
+    return named({each.value: each for each in kind}, written, name)
 
 
 def _weights(written: str) -> dict[str, float]:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
 from discreet.anonymize.criteria.measures import diversity_of
-from discreet.anonymize.criteria.models import PrivacyModel
+from discreet.anonymize.criteria.model import PrivacyModel
 from discreet.anonymize.groups import Groups, Sensitive, group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
 from discreet.anonymize.recode import fetch, recoded
@@ -62,11 +62,7 @@ class Anonymized(ShownInLines):
             "suppressed": result.suppressed,
             "classes": result.classes,
             "levels": result.levels,
-            "discernibility": result.costs.discernibility,
-            "average_class_size": result.costs.average_class_size,
-            "height": result.costs.height,
-            "loss": result.costs.loss,
-            "entropy": result.costs.entropy,
+            **result.costs.shown,
             "optimal": result.optimal,
             "bound": result.bound,
             "cost": result.cost.value,

@@ -1,10 +1,8 @@
-"""t-closeness over an order or a hierarchy: the models of a request, tied to the values of the column."""
+"""The order or the hierarchy of sensitive values, and models tied to the values that a column has."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from discreet.anonymize.criteria.models import Closeness, Distance, PrivacyModel
+from discreet.anonymize.criteria.model import PrivacyModel
 from discreet.anonymize.groups import Sensitive
 from discreet.anonymize.hierarchy.build import guess
 from discreet.anonymize.hierarchy.levels import Hierarchy
@@ -16,9 +14,7 @@ _FLAT = 2
 
 def by_hierarchy(models: tuple[PrivacyModel, ...]) -> bool:
     """Return whether any condition measures by the hierarchy of the sensitive column."""
-    return any(
-        isinstance(model, Closeness) and model.distance is Distance.HIERARCHICAL for model in models
-    )
+    return any(model.by_hierarchy for model in models)
 
 
 def tied(
@@ -27,21 +23,7 @@ def tied(
     """Return the models as they apply to these values; `hierarchy` is the one that was given."""
     if sensitive is None:
         return models
-    return tuple(
-        _tied(model, sensitive, hierarchy) if isinstance(model, Closeness) else model
-        for model in models
-    )
-
-
-def _tied(model: Closeness, sensitive: Sensitive, hierarchy: Hierarchy | None) -> Closeness:
-    if model.distance is Distance.ORDERED and not has_order(sensitive):
-        raise InvalidInput(
-            f"The values of '{sensitive.column}' have no order: they are words.",
-            hint="Use --distance equal, or hierarchical with a file for the column.",
-        )
-    if model.distance is not Distance.HIERARCHICAL:
-        return model
-    return replace(model, levels=heights(sensitive, hierarchy))
+    return tuple(model.tied(sensitive, hierarchy) for model in models)
 
 
 def has_order(sensitive: Sensitive) -> bool:

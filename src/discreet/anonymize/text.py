@@ -6,7 +6,6 @@ from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
 from discreet.anonymize.criteria.measures import Diversity
 from discreet.anonymize.risk.intruder import THRESHOLD, IntruderRisk
 from discreet.anonymize.run import Anonymized
-from discreet.anonymize.search.costs import GeneralisationCost
 
 DISAGREE = (
     "The estimates disagree because each assumes another shape of what the file does not show; "
@@ -132,13 +131,5 @@ def search_words(made: Anonymized) -> str:
 
 def cost_words(made: Anonymized) -> str:
     """Return the cost that was made small, as a number."""
-    costs = made.result.costs
-    found: dict[GeneralisationCost, float | None] = {
-        GeneralisationCost.DISCERNIBILITY: costs.discernibility,
-        GeneralisationCost.CLASSES: costs.average_class_size,
-        GeneralisationCost.HEIGHT: costs.height,
-        GeneralisationCost.LOSS: costs.loss,
-        GeneralisationCost.ENTROPY: costs.entropy,
-    }
-    value = found[made.result.cost]
+    value = made.result.costs.shown[made.result.cost.shown]
     return "none" if value is None else f"{value:,.6g}" if value < 10**6 else f"{value:,.0f}"

@@ -6,18 +6,19 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from discreet.account.calibrate import gaussian_sigma_squared, laplace_scale
+from discreet.account.calibrate import least_size
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import QueryRefused
 from discreet.kernel.mechanism import Law, Mechanisms, Selection
 from discreet.kernel.sensitivity import Stability
 from discreet.noise.additive import GREATEST_SCALE, SMALLEST_SCALE
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws import NoiseLaw
+from discreet.noise.laws.registry import LAWS
 from discreet.plan.keys import PrivateGroups, PublicGroups
 from discreet.plan.measure import MeasuredOutputs
 
-GAUSSIAN_UP_TO = 32
-"""Above this epsilon Laplace noise is the smaller by far, and nothing is promised anyway."""
+CONCENTRATED_UP_TO = 32
+"""Above this epsilon pure noise is the smaller by far, and nothing is promised anyway."""
 
 
 def choose(
@@ -42,18 +43,18 @@ def choose(
     for_noise = sum((epsilons[name] for name, _ in measured.measures), Fraction(0))
     private = isinstance(groups, PrivateGroups)
     share = delta.value / 2 if private else delta.value
-    laws: dict[str, Law] = {
-        name: LaplaceLaw(
-            _drawable(laplace_scale(stability.l1(measure.bound), Epsilon(epsilons[name])))
-        )
-        for name, measure in measured.measures
-    }
-    if share and 0 < for_noise <= GAUSSIAN_UP_TO:
-        rival = _gaussian(measured, stability, for_noise, Delta(share))
-        if _better(rival, laws):
-            laws = rival
+    found: dict[str, Law] = {}
+    for law in LAWS.values():
+        if not law.concentrated:
+            rival = _apart(law, measured, stability, epsilons)
+        elif share and 0 < for_noise <= CONCENTRATED_UP_TO:
+            rival = _together(law, measured, stability, Epsilon(for_noise), Delta(share))
+        else:
+            continue
+        if not found or _better(rival, found):
+            found = rival
     failing = delta.value / 2 if private else Fraction(0)
-    return Mechanisms(laws, selections, units=measured.units, failing=failing)
+    return Mechanisms(found, selections, units=measured.units, failing=failing)
 
 
 def shares_of(measured: MeasuredOutputs, epsilon: Epsilon) -> dict[str, Fraction]:
@@ -75,32 +76,48 @@ def _drawable(scale: Fraction) -> Fraction:
     return max(scale, SMALLEST_SCALE)
 
 
-def _gaussian(
-    measured: MeasuredOutputs, stability: Stability, epsilon: Fraction, delta: Delta
+def _apart(
+    law: type[NoiseLaw],
+    measured: MeasuredOutputs,
+    stability: Stability,
+    epsilons: Mapping[str, Fraction],
 ) -> dict[str, Law]:
-    """Return Gaussian laws for all measures together, weighted like their shares."""
+    """Return pure noise for each measure, by its own epsilon."""
+    return {
+        name: law(_drawable(law.costing(epsilons[name], stability.l1(measure.bound)).size))
+        for name, measure in measured.measures
+    }
+
+
+def _together(
+    law: type[NoiseLaw],
+    measured: MeasuredOutputs,
+    stability: Stability,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> dict[str, Law]:
+    """Return concentrated noise for all measures together, weighted like their shares."""
+
+    def least(moved: Fraction | int, coordinates: int | None) -> Fraction:
+        unit = law(Fraction(1)).event(
+            l1=lambda: moved, l2_squared=lambda: moved, coordinates=coordinates
+        )
+        return least_size(unit, epsilon, delta)
+
     shares = {name: measured.shares[name] for name, _ in measured.measures}
     total = sum(shares.values(), Fraction(0))
     if len(shares) == 1:
         ((name, measure),) = measured.measures
-        squared = stability.l2_squared(measure.bound)
-        found = gaussian_sigma_squared(squared, Epsilon(epsilon), delta, stability.coordinates)
-        return {name: GaussianLaw(found)}
+        return {name: law(least(stability.l2_squared(measure.bound), stability.coordinates))}
     # In units of each measure's own sensitivity the vector moves by at most 1 when weights are
     # sqrt(share / total): sum over i of (share_i / total) * 1 = 1.
-    unit = gaussian_sigma_squared(1, Epsilon(epsilon), delta)
+    unit = least(1, None)
     return {
-        name: GaussianLaw(unit * stability.l2_squared(measure.bound) * total / shares[name])
+        name: law(unit * stability.l2_squared(measure.bound) * total / shares[name])
         for name, measure in measured.measures
     }
 
 
 def _better(rival: Mapping[str, Law], laws: Mapping[str, Law]) -> bool:
     """Return whether the rival's 95% errors are smaller, as a geometric mean over the measures."""
-    gain = 0.0
-    for name, law in laws.items():
-        # 2.9957 = ln 20 scales and 1.96 standard deviations hold 95% of the two laws.
-        laplace = 2.9957 * math.sqrt(float(law.variance) / 2)
-        gaussian = 1.96 * math.sqrt(float(rival[name].variance))
-        gain += math.log(laplace / gaussian)
-    return gain > 0
+    return sum(math.log(law.error95 / rival[name].error95) for name, law in laws.items()) > 0

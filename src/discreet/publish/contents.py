@@ -13,7 +13,8 @@ from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 
-Law = Literal["gaussian", "laplace"]
+from discreet.core.event import PrivacyEvent
+from discreet.noise.laws import NoiseLaw, law_of
 
 
 class PublishedRows(Protocol):
@@ -76,8 +77,8 @@ class PublishedTable:
 class Measurement:
     """The unbiased noisy cells of one measure of one table, before anything was reconciled.
 
-    The columns of `rows` are the table's keys, then `value` (an integer) and `scale` (a number:
-    sigma for Gaussian noise, b for Laplace noise), the same in all rows that one event made. `name`
+    The columns of `rows` are the table's keys, then `value` (an integer) and `scale` (a number, as
+    the law of the noise shows it), the same in all rows that one event made. `name`
     is the table's, or TABLE.MEASURE where a table has several measures.
     """
 
@@ -91,17 +92,29 @@ class Measurement:
 class PriceEvent:
     """One noisy vector, as the accountants price it.
 
-    gaussian: `scale` is sigma squared and `sensitivity` the squared L2 move of one unit.
-    laplace: `scale` is b and `sensitivity` the L1 move. `measurement` names the Measurement.
-    `coordinates` is the greatest number of cells that one unit can move, None if unknown.
+    `scale` is the size of the law, `sensitivity` the move of one unit: squared in L2 where the law is
+    `concentrated`, else in L1. `measurement` names the Measurement. `coordinates` is the greatest number of cells that one unit can move, None if unknown.
     """
 
     measurement: str
-    law: Law
+    law: str
     scale: Fraction
     sensitivity: Fraction
     cells: int
     coordinates: int | None = None
+
+    @property
+    def noise(self) -> NoiseLaw:
+        """Return the law itself."""
+        return law_of(self.law, self.scale)
+
+    @property
+    def event(self) -> PrivacyEvent:
+        """Return what the accountants are told."""
+        moved = self.sensitivity
+        return self.noise.event(
+            l1=lambda: moved, l2_squared=lambda: moved, coordinates=self.coordinates
+        )
 
 
 @dataclass(frozen=True, slots=True)

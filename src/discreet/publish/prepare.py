@@ -25,7 +25,7 @@ from discreet.publish.price.quote import Priced, price_release
 from discreet.publish.price.shares import MeasureShare
 from discreet.publish.reads import CellRead, plan_reads
 from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums, problem_of
-from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, Reconciled, reconcile
+from discreet.publish.reconcile.solve import Reconciled, reconcile
 from discreet.publish.specification.fact_files import check_published
 from discreet.publish.specification.spec import Spec
 from discreet.release.desk import Desk
@@ -125,15 +125,16 @@ def reconciled_family(
     plan: PlannedRelease, number: int, noisy: Sequence[Integers], facts: Sequence[Integers]
 ) -> Iterator[Reconciled]:
     """Return the tables of one family as they are published, from measurements alone."""
+    laws = plan.laws_of(number)
     problem = problem_of(
         plan.families[number],
         noisy,
-        [law.variance for law in plan.laws_of(number)],
+        [law.variance for law in laws],
         facts=facts,
         zero=plan.zeros[number],
         non_negative=plan.non_negative[number],
     )
-    return reconcile(problem, width=GAUSSIAN if plan.spec.delta.value else LAPLACE)
+    return reconcile(problem, width=max(law.width95 for law in laws))
 
 
 def _public_rows(engine: Engine, held: Held) -> ReadPublicRows:

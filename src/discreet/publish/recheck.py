@@ -13,10 +13,12 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from discreet.account.batch import batch_epsilon
-from discreet.core.event import Gaussian, Laplace, PrivacyEvent
+from discreet.core.event import PrivacyEvent
 from discreet.core.numbers import Delta, plain
 from discreet.errors import InvalidInput
+from discreet.noise.laws import law_of
 from discreet.publish import verify as alone
+from discreet.publish.package.verifier import moves
 
 
 def verify_package(path: str | Path, *, key: str | None = None) -> dict[str, Any]:
@@ -25,7 +27,7 @@ def verify_package(path: str | Path, *, key: str | None = None) -> dict[str, Any
     `key` is the owner's public key, as 64 hexadecimal digits or a file that holds them. Without it
     the signature only says that the package is whole, by the key inside.
     """
-    said = alone.verify(str(path), None if key is None else _key(key))
+    said = alone.verify(str(path), None if key is None else _key(key), moves())
     if not said["valid"]:
         return said
     with zipfile.ZipFile(path) as archive:
@@ -75,12 +77,12 @@ def _price(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> str | None:
 
 
 def _event(data: dict[str, Any]) -> PrivacyEvent:
-    if data["law"] == "laplace":
-        return Laplace(Fraction(data["scale"]), Fraction(data["l1"]))
-    squared = Fraction(data["l2_squared"])
-    # A move of squared length 1 on whole numbers is one coordinate by one.
-    coordinates = 1 if squared == 1 else data["coordinates"]
-    return Gaussian(Fraction(data["sigma_squared"]), squared, coordinates)
+    name = moves()[data["law"]]
+    moved = Fraction(data[name])
+    # A move of length 1 on whole numbers is one coordinate by one.
+    coordinates = 1 if moved == 1 else data["coordinates"]
+    law = law_of(data["law"], data[alone.SIZES[name]])
+    return law.event(l1=lambda: moved, l2_squared=lambda: moved, coordinates=coordinates)
 
 
 def _parquet(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:

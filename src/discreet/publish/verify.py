@@ -114,8 +114,8 @@ def number(text: Any) -> Fraction:
 class Package:
     """An opened package: its manifest, and its members as streams of bytes or rows."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self.archive = archive
+    def __init__(self, archive: zipfile.ZipFile, laws: dict[str, str]) -> None:
+        self.archive, self.laws = archive, laws
         self.names = [info.filename for info in archive.infolist() if not _folder(info)]
         self.signed = self._small("manifest.json", LARGEST_MANIFEST)
         self.signature = self._small("signature", 64)
@@ -180,22 +180,20 @@ def check_signature(package: Package, key: bytes | None) -> None:
         raise PackageProblem("the signature is not the key's signature of the manifest")
 
 
-LAWS = {"gaussian": ("l2_squared", "sigma_squared"), "laplace": ("l1", "scale")}
+LAWS = {"gaussian": "l2_squared", "laplace": "l1"}
+"""What one person moves at most, by the law of the noise; written anew in every package."""
+SIZES = {"l1": "scale", "l2_squared": "sigma_squared"}
 
 
-def ratio(event: dict[str, Any]) -> Fraction:
-    """Return how far one person moves a noisy vector in units of its noise; squared for Gaussian."""
-    if event["law"] not in LAWS:
+def noise_of(package: Package, event: dict[str, Any]) -> tuple[bool, Fraction, Fraction]:
+    """Return whether a noisy vector is counted in squares, its noise's size, and a person's move over it."""
+    name = package.laws.get(event["law"])
+    if name is None:
         raise PackageProblem("a noise law is unknown")
-    moved, scale = (number(event[name]) for name in LAWS[event["law"]])
-    if moved < 1 or scale <= 0 or type(event["cells"]) is not int or event["cells"] < 1:
+    moved, size = number(event[name]), number(event[SIZES[name]])
+    if moved < 1 or size <= 0 or type(event["cells"]) is not int or event["cells"] < 1:
         raise PackageProblem("noise is claimed for numbers that nobody can move")
-    return moved / scale
-
-
-def rho_of(event: dict[str, Any]) -> Fraction:
-    """Return what one noisy vector costs in zCDP."""
-    return (ratio(event) if event["law"] == "gaussian" else ratio(event) ** 2) / 2
+    return name == "l2_squared", size, moved / size
 
 
 def epsilon_of_rho(rho: float, delta: float) -> float:
@@ -211,16 +209,17 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
 
 def check_price(package: Package) -> str:
     """Require rho (or, at delta 0, epsilon) to be at least what the noise costs; return words."""
-    events, privacy = package.manifest["events"], package.manifest["privacy"]
+    noise = [noise_of(package, event) for event in package.manifest["events"]]
+    privacy = package.manifest["privacy"]
     epsilon, delta = number(privacy["epsilon"]), number(privacy["delta"])
     pure = None
-    if all(event["law"] == "laplace" for event in events):
-        pure = sum((ratio(event) for event in events), Fraction(0))
+    if not any(squared for squared, _, _ in noise):
+        pure = sum((ratio for _, _, ratio in noise), Fraction(0))
     if not delta:
         if pure is None or pure > epsilon:
             raise PackageProblem("epsilon is below the sum of what the noisy tables cost")
         return f"epsilon {float(epsilon):.6g} is the sum over the noisy tables"
-    rho = sum((rho_of(event) for event in events), Fraction(0))
+    rho = sum(((ratio if squared else ratio**2) / 2 for squared, _, ratio in noise), Fraction(0))
     if privacy["rho"] is None or number(privacy["rho"]) < rho:
         raise PackageProblem("rho is below the sum of what the noisy tables cost")
     proven = epsilon_of_rho(float(rho), float(delta))
@@ -265,9 +264,8 @@ def check_scales(package: Package) -> None:
         due: Counter[float] = Counter()
         for event in package.manifest["events"]:
             if event["measurement"] == name:
-                square = event["law"] == "gaussian"
-                scale = float(number(event["sigma_squared" if square else "scale"]))
-                due[_rounded(math.sqrt(scale) if square else scale)] += event["cells"]
+                squared, size, _ = noise_of(package, event)
+                due[_rounded(math.sqrt(size) if squared else float(size))] += event["cells"]
         found: Counter[float] = Counter()
         seen: dict[str, int] = {}
         for line in package.rows(f"measurements/{name}.csv", [*facts["keys"], "value", "scale"]):
@@ -421,14 +419,14 @@ CHECKS: tuple[tuple[str, Callable[..., str | None]], ...] = (
 )
 
 
-def verify(path: str, key: bytes | None = None) -> dict[str, Any]:
+def verify(path: str, key: bytes | None = None, laws: dict[str, str] = LAWS) -> dict[str, Any]:
     """Return what holds of the package at `path`: {"valid", "checks", "problems", ...}."""
     checks: list[str] = []
     said: dict[str, Any] = {"valid": False, "checks": checks, "problems": [], "notes": []}
     step = "archive"
     try:
         with zipfile.ZipFile(path) as archive:
-            package = Package(archive)
+            package = Package(archive, laws)
             said |= {name: str(package.manifest[name]) for name in ("release", "key")}
             said["trust"] = "by the key inside" if key is None else "by the key that was given"
             for step, check in CHECKS:

@@ -2,7 +2,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.class_labels import SUPPRESSED, full_domain, measure
+from discreet.anonymize.class_labels import SUPPRESSED, full_domain
+from discreet.anonymize.costs.cost import measure
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.column_levels import make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy

@@ -1,14 +1,11 @@
 import pytest
 
-from discreet.anonymize.criteria.models import (
-    Closeness,
-    Distance,
-    DistinctDiversity,
-    EntropyDiversity,
-    RecursiveDiversity,
-)
+from discreet.anonymize.costs.registry import COSTS
+from discreet.anonymize.criteria.closeness import Closeness, Distance
+from discreet.anonymize.criteria.distinct import DistinctDiversity
+from discreet.anonymize.criteria.entropy import EntropyDiversity
+from discreet.anonymize.criteria.recursive import RecursiveDiversity
 from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.search.costs import GeneralisationCost
 from discreet.errors import InvalidInput
 
 GOOD = {"k": 5, "quasi": ["zip"], "sensitive": "ill"}
@@ -31,7 +28,7 @@ def test_models_follow_the_options(more, models):
 
 def test_weights_are_read():
     assert AnonymizeRequest.of(**GOOD, weights="age=2, a=b=0.5").weights == {"age": 2.0, "a=b": 0.5}
-    assert AnonymizeRequest.of(**GOOD, cost="loss").cost is GeneralisationCost.LOSS
+    assert AnonymizeRequest.of(**GOOD, cost="loss").cost is COSTS["loss"]
 
 
 @pytest.mark.parametrize(

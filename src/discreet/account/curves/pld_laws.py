@@ -15,16 +15,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from discreet.account.tally import tally
 from discreet.core.arrays import Floats
 from discreet.core.event import (
-    Approximate,
+    Composed,
+    Concentrated,
     Failing,
     Gaussian,
     Laplace,
+    NonPrivate,
     PrivacyEvent,
-    Pure,
+    Repeated,
     Sampled,
-    Select,
 )
 from discreet.errors import InvalidInput
 
@@ -57,13 +59,7 @@ class Atoms:
 
 def atoms_of(event: PrivacyEvent, *, adding: bool) -> Atoms:
     """Return the law of `event`; `adding` chooses the direction where the two directions differ."""
-    rule = _RULES.get(type(event))
-    if rule is None:
-        raise InvalidInput(
-            f"A batch cannot hold the event {type(event).__name__} here.",
-            hint="Price it on its own, and the rest as a batch.",
-        )
-    return rule(event, adding)
+    return _RULES.get(type(event), _by_tally)(event, adding)
 
 
 def has_directions(event: PrivacyEvent) -> bool:
@@ -187,8 +183,21 @@ def _lower_hull(xs: Floats, ys: Floats) -> list[int]:
     return kept
 
 
-def _pure(event: Pure | Select | Approximate, _adding: bool) -> Atoms:
-    return pure_atoms(float(event.epsilon))
+def _by_tally(event: PrivacyEvent, _adding: bool) -> Atoms:
+    """Return what dominates an event of which no more is known than its epsilon or its rho."""
+    found = tally(event)
+    if not found.soft:
+        return _with_failure(pure_atoms(float(found.epsilon)), found.delta)
+    if found.rho is None:
+        return _refused(event, _adding)
+    return _with_failure(concentrated_atoms(float(found.rho)), found.delta)
+
+
+def _refused(event: PrivacyEvent, _adding: bool) -> Atoms:
+    raise InvalidInput(
+        f"A batch cannot hold the event {type(event).__name__} here.",
+        hint="Price it on its own, and the rest as a batch.",
+    )
 
 
 def _with_failure(atoms: Atoms, delta: Fraction) -> Atoms:
@@ -226,9 +235,7 @@ Rule: TypeAlias = Callable[[Any, bool], Atoms]
 _RULES: dict[type[PrivacyEvent], Rule] = {
     Laplace: _laplace,
     Gaussian: _gaussian,
-    Pure: _pure,
-    Select: _pure,
-    Approximate: lambda event, adding: _with_failure(_pure(event, adding), event.delta),
     Failing: lambda event, adding: _with_failure(atoms_of(event.event, adding=adding), event.delta),
     Sampled: _sampled,
+    **dict.fromkeys((Composed, Concentrated, NonPrivate, Repeated), _refused),
 }

@@ -15,14 +15,12 @@ from discreet.account.curves.renyi_laws import laplace_divergence, sampled_diver
 from discreet.account.tally import is_private, tally
 from discreet.core.cost import sum_known
 from discreet.core.event import (
-    Approximate,
     Composed,
-    Concentrated,
     Failing,
     Gaussian,
     Laplace,
+    NonPrivate,
     PrivacyEvent,
-    Pure,
     Repeated,
     Sampled,
     Select,
@@ -63,10 +61,7 @@ class RenyiAccountant:
 
     def cost(self, event: PrivacyEvent) -> RenyiCost:
         """Return the divergences of `event` at all orders."""
-        rule = _RULES.get(type(event))
-        if rule is None:
-            raise InvalidInput("A release without a guarantee has no Renyi divergence.")
-        return rule(self, event)
+        return _RULES.get(type(event), _by_tally)(self, event)
 
     def total(self, costs: Iterable[RenyiCost]) -> RenyiCost:
         """Return the sums over `costs`, order by order."""
@@ -113,8 +108,8 @@ def _laplace(accountant: RenyiAccountant, event: Laplace) -> RenyiCost:
     return _each(accountant, lambda order: laplace_divergence(event.scale, event.l1, order))
 
 
-def _straight(accountant: RenyiAccountant, rho: Fraction) -> RenyiCost:
-    return _each(accountant, lambda order: cost_up(order * rho))
+def _straight(accountant: RenyiAccountant, rho: Fraction, delta: Fraction = ZERO) -> RenyiCost:
+    return _each(accountant, lambda order: cost_up(order * rho), delta)
 
 
 def _select(accountant: RenyiAccountant, event: Select) -> RenyiCost:
@@ -125,9 +120,18 @@ def _select(accountant: RenyiAccountant, event: Select) -> RenyiCost:
     )
 
 
-def _pure(accountant: RenyiAccountant, event: Pure | Approximate) -> RenyiCost:
-    delta = event.delta if isinstance(event, Approximate) else ZERO
-    return _each(accountant, lambda order: renyi_of_pure(event.epsilon, order), delta)
+def _by_tally(accountant: RenyiAccountant, event: PrivacyEvent) -> RenyiCost:
+    """Return what follows for an event of which no more is known than its epsilon or its rho."""
+    found = tally(event)
+    if not found.soft:
+        return _each(accountant, lambda order: renyi_of_pure(found.epsilon, order), found.delta)
+    if found.rho is None:
+        return RenyiCost(tuple(None for _ in accountant.orders), found.delta)
+    return _straight(accountant, found.rho, found.delta)
+
+
+def _non_private(_by: RenyiAccountant, _event: NonPrivate) -> RenyiCost:
+    raise InvalidInput("A release without a guarantee has no Renyi divergence.")
 
 
 def _failing(accountant: RenyiAccountant, event: Failing) -> RenyiCost:
@@ -167,11 +171,9 @@ _RULES: dict[type[PrivacyEvent], Rule] = {
     Laplace: _laplace,
     Gaussian: lambda by, event: _straight(by, event.l2_squared / (2 * event.sigma_squared)),
     Select: _select,
-    Pure: _pure,
-    Approximate: _pure,
     Failing: _failing,
-    Concentrated: lambda by, event: _straight(by, event.rho),
     Composed: lambda by, event: by.total(by.cost(part) for part in event.events),
     Repeated: _repeated,
     Sampled: _sampled,
+    NonPrivate: _non_private,
 }

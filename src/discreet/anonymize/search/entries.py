@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymize.criteria.measures import make_histogram
-from discreet.anonymize.criteria.models import Conditions
+from discreet.anonymize.criteria.model import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
 
 

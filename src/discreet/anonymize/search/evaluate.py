@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymize.class_labels import SUPPRESSED
-from discreet.anonymize.criteria.models import Conditions
+from discreet.anonymize.costs.cost import CostModel, View
+from discreet.anonymize.costs.discernibility import Discernibility
+from discreet.anonymize.criteria.model import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.search.classes import (
@@ -22,7 +24,6 @@ from discreet.anonymize.search.classes import (
     roll_up,
     whole_distribution,
 )
-from discreet.anonymize.search.costs import CostModel, Discernibility, View
 
 
 @dataclass(frozen=True, slots=True)

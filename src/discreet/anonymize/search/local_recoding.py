@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding, merged_by_text
-from discreet.anonymize.criteria.models import Conditions
+from discreet.anonymize.criteria.model import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.search.classes import whole_distribution

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discreet.anonymize.costs.cost import CostModel
 from discreet.anonymize.groups import Groups, Integers, Mask, packed
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.search.classes import ClassTable
-from discreet.anonymize.search.costs import CostModel
 from discreet.anonymize.search.evaluate import Evaluator, Judged
 from discreet.errors import InvalidInput
 

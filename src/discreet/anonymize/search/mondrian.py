@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.anonymize.class_labels import Recoding, merged_by_text
-from discreet.anonymize.criteria.models import Conditions
+from discreet.anonymize.criteria.model import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.hierarchy.column_order import ColumnOrder, make_axes

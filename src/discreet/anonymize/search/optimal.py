@@ -12,13 +12,15 @@ from contextlib import suppress as suppress_errors
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from discreet.anonymize.class_labels import Costs, Recoding, full_domain, measure
-from discreet.anonymize.criteria.models import Conditions, KAnonymity, PrivacyModel
+from discreet.anonymize.class_labels import Recoding, full_domain
+from discreet.anonymize.costs.cost import Costs, check_weights, make_cost, measure
+from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
+from discreet.anonymize.criteria.k_anonymity import KAnonymity
+from discreet.anonymize.criteria.model import Conditions, PrivacyModel
 from discreet.anonymize.groups import Groups, Integers
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels, make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.cheapest import CheapestNode, search
-from discreet.anonymize.search.costs import GeneralisationCost, check_weights, make_cost
 from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluator, NodeResult
 from discreet.anonymize.search.local_recoding import local_recoding
 from discreet.anonymize.search.missing import MatchingEvaluator
@@ -119,7 +121,7 @@ def anonymize(
     *,
     k: int,
     suppress: float = 0.0,
-    cost: GeneralisationCost = GeneralisationCost.DISCERNIBILITY,
+    cost: GeneralisationCost = COSTS["discernibility"],
     models: Sequence[PrivacyModel] = (),
     method: AnonymizeMethod = AnonymizeMethod.OPTIMAL,
     weights: Mapping[str, float] | None = None,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.anonymize.criteria.models import DistinctDiversity, PrivacyModel
+from discreet.anonymize.criteria.distinct import DistinctDiversity
+from discreet.anonymize.criteria.model import PrivacyModel
 from discreet.anonymize.groups import group_table, packed
 from discreet.anonymize.recode import entries
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.anonymize.costs.registry import choices as costs
+from discreet.anonymize.criteria.registry import choices as models
 from discreet.cli.options import Json, Source, comma_list
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
@@ -25,7 +27,7 @@ Config = Annotated[
 ]
 
 
-@with_options(LocalAnonymizeFields)
+@with_options(LocalAnonymizeFields, **costs(), **models())
 def anonymize(
     source: Source,
     *,

@@ -31,9 +31,7 @@ class AnonymizeFields:
     l: float | None = asked(  # noqa: E741  # the model's own name
         FieldKind.NUMBER, "How varied the sensitive column must be.", default=None
     )
-    diversity: str = paid.word(
-        "What --l counts: distinct, entropy or recursive.", default="distinct"
-    )
+    diversity: str = paid.word("What --l counts.", default="distinct")
     t: float | None = asked(
         FieldKind.NUMBER, "How far a class may be from the whole table (t-closeness).", default=None
     )
@@ -53,11 +51,7 @@ class AnonymizeFields:
         least=0,
         most=1,
     )
-    cost: str = paid.word(
-        "What is kept small: discernibility, height, classes, loss, entropy.",
-        default="discernibility",
-        longest=40,
-    )
+    cost: str = paid.word("What is kept small.", default="discernibility", longest=40)
     method: str = paid.word(
         "optimal (one level a column), mondrian, relaxed or local.", default="optimal"
     )

@@ -8,12 +8,15 @@ takes the names of a registry in a room above this one, front ends fill in that 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.core.numbers import Delta, Epsilon
+from discreet.errors import InvalidInput
+
+Choice = TypeVar("Choice")
 
 
 class FieldKind(Enum):
@@ -128,6 +131,15 @@ def one_of(names: Collection[str]) -> str:
     """
     *others, last = names
     return f"{', '.join(others)} or {last}." if others else f"{last}."
+
+
+def named(known: Mapping[str, Choice], written: str, field_name: str) -> Choice:
+    """Return what a word of a field means, or refuse it with a sentence."""
+    if written not in known:
+        raise InvalidInput(
+            f"--{field_name} cannot be '{written[:40]}'.", hint=f"There are: {', '.join(known)}."
+        )
+    return known[written]
 
 
 def given(request: Any) -> dict[str, Any]:

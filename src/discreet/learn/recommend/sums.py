@@ -17,7 +17,7 @@ from discreet.engine.base import PaidReader
 from discreet.kernel.vector import Norm, VectorSum
 from discreet.learn.measure.rows import Integers, Reals
 from discreet.learn.measure.unit_rows import SealedUnitCodes, fetch_unit_codes
-from discreet.noise.laws import GaussianLaw
+from discreet.noise.laws import law_costing
 from discreet.noise.rng import Rng
 
 FINE = 4096
@@ -69,7 +69,7 @@ class Payment:
 
 
 def _noisy(summed: VectorSum, total: Integers, payment: Payment) -> tuple[Reals, float]:
-    law = GaussianLaw(Fraction(summed.moved) ** 2 / (2 * payment.rho))
+    law = law_costing(payment.rho, summed.moved**2, concentrated=True)
     noisy = summed.noisy(total, law, payment.rng) / FINE
     return np.asarray(noisy), float(np.sqrt(law.variance)) / FINE
 

@@ -20,7 +20,7 @@ from discreet.core.arrays import Floats
 from discreet.core.numbers import Number, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.laws import NoiseLaw, to_confidence
-from discreet.noise.laws.gaussian import REACH
+from discreet.noise.laws.law import REACH
 
 Term: TypeAlias = tuple[Number, NoiseLaw]
 

@@ -6,6 +6,6 @@ Every package above `noise` may import from here.
 from discreet.noise.laws.gaussian import GaussianLaw
 from discreet.noise.laws.laplace import LaplaceLaw
 from discreet.noise.laws.law import NoiseLaw, to_confidence
-from discreet.noise.laws.registry import law_of
+from discreet.noise.laws.registry import law_costing, law_of
 
-__all__ = ["GaussianLaw", "LaplaceLaw", "NoiseLaw", "law_of", "to_confidence"]
+__all__ = ["GaussianLaw", "LaplaceLaw", "NoiseLaw", "law_costing", "law_of", "to_confidence"]

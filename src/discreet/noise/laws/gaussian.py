@@ -16,11 +16,10 @@ from discreet.core.numbers import Number
 from discreet.noise.additive import DrawShape, discrete_gaussian_squared
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.tails import GaussianTail
-from discreet.noise.laws.law import BITS, DEEPEST, NoiseLaw, positive
+from discreet.noise.laws.law import BITS, DEEPEST, REACH, NoiseLaw, positive
 from discreet.noise.rng import Rng
 
 SUMMED = 300  # the greatest sigma whose law is added up term by term
-REACH = 40  # standard deviations on each side; beyond lies less than 1e-20
 NARROW = 10_000  # the greatest sigma whose mean size is added up term by term
 FLOAT_ERROR = Fraction(1, 10**12)  # relative; erfc, exp and sqrt are good to 1e-15
 
@@ -35,6 +34,9 @@ class GaussianLaw(NoiseLaw):
     """
 
     name: ClassVar[str] = "gaussian"
+    concentrated: ClassVar[bool] = True
+    heavy: ClassVar[bool] = False
+    width95: ClassVar[float] = 1.959964
     sigma_squared: Fraction
 
     @classmethod
@@ -67,6 +69,11 @@ class GaussianLaw(NoiseLaw):
         return 2 * sum(k2 * w for k2, w in terms) / (1 + 2 * sum(w for _, w in terms))
 
     @property
+    def error95(self) -> float:
+        """Return 1.96 standard deviations."""
+        return 1.96 * math.sqrt(float(self.variance))
+
+    @property
     def mean_size(self) -> float:
         """Return the mean of |X|, never below the truth."""
         sigma = self.scale_shown
@@ -94,6 +101,10 @@ class GaussianLaw(NoiseLaw):
     ) -> Gaussian:
         """Return the event of a vector whose squared L2 move is at most `l2_squared`."""
         return Gaussian(self.sigma_squared, Fraction(l2_squared()), coordinates)
+
+    def chi_square(self, noise: Floats, variance: float) -> tuple[float, int]:
+        """Return the squares over the variance: one degree a draw."""
+        return float((noise**2).sum()) / variance, noise.size
 
     def upper(self, k: Floats) -> Floats:
         """Return P(X >= k) for whole numbers k >= 1, to about 1e-12."""

@@ -31,6 +31,9 @@ class LaplaceLaw(NoiseLaw):
     """
 
     name: ClassVar[str] = "laplace"
+    concentrated: ClassVar[bool] = False
+    heavy: ClassVar[bool] = True
+    width95: ClassVar[float] = 2.12
     scale: Fraction
 
     @classmethod
@@ -60,6 +63,11 @@ class LaplaceLaw(NoiseLaw):
         return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
     @property
+    def error95(self) -> float:
+        """Return ln 20 scales."""
+        return 2.9957 * math.sqrt(float(self.variance) / 2)
+
+    @property
     def mean_size(self) -> float:
         """Return the mean of |X|.
 
@@ -87,6 +95,10 @@ class LaplaceLaw(NoiseLaw):
     ) -> Laplace:
         """Return the event of a vector that moves by at most `l1` in L1."""
         return Laplace(self.scale, Fraction(l1()))
+
+    def chi_square(self, noise: Floats, variance: float) -> tuple[float, int]:
+        """Return the sizes, doubled, over the scale: two degrees a draw."""
+        return 2 * float(np.abs(noise).sum()) / math.sqrt(variance / 2), 2 * noise.size
 
     def upper(self, k: Floats) -> Floats:
         """Return P(X >= k) for whole numbers k >= 1, to about 1e-12."""

@@ -1,7 +1,7 @@
 """What every law of additive noise can say of itself: draw, event, tails, error bars, text.
 
 A new law is one file beside this one and a line in `LAWS`; what it costs is said by the event that it
-tells the accountant. Tails are certified fractions, except for a Gaussian of sigma above 300: there they
+tells the accountant. Who chooses, prints or publishes noise asks the law, and names none. Tails are certified fractions, except for a Gaussian of sigma above 300: there they
 come from floating point with a stated error (Euler-Maclaurin, note 0003), outwards. These numbers
 describe noise; none of them takes part in drawing it.
 """
@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from discreet.noise.rng import Rng
 
 BITS = 128
 DEEPEST = 1024  # bits after which a comparison is settled on the safe side
+REACH = 40  # standard deviations on each side; beyond lies less than 1e-20
 
 
 class NoiseLaw(ABC):
@@ -36,6 +37,21 @@ class NoiseLaw(ABC):
 
     name: ClassVar[str]
     """How the law is called wherever it is written down."""
+    concentrated: ClassVar[bool]
+    """How its price is counted: in rho, l2_squared / (2 size), or else in epsilon, l1 / size."""
+    heavy: ClassVar[bool]
+    """Whether its tail falls like exp(-x), and not like exp(-x^2)."""
+    width95: ClassVar[float]
+    """Half the width of a 95% interval in standard deviations, where one draw may be most of the noise."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, size: Fraction) -> None: ...
+
+    @classmethod
+    def costing(cls, amount: Fraction, moved: Fraction | int) -> Self:
+        """Return the law that costs `amount` (rho or epsilon) on what moves so far (squared L2 or L1)."""
+        return cls(Fraction(moved) / (2 * amount if cls.concentrated else amount))
 
     @property
     @abstractmethod
@@ -56,6 +72,11 @@ class NoiseLaw(ABC):
     @abstractmethod
     def variance(self) -> float:
         """Return the variance, to floating-point accuracy."""
+
+    @property
+    @abstractmethod
+    def error95(self) -> float:
+        """Return about what 95% of draws stay within: by it one law is chosen over another."""
 
     @property
     @abstractmethod
@@ -84,6 +105,10 @@ class NoiseLaw(ABC):
     @abstractmethod
     def upper(self, k: Floats) -> Floats:
         """Return P(X >= k) for whole numbers k >= 1, to about 1e-12."""
+
+    @abstractmethod
+    def chi_square(self, noise: Floats, variance: float) -> tuple[float, int]:
+        """Return about a chi-square of draws of this law with another variance, and its degrees of freedom."""
 
     def survival(self, k: Floats) -> Floats:
         """Return P(X >= k) for whole numbers k, to about 1e-12."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import chain, product
 from typing import Any
 
 import numpy as np
 
-from discreet.core.event import Gaussian, Laplace, PrivacyEvent
+from discreet.core.event import PrivacyEvent
 from discreet.errors import InternalError
+from discreet.kernel.mechanism import Law
 from discreet.publish.assemble.agreements import Mappings, agreements_of, side_among
 from discreet.publish.assemble.rows import GridRows, Layout
 from discreet.publish.contents import (
@@ -73,8 +75,10 @@ def contents_of(
         delta=plan.spec.delta.value,
         rho=cost.rho,
         events=tuple(
-            _event(each.member.name, event, each.member.cells)
-            for each, event in zip(plan.wanted, plan.priced.events, strict=True)
+            _event(each, law, event)
+            for each, law, event in zip(
+                plan.wanted, plan.priced.laws, plan.priced.events, strict=True
+            )
         ),
         tables=tuple(_tables(plan, measured)),
         measurements=tuple(_measurements(plan, measured)),
@@ -93,14 +97,19 @@ def contents_of(
     )
 
 
-def _event(name: str, event: PrivacyEvent, cells: int) -> PriceEvent:
-    match event:
-        case Gaussian(sigma_squared=scale, l2_squared=moved, coordinates=coordinates):
-            return PriceEvent(name, "gaussian", scale, moved, cells, coordinates)
-        case Laplace(scale=scale, l1=moved):
-            return PriceEvent(name, "laplace", scale, moved, cells)
-        case _:
-            raise InternalError("a release holds additive noise only")
+def _event(wanted: MeasureShare, law: Law, event: PrivacyEvent) -> PriceEvent:
+    """Return what is written of one noisy vector; read again, it has the very price that was paid."""
+    found = PriceEvent(
+        measurement=wanted.member.name,
+        law=law.name,
+        scale=law.size,
+        sensitivity=Fraction(wanted.length),
+        cells=wanted.member.cells,
+        coordinates=wanted.read.read.stability.coordinates if law.concentrated else None,
+    )
+    if found.event != event:
+        raise InternalError("what a release says of its noise is not what was paid for")
+    return found
 
 
 def _tables(plan: PlannedRelease, measured: MeasuredFamily) -> list[PublishedTable]:

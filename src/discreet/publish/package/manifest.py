@@ -8,7 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from discreet.publish.contents import Contents, Fact, PriceEvent, PublishedTable
-from discreet.publish.verify import FORMAT
+from discreet.publish.package.verifier import moves
+from discreet.publish.verify import FORMAT, SIZES
 
 
 def manifest_of(contents: Contents, key: bytes, members: Mapping[str, Any]) -> bytes:
@@ -57,13 +58,13 @@ def privacy_of(contents: Contents) -> dict[str, str | None]:
 
 
 def event_json(event: PriceEvent) -> dict[str, Any]:
-    """Return one noisy vector under the names that its law has."""
-    names = ("sigma_squared", "l2_squared") if event.law == "gaussian" else ("scale", "l1")
+    """Return one noisy vector under the names by which its law is counted."""
+    moved = moves()[event.law]
     return {
         "measurement": event.measurement,
         "law": event.law,
-        names[0]: str(event.scale),
-        names[1]: str(event.sensitivity),
+        SIZES[moved]: str(event.scale),
+        moved: str(event.sensitivity),
         "cells": event.cells,
         "coordinates": event.coordinates,
     }

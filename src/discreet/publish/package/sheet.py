@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from discreet.core.numbers import plain, round_up
-from discreet.publish.contents import Contents, PriceEvent
+from discreet.publish.contents import Contents
 from discreet.publish.verify import CANNOT_PROVE
 from discreet.report import Document, DocumentBlock, Grid, Paragraph, Section, to_html
 
@@ -102,17 +102,13 @@ def _noise(contents: Contents) -> Grid:
         (
             e.measurement,
             f"discrete {e.law}",
-            _scale(e),
+            e.noise.scale_shown,
             e.cells,
             f"measurements/{e.measurement}.csv",
         )
         for e in contents.events
     ]
     return Grid.of(("measurement", "law", "scale", "cells", "file"), rows, "Noisy measurements")
-
-
-def _scale(event: PriceEvent) -> float:
-    return math.sqrt(event.scale) if event.law == "gaussian" else float(event.scale)
 
 
 def _exact(contents: Contents) -> tuple[DocumentBlock, ...]:

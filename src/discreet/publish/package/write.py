@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.resources import files
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +19,7 @@ from discreet.publish.package.manifest import manifest_of
 from discreet.publish.package.metadata import codebook, csvw, frictionless
 from discreet.publish.package.rows import add_csv, add_parquet
 from discreet.publish.package.sheet import sheet
+from discreet.publish.package.verifier import verifier
 
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
@@ -99,7 +99,7 @@ def _members(contents: Contents, archive: Archive) -> None:
     archive.add("csv-metadata.json", csvw(contents))
     archive.add("ledger.json", (json.dumps(contents.ledger, indent=1) + "\n").encode())
     archive.add("spec.toml", contents.spec.encode())
-    archive.add("verify.py", files("discreet.publish").joinpath("verify.py").read_bytes())
+    archive.add("verify.py", verifier())
     for mapping in contents.mappings:
         add_csv(archive, f"mappings/{mapping.name}.csv", _mapping_rows(mapping))
     for fact in contents.facts:

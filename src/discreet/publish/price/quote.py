@@ -11,12 +11,12 @@ from discreet.account.batch import batch_epsilon
 from discreet.account.convert import rho_of_target
 from discreet.account.tally import tally
 from discreet.core.cost import Cost, Quote
-from discreet.core.event import Composed, Gaussian, PrivacyEvent
+from discreet.core.event import Composed, Concentrated, PrivacyEvent
 from discreet.core.numbers import Delta, Epsilon, round_up
 from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law, Mechanisms
 from discreet.kernel.seal import admit
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws import law_costing
 from discreet.publish.price.shares import MeasureShare, needed_rho, optimal_shares
 from discreet.publish.reads import hull
 from discreet.publish.specification.spec import Spec
@@ -74,9 +74,8 @@ def price_release(spec: Spec, wanted: Sequence[MeasureShare]) -> Priced:
 
 
 def _law(amount: Fraction, length: int, *, pure: bool) -> Law:
-    if pure:
-        return LaplaceLaw(_significant(Fraction(length) / amount))
-    return GaussianLaw(_significant(Fraction(length) / (2 * amount)))
+    found = law_costing(amount, length, concentrated=not pure)
+    return type(found)(_significant(found.size))
 
 
 def _significant(value: Fraction) -> Fraction:
@@ -115,7 +114,7 @@ def _shares(spec: Spec, wanted: Sequence[MeasureShare], *, pure: bool) -> list[F
     if needed > spare * total:
         more = "more than any epsilon"
         if spare > 0:
-            alone = Gaussian(Fraction(1), 2 * needed / spare)
+            alone = Concentrated(needed / spare)
             more = f"epsilon {float(batch_epsilon((alone,), spec.delta)):.3g}"
         raise InvalidInput(
             f"infeasible: needs {more} for the accuracy that was written.",

@@ -17,9 +17,8 @@ from discreet.publish.reconcile.whole import whole_cells
 SMALL_GRID = 400
 """Up to so many leaf cells, crossed variances are computed exactly by a dense inverse."""
 
-GAUSSIAN = 1.959964
-LAPLACE = 2.12
-"""Half widths of a 95% interval in standard deviations; a single Laplace has the wider tail."""
+NORMAL = 1.959964
+"""Half the width of a 95% interval in standard deviations, where no law has a wider one."""
 
 _SLACK = 1e-6
 
@@ -68,7 +67,7 @@ def _is_tree(problem: GridProblem) -> bool:
     return coarse_to_fine(everything)[-1].shape == problem.leaf and is_nested(everything)
 
 
-def reconcile(problem: GridProblem, *, width: float = GAUSSIAN) -> Iterator[Reconciled]:
+def reconcile(problem: GridProblem, *, width: float = NORMAL) -> Iterator[Reconciled]:
     """Return every measured table as it is published, one after the other; post-processing only.
 
     Whoever keeps only what is published never holds more than one table's estimates.

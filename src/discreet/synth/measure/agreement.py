@@ -10,10 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from discreet.core.arrays import Floats
-from discreet.noise.laws import GaussianLaw
 from discreet.synth.encoding.shape import Columns, merge_counts
 from discreet.synth.measure.private_marginals import Measured
 
@@ -53,9 +50,7 @@ class FitAgreement:
 def agreement(measured: Sequence[Measured], model: Estimates) -> FitAgreement:
     """Return how well a model agrees with the noisy tables that it was made from.
 
-    The squares of Gaussian noise over its variance add up to chi-square with one degree a cell; the
-    sizes of Laplace noise, doubled, over its scale to chi-square with two. The nearest possible
-    table is never farther from the noisy one than the real one is, so a good fit passes.
+    Each law says which chi-square its noise adds up to. The nearest possible table is never farther from the noisy one than the real one is, so a good fit passes.
     """
     found = [_squares(each, model) for each in measured]
     if not found:
@@ -76,10 +71,7 @@ def _squares(measured: Measured, model: Estimates) -> tuple[float, int]:
     """Return the chi-square of one table and its degrees of freedom."""
     fitted = merge_counts(model.marginal(measured.columns), measured.columns, measured.merged)
     apart = measured.values - fitted
-    if isinstance(measured.law, GaussianLaw):
-        return float((apart**2).sum()) / (measured.variance + WHOLE_ROWS), apart.size
-    scale = math.sqrt((measured.variance + WHOLE_ROWS) / 2)
-    return 2 * float(np.abs(apart).sum()) / scale, 2 * apart.size
+    return measured.law.chi_square(apart, measured.variance + WHOLE_ROWS)
 
 
 def chance_beyond(square: float, degrees: int) -> float:

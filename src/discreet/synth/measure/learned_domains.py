@@ -9,11 +9,11 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.event import Failing, Gaussian, PrivacyEvent
+from discreet.core.event import Failing, PrivacyEvent
 from discreet.core.schema import CategoryDomain
 from discreet.engine.base import Engine, PaidReader, open_exact, require_paid
 from discreet.errors import InternalError
-from discreet.noise.laws import GaussianLaw
+from discreet.noise.laws import law_costing
 from discreet.noise.rng import Rng
 from discreet.noise.threshold import keep_groups, threshold_for
 from discreet.plan.ir import Scan
@@ -149,7 +149,7 @@ class _Learner:
     def words(self, item: WordsToLearn, budget: MarginalBudget, risk: Fraction) -> Coded | None:
         """Return the column with the values that enough units have, None where there are none.
 
-        Guarantee: `Failing(Gaussian, risk)`: a unit moves the numbers of distinct units of at most
+        Guarantee: `Failing` of the noise, at `risk`: a unit moves the numbers of distinct units of at most
             `groups` texts by one each, as the kernel read off the SQL, and a text that only one unit
             has appears with probability at most `risk`, over all of them. Which texts there are at
             all is seen by nobody.
@@ -159,12 +159,12 @@ class _Learner:
         read = seal_words(self.scan, self.context.engine, item.name)
         self.context.source.check(read.source)
         moved = Fraction(read.groups)  # groups that move by one: the squared L2 distance as well
-        sigma_squared = moved / (2 * budget.amount)
-        noise = GaussianLaw.of(sigma_squared)
+        noise = law_costing(budget.amount, moved, concentrated=True)
         threshold = threshold_for(noise, risk, max_groups=read.groups)
         values, units = _words(read, self.context)
         shown = keep_groups(units, noise, threshold, rng=self.context.rng)
-        self.events.append(Failing(Gaussian(sigma_squared, moved), risk))
+        event = noise.event(l1=lambda: moved, l2_squared=lambda: moved)
+        self.events.append(Failing(event, risk))
         noisy = shown.noisy[shown.keep]
         kept = [word for word, keep in zip(values, shown.keep.tolist(), strict=True) if keep]
         best = np.argsort(-noisy, kind="stable")[: MOST_CODES - 1]

@@ -16,7 +16,6 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
-from discreet.noise.laws import LaplaceLaw
 from discreet.synth.encoding.column_treatment import RangeToLearn
 from discreet.synth.encoding.columns import BINS, MOST_SINGLE, Coded, Ordered, day_domain
 from discreet.synth.measure.private_marginals import Measured
@@ -98,8 +97,7 @@ class NoiseBars:
 
 def bars_of(measured: Measured) -> NoiseBars:
     """Return the bars of one noisy histogram."""
-    heavy = isinstance(measured.law, LaplaceLaw)
-    return NoiseBars(math.sqrt(measured.variance), heavy, measured.values.size)
+    return NoiseBars(math.sqrt(measured.variance), measured.law.heavy, measured.values.size)
 
 
 def seen_range(counts: Integers, bars: NoiseBars) -> tuple[int, int] | None:

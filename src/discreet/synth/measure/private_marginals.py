@@ -14,7 +14,7 @@ from discreet.core.bounds import sqrt_lower
 from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
 from discreet.errors import InternalError
 from discreet.noise.exact.wide_multiply import below
-from discreet.noise.laws import GaussianLaw, LaplaceLaw, NoiseLaw
+from discreet.noise.laws import NoiseLaw, law_costing
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
 from discreet.synth.encoding.shape import Columns, Counts, Merges, Shape, merge_counts
@@ -67,9 +67,8 @@ class MarginalBudget:
 
     def law(self, *, l1: int, l2_squared: int) -> NoiseLaw:
         """Return the noise that all of it buys for numbers that a unit moves so far; reads nothing."""
-        if self.concentrated:
-            return GaussianLaw(Fraction(l2_squared) / (2 * self.amount))
-        return LaplaceLaw(Fraction(l1) / self.amount)
+        moved = l2_squared if self.concentrated else l1
+        return law_costing(self.amount, moved, concentrated=self.concentrated)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,8 +100,7 @@ class PrivateMarginals:
 
     Guarantee: all that passes is together rho-zCDP (or epsilon-DP) for `budget.amount`, in whatever
         order and however adaptively it is asked, because the shares never add up to more than 1 and
-        each step is calibrated to its share: Gaussian noise of l2^2 / (2 rho), Laplace noise of
-        l1 / epsilon, the exponential mechanism at sqrt(8 rho) (bounded range, epsilon^2/8-zCDP) or
+        each step is calibrated to its share: noise by `law_costing`, the exponential mechanism at sqrt(8 rho) (bounded range, epsilon^2/8-zCDP) or
         epsilon. Assumes `unit` bounds what one unit can do to the counter, which the kernel reads
         off its SQL (docs/notes/0039), and that scores move by at most the declared `sensitivity`
         for one row added or removed. (docs/notes/0020)

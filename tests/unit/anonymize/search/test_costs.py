@@ -1,10 +1,11 @@
 import pyarrow as pa
 import pytest
 
+from discreet.anonymize.costs.cost import make_cost
+from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.column_levels import make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.costs import GeneralisationCost, make_cost
 from discreet.anonymize.search.optimal import anonymize
 from discreet.errors import InvalidInput
 
@@ -16,9 +17,7 @@ STARS = {
 GROUPS = group_table(ROWS, ["x", "y"])
 
 
-@pytest.mark.parametrize(
-    "cost", [GeneralisationCost.HEIGHT, GeneralisationCost.LOSS, GeneralisationCost.ENTROPY]
-)
+@pytest.mark.parametrize("cost", [COSTS["height"], COSTS["loss"], COSTS["entropy"]])
 def test_weights_say_which_column_to_spare(cost):
     """Either column may be starred; the heavier one is kept."""
     spare_x = anonymize(GROUPS, STARS, k=2, cost=cost, weights={"x": 3.0})
@@ -28,7 +27,7 @@ def test_weights_say_which_column_to_spare(cost):
 
 
 def test_the_worked_costs():
-    found = anonymize(GROUPS, STARS, k=2, cost=GeneralisationCost.LOSS, weights={"x": 3.0})
+    found = anonymize(GROUPS, STARS, k=2, cost=COSTS["loss"], weights={"x": 3.0})
     assert found.costs.discernibility == 8
     assert found.costs.average_class_size == 2
     assert found.costs.height == 1
@@ -39,12 +38,12 @@ def test_the_worked_costs():
 @pytest.mark.parametrize(
     ("cost", "weights", "said"),
     [
-        (GeneralisationCost.DISCERNIBILITY, {"x": 2.0}, "change nothing"),
-        (GeneralisationCost.CLASSES, {"x": 2.0}, "change nothing"),
-        (GeneralisationCost.LOSS, {"z": 2.0}, "no quasi-identifier"),
-        (GeneralisationCost.LOSS, {"x": -1.0}, "zero or above"),
-        (GeneralisationCost.LOSS, {"x": float("nan")}, "zero or above"),
-        (GeneralisationCost.LOSS, {"x": 0.0, "y": 0.0}, "All weights are zero"),
+        (COSTS["discernibility"], {"x": 2.0}, "change nothing"),
+        (COSTS["classes"], {"x": 2.0}, "change nothing"),
+        (COSTS["loss"], {"z": 2.0}, "no quasi-identifier"),
+        (COSTS["loss"], {"x": -1.0}, "zero or above"),
+        (COSTS["loss"], {"x": float("nan")}, "zero or above"),
+        (COSTS["loss"], {"x": 0.0, "y": 0.0}, "All weights are zero"),
     ],
 )
 def test_weights_that_make_no_sense(cost, weights, said):

@@ -1,6 +1,6 @@
 import pyarrow as pa
 
-from discreet.anonymize.criteria.models import DistinctDiversity
+from discreet.anonymize.criteria.distinct import DistinctDiversity
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize

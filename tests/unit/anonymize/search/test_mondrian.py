@@ -1,7 +1,8 @@
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.criteria.models import Closeness, DistinctDiversity
+from discreet.anonymize.criteria.closeness import Closeness
+from discreet.anonymize.criteria.distinct import DistinctDiversity
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput

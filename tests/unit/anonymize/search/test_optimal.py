@@ -4,10 +4,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from discreet.anonymize.criteria.models import Closeness, DistinctDiversity
+from discreet.anonymize.costs.registry import COSTS
+from discreet.anonymize.criteria.closeness import Closeness
+from discreet.anonymize.criteria.distinct import DistinctDiversity
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
-from discreet.anonymize.search.costs import GeneralisationCost
 from discreet.anonymize.search.optimal import AnonymizeMethod, Missing, anonymize
 from discreet.errors import InvalidInput
 
@@ -42,12 +43,12 @@ with_full_counts = partial(pytest.param, marks=pytest.mark.slow)
 @pytest.mark.parametrize(
     ("cost", "suppress", "levels", "suppressed", "classes"),
     [
-        with_full_counts(GeneralisationCost.DISCERNIBILITY, 0.0, (1, 1, 1, 2, 3, 2, 2, 1), 0, 45),
-        (GeneralisationCost.DISCERNIBILITY, 0.02, (0, 0, 1, 2, 3, 2, 2, 1), 105, 356),
-        (GeneralisationCost.HEIGHT, 0.0, None, 0, None),
-        with_full_counts(GeneralisationCost.HEIGHT, 0.02, None, None, None),
-        with_full_counts(GeneralisationCost.CLASSES, 0.0, None, 0, 48),
-        (GeneralisationCost.CLASSES, 0.02, None, 419, 636),
+        with_full_counts(COSTS["discernibility"], 0.0, (1, 1, 1, 2, 3, 2, 2, 1), 0, 45),
+        (COSTS["discernibility"], 0.02, (0, 0, 1, 2, 3, 2, 2, 1), 105, 356),
+        (COSTS["height"], 0.0, None, 0, None),
+        with_full_counts(COSTS["height"], 0.02, None, None, None),
+        with_full_counts(COSTS["classes"], 0.0, None, 0, 48),
+        (COSTS["classes"], 0.02, None, 419, 636),
     ],
 )
 def test_adult_has_the_known_optima(
@@ -56,12 +57,12 @@ def test_adult_has_the_known_optima(
     """The optima that ARX finds on the same rows, hierarchies and cost models."""
     found = anonymize(adult_groups, adult_trees, k=5, suppress=suppress, cost=cost)
     known = {
-        (GeneralisationCost.DISCERNIBILITY, 0.0): found.costs.discernibility == 33_627_534,
-        (GeneralisationCost.DISCERNIBILITY, 0.02): found.costs.discernibility == 7_220_555,
-        (GeneralisationCost.HEIGHT, 0.0): found.costs.height == 13,
-        (GeneralisationCost.HEIGHT, 0.02): found.costs.height == 9,
-        (GeneralisationCost.CLASSES, 0.0): found.costs.average_class_size == 628.375,
-        (GeneralisationCost.CLASSES, 0.02): round(found.costs.average_class_size, 2) == 47.35,
+        (COSTS["discernibility"], 0.0): found.costs.discernibility == 33_627_534,
+        (COSTS["discernibility"], 0.02): found.costs.discernibility == 7_220_555,
+        (COSTS["height"], 0.0): found.costs.height == 13,
+        (COSTS["height"], 0.02): found.costs.height == 9,
+        (COSTS["classes"], 0.0): found.costs.average_class_size == 628.375,
+        (COSTS["classes"], 0.02): round(found.costs.average_class_size, 2) == 47.35,
     }
     assert known[cost, suppress]
     assert found.optimal
@@ -76,9 +77,7 @@ def test_adult_has_the_known_optima(
 
 @pytest.fixture(scope="module")
 def least_loss(adult_groups, adult_trees):
-    return anonymize(
-        adult_groups, adult_trees, k=5, suppress=0.02, cost=GeneralisationCost.LOSS
-    ).costs.loss
+    return anonymize(adult_groups, adult_trees, k=5, suppress=0.02, cost=COSTS["loss"]).costs.loss
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def least_loss(adult_groups, adult_trees):
 )
 def test_adult_by_the_other_methods(adult_groups, adult_trees, least_loss, method):
     found = anonymize(
-        adult_groups, adult_trees, k=5, suppress=0.02, cost=GeneralisationCost.LOSS, method=method
+        adult_groups, adult_trees, k=5, suppress=0.02, cost=COSTS["loss"], method=method
     )
     assert found.least >= 5
     assert found.levels is None

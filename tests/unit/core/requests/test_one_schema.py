@@ -7,6 +7,8 @@ import pytest
 import typer
 from typer.main import get_command
 
+from discreet.anonymize.costs import registry as costs
+from discreet.anonymize.criteria import registry as criteria
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
 from discreet.api.bounding import BoundsRequest
@@ -160,6 +162,7 @@ COMMANDS = [
 FILLED = {
     LocalSynthFields: methods.choices(),
     LocalLearnFields: learners.choices(),
+    LocalAnonymizeFields: costs.choices() | criteria.choices(),
 }
 """What a registry fills into the fields of a request."""
 

@@ -9,6 +9,8 @@ from fastapi import Path, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import Field, StrictStr
 
+from discreet.anonymize.costs.registry import choices as costs
+from discreet.anonymize.criteria.registry import choices as models
 from discreet.anonymize.hierarchy.levels import parse_hierarchy
 from discreet.anonymize.release import source_of
 from discreet.anonymize.request import AnonymizeRequest
@@ -32,6 +34,8 @@ _Fields: Any = body_of(
     quasi={"default": ...},
     k={"default": 5},
     seconds={"default": 30.0, "most": MOST_SECONDS},
+    **costs(),
+    **models(),
 )
 
 

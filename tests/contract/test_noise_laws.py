@@ -1,0 +1,120 @@
+"""What every law of additive noise promises; adding one to LAWS adds it here."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.account.convert import cost_up
+from discreet.account.price import price
+from discreet.account.tally import tally
+from discreet.core.numbers import Delta, Epsilon
+from discreet.noise.laws import law_costing, law_of
+from discreet.noise.laws.registry import LAWS
+from discreet.publish.contents import PriceEvent
+from discreet.publish.package.verifier import moves, verifier
+from discreet.publish.verify import SIZES
+from discreet.testing import SeededRng
+from discreet.testing.laws import assert_law
+
+pytestmark = pytest.mark.parametrize("kind", LAWS.values(), ids=LAWS)
+SOME = [Fraction(1), Fraction(25, 4), Fraction(400)]
+REACH = 16_000
+
+
+def masses(law):
+    """Return whole numbers and their chances."""
+    places = np.arange(-REACH, REACH + 1)
+    ends = law.survival(np.arange(-REACH, REACH + 2).astype(float))
+    return places, ends[:-1] - ends[1:]
+
+
+def event_of(law, moved, coordinates=None):
+    return law.event(l1=lambda: moved, l2_squared=lambda: moved, coordinates=coordinates)
+
+
+@pytest.mark.parametrize("size", SOME)
+def test_its_numbers_agree_with_its_masses(kind, size):
+    law = kind(size)
+    places, chances = masses(law)
+    assert chances.sum() == pytest.approx(1, abs=1e-9)
+    assert chances == pytest.approx(chances[::-1], abs=1e-11)
+    assert law.variance == pytest.approx(float((chances * places**2).sum()), rel=1e-6)
+    assert law.mean_size >= float((chances * np.abs(places)).sum()) * (1 - 1e-6)
+    low, high = law.tail_bounds(5)
+    assert float(low) - 1e-9 <= chances[np.abs(places) >= 5].sum() <= float(high) + 1e-9
+
+
+def test_it_is_drawn_as_it_says(kind):
+    for size in SOME:
+        law = kind(size)
+        assert_law(law.draw(50_000, SeededRng(1)), law, wrong_laws=[kind(size * Fraction(5, 4))])
+
+
+@pytest.mark.parametrize("size", SOME)
+def test_it_costs_what_its_counting_says(kind, size):
+    """The masses of a number and its neighbour show no larger loss than the size pays for."""
+    law, (_, chances) = kind(size), masses(kind(size))
+    seen = chances > 1e-8  # survival is good to 1e-12: a ratio to one in ten thousand
+    both = seen[1:] & seen[:-1]
+    losses = np.log(chances[1:][both] / chances[:-1][both])
+    if law.concentrated:
+        for order in (2, 4):
+            moment = float((chances[:-1][both] * np.exp(order * losses)).sum())
+            assert math.log(moment) / (order - 1) <= order / (2 * float(size)) + 1e-3
+        assert tally(event_of(law, 3)).rho == cost_up(Fraction(3) / (2 * size))
+    else:
+        assert np.abs(losses).max() <= 1 / float(size) + 1e-3
+        assert tally(event_of(law, 3)).epsilon == Fraction(3) / size
+
+
+def test_a_price_buys_it(kind):
+    law = kind.costing(Fraction(1, 3), 5)
+    found = tally(event_of(law, 5))
+    bought = found.rho if kind.concentrated else found.epsilon
+    assert abs(bought - Fraction(1, 3)) <= Fraction(1, 10**20)
+    quote = price(event_of(law, 5), epsilon=Epsilon.of("0.001"), delta=Delta.of("1e-9"))
+    assert quote.cost.epsilon is not None
+    cheapest = law_costing(Fraction(1, 3), 5, concentrated=kind.concentrated)
+    assert cheapest.variance <= law.variance
+
+
+def test_its_widths_hold_95_in_100(kind):
+    law = kind(Fraction(10**6))
+    deviation = math.sqrt(law.variance)
+    assert 0.945 <= law.coverage(round(law.width95 * deviation)) <= 0.955
+    assert 0.945 <= law.coverage(round(law.error95)) <= 0.955
+
+
+def test_its_tail_is_as_heavy_as_it_says(kind):
+    law = kind(Fraction(10**6))
+    deviation = math.sqrt(law.variance)
+    near, far = (math.log(law.tail(round(k * deviation))) for k in (5, 10))
+    assert (far / near < 3) is law.heavy
+
+
+def test_its_chi_square_is_one(kind):
+    law = kind(Fraction(400))
+    noise = law.draw(20_000, SeededRng(2)).astype(float)
+    value, degrees = law.chi_square(noise, law.variance)
+    assert abs(value - degrees) <= 6 * math.sqrt(2 * degrees)
+    wide, degrees = law.chi_square(2 * noise, law.variance)
+    assert wide - degrees > 6 * math.sqrt(2 * degrees)
+
+
+def test_it_is_written_down_and_read_again(kind):
+    law = kind(Fraction(5, 2))
+    assert law_of(*law.to_json()) == law
+    assert law.to_json() == [kind.name, "5/2"]
+    assert LAWS[kind.name] is kind
+    assert "noise" in law.words
+    assert law.scale_shown > 0
+
+
+def test_packages_know_it(kind):
+    written = PriceEvent("m", kind.name, Fraction(5, 2), Fraction(3), 7, 2)
+    assert written.noise == kind(Fraction(5, 2))
+    assert written.event == event_of(kind(Fraction(5, 2)), Fraction(3), 2)
+    assert moves()[kind.name] in SIZES
+    assert f'"{kind.name}": "{moves()[kind.name]}"'.encode() in verifier()
