@@ -10,13 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import InvalidInput
-from discreet.report.document import Document, DocumentBlock, Figure, Grid, GridCell, Paragraph
+from discreet.report.blocks import (
+    DocumentBlock,
+    DocumentContents,
+    Figure,
+    Grid,
+    GridCell,
+    Paragraph,
+)
 from discreet.report.html import to_html
 
 SUFFIXES = (".html", ".json")
 
 
-def to_json(document: Document) -> dict[str, Any]:
+def to_json(document: DocumentContents) -> dict[str, Any]:
     """Return the document as plain objects; every block says its kind."""
     return {
         "title": document.title,
@@ -59,7 +66,7 @@ def check_suffix(path: str | Path) -> Path:
     return target
 
 
-def write(document: Document, path: str | Path) -> Path:
+def write(document: DocumentContents, path: str | Path) -> Path:
     """Return the path of the report after writing it; its ending says how.
 
     A document with a warning is for its writer alone: nobody else on the machine may read the file.

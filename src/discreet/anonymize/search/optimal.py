@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from discreet.anonymize.class_labels import Recoding, full_domain
-from discreet.anonymize.costs.cost import Costs, check_weights, make_cost, measure
+from discreet.anonymize.costs.measure import Costs, check_weights, make_cost, measure
 from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
 from discreet.anonymize.criteria.k_anonymity import KAnonymity
 from discreet.anonymize.criteria.model import Conditions, PrivacyModel
