@@ -13,8 +13,9 @@ import numpy as np
 
 from discreet.anonymize.class_labels import Recoding
 from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
-from discreet.anonymize.groups import Groups, Integers, Mask
+from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.core.arrays import Bits, Integers
 from discreet.core.requests.request_fields import one_of
 from discreet.errors import InvalidInput
 
@@ -33,7 +34,7 @@ class View:
     smallest: int
     rows: Integers = field(repr=False)
     sizes: Integers = field(repr=False)
-    kept: Mask = field(repr=False)
+    kept: Bits = field(repr=False)
     codes: Integers = field(repr=False)
     most_classes: int
 

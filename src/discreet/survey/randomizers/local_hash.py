@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
@@ -104,18 +105,14 @@ class LocalHash(NumberReports):
         told = np.where(kept, hashed, lies)
         return (maps * self.prime + told).astype(smallest_type(self.shape.cells))
 
-    def _looked_up(
-        self, maps: npt.NDArray[np.int64], codes: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _looked_up(self, maps: Integers, codes: Integers) -> Integers:
         """Return the hash of each code under the map beside it, from a table where that pays."""
         cells = self.prime**self.digits * self.codes
         if cells > MOST_CELLS or cells > _WORTH * maps.size:
             return self._hashes(maps, codes)
         return _table(self)[maps, codes].astype(np.int64)
 
-    def _hashes(
-        self, maps: npt.NDArray[np.int64], codes: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _hashes(self, maps: Integers, codes: Integers) -> Integers:
         """Return the hash of each code under the map beside it, digit by digit from the last."""
         total = np.zeros(np.broadcast_shapes(maps.shape, codes.shape), dtype=np.int64)
         for _ in range(self.digits):
@@ -139,7 +136,7 @@ class LocalHash(NumberReports):
             total += spectrum[(c * vectors % prime) @ powers + (-c % prime)].real
         return np.rint(total / prime)
 
-    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    def supports(self, reports: Reports, values: Sequence[Any]) -> Bits:
         """Return which reports hide the hash of which codes."""
         maps, told = np.divmod(np.asarray(reports, dtype=np.int64), self.prime)
         hashed = self._hashes(maps[:, None], np.asarray(values, dtype=np.int64)[None, :])
