@@ -15,6 +15,7 @@ from discreet.core.requests.checked import checked
 from discreet.core.schema import Dataset, Table
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.engine.dialect.names import quoted
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
 from discreet.release.desk import Desk, PlainDesk
@@ -153,7 +154,7 @@ def _find(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
 
 def _noise(desk: Desk, dataset: Dataset, table: Table, bound: int, epsilon: Epsilon) -> float:
     """Return the expected noise of a count of all rows under a bound: from the one source of it."""
-    place = ".".join('"' + name.replace('"', '""') + '"' for name in (dataset.name, table.name))
+    place = f"{quoted(dataset.name)}.{quoted(table.name)}"
     request = Request.of(
         f"SELECT COUNT(*) AS n FROM {place}", epsilon=epsilon, analyst=None, fresh=True
     )
