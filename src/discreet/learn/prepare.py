@@ -76,21 +76,20 @@ def needed_columns(request: LearnRequest, desk: Desk) -> tuple[str, ...]:
 
 
 def find_private(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
-    """Return the dataset and the table that `dataset.table` or `table` means."""
-    dataset, dot, name = written.rpartition(".")
-    table = catalog.table(name, dataset if dot else None)
+    """Return the dataset and the private table that `written` means, or refuse."""
+    dataset, table = catalog.named(written)
     if table.public:
         raise InvalidInput(
             f"Table '{table.name}' is public: learning from it needs no privacy.",
             hint="Use scikit-learn or the like on it.",
         )
-    return catalog.dataset_of(table), table
+    return dataset, table
 
 
 def private_scan(catalog: Catalog, written: str) -> Scan:
     """Return the declared rows of a private table, or refuse."""
     dataset, table = find_private(catalog, written)
-    return scan_of(catalog, f"{dataset.name}.{table.name}")
+    return scan_of(catalog, engine_name(dataset, table))
 
 
 def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:

@@ -158,10 +158,10 @@ def _named(node: exp.Expr, context: BindingContext) -> Named:
 
 
 def _scan(context: BindingContext, written: exp.Table) -> Named:
-    table = context.catalog.table(written.name, written.db or None)
+    dataset, table = context.catalog.find(written.name, written.db or None)
     if getattr(written.args.get("alias"), "columns", None):
         raise refusal("clause", what="Renaming columns in FROM")
-    scan, columns = _declared(context.catalog.dataset_of(table), table, context.sizes)
+    scan, columns = _declared(dataset, table, context.sizes)
     return Named(written.alias or table.name, _complete(scan), columns, table)
 
 

@@ -86,12 +86,11 @@ class Outline:
 
 
 def scan_of(catalog: Catalog, table: str) -> Scan:
-    """Return the table called `table` (or `dataset.table`) with the columns that may be read."""
-    dataset, dot, name = table.rpartition(".")
-    found = catalog.table(name, dataset if dot else None)
+    """Return the private table called `table` (or `dataset.table`) with the columns that may be read."""
+    dataset, found = catalog.named(table)
     if found.public:
         raise InvalidInput(f"Table '{found.name}' is public: it needs no synthetic copy.")
-    whole = ".".join(map(quoted, (catalog.dataset_of(found).name, found.name)))
+    whole = f"{quoted(dataset.name)}.{quoted(found.name)}"
     source = bind(f"SELECT COUNT(*) AS n FROM {whole}", catalog).source
     assert isinstance(source, Scan), "a bare table is a scan"
     return source
