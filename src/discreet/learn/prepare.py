@@ -27,8 +27,9 @@ from discreet.ledger.reports.text import exposure_note
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.sql.relations import declared_scan
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of
-from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of, scan_of
+from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.prepare import copy_budget, preview_of, sealed_reads
@@ -88,8 +89,7 @@ def find_private(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
 
 def private_scan(catalog: Catalog, written: str) -> Scan:
     """Return the declared rows of a private table, or refuse."""
-    dataset, table = find_private(catalog, written)
-    return scan_of(catalog, engine_name(dataset, table))
+    return declared_scan(*find_private(catalog, written))
 
 
 def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
