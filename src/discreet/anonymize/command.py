@@ -12,7 +12,7 @@ from discreet.anonymize.release import Memory, release
 from discreet.anonymize.report import document
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
-from discreet.anonymize.source import AnonymizeSource, find_table, is_file, open_source
+from discreet.anonymize.source import AnonymizeSource, is_file, open_source
 from discreet.anonymize.text import made_words
 from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
@@ -107,9 +107,10 @@ def _memory(
     if is_file(written):
         opened = (source.engine, source.table)
         bare = recorded_table(Path(written), config=config, opened=opened)
-        place, (dataset, _, table) = bare.config, bare.table.rpartition(".")
+        place, dataset, table = bare.config, bare.dataset, bare.name
     else:
         place = Path(FILE_NAME) if config is None else config
-        dataset, table = find_table(load(place), written)
+        owner, declared = load(place).named(written)
+        dataset, table = owner.name, declared.name
     with remember(place) as ledger:
         yield Memory(ledger, dataset, table)

@@ -15,6 +15,7 @@ from discreet.core.requests.checked import checked
 from discreet.core.schema import Dataset, Table
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.engine.dialect.names import quoted
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
 from discreet.release.desk import Desk, PlainDesk
@@ -116,7 +117,7 @@ class BoundsRequest(BoundsFields):
 
 def price(desk: Desk, look: BoundsRequest, *, payer: str | None) -> Explanation:
     """Return what the look would cost `payer`; spends nothing."""
-    dataset, found = _find(desk.catalog, look.table)
+    dataset, found = desk.catalog.named(look.table)
     request = look.question(payer, dataset, found)
     return explain(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
 
@@ -126,7 +127,7 @@ def trade(desk: Desk, look: BoundsRequest, *, payer: str | None) -> BoundsTrade:
 
     Charged like any question; from then on answers about the table say what its bound leaves out.
     """
-    dataset, found = _find(desk.catalog, look.table)
+    dataset, found = desk.catalog.named(look.table)
     request = look.question(payer, dataset, found)
     answer = release(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
     told = histogram(answer)
@@ -145,15 +146,9 @@ def _probed(desk: Desk, catalog: Catalog) -> Desk:
     return PlainDesk(catalog, desk.ledger, desk.engine, desk.rng)
 
 
-def _find(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
-    dataset, _, name = written.rpartition(".")
-    table = catalog.table(name, dataset or None)
-    return catalog.dataset(dataset) if dataset else catalog.dataset_of(table), table
-
-
 def _noise(desk: Desk, dataset: Dataset, table: Table, bound: int, epsilon: Epsilon) -> float:
     """Return the expected noise of a count of all rows under a bound: from the one source of it."""
-    place = ".".join('"' + name.replace('"', '""') + '"' for name in (dataset.name, table.name))
+    place = f"{quoted(dataset.name)}.{quoted(table.name)}"
     request = Request.of(
         f"SELECT COUNT(*) AS n FROM {place}", epsilon=epsilon, analyst=None, fresh=True
     )

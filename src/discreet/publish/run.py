@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
 from discreet.core.progress import Progress, silent
 from discreet.core.proof.permit import Permit
@@ -28,7 +29,6 @@ from discreet.publish.package import OwnerKey, write_package
 from discreet.publish.package.write import writing_package
 from discreet.publish.prepare import PlannedRelease, planned, reconciled_family
 from discreet.publish.reads import CellRead
-from discreet.publish.reconcile.problem import Integers
 from discreet.publish.specification.spec import Spec
 from discreet.release.desk import Desk
 from discreet.release.paid import paid

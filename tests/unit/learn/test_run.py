@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import copying
 from discreet.core.schema import CategoryDomain
 from discreet.errors import (
     BudgetExceeded,
@@ -53,6 +54,13 @@ def test_a_model_learns_what_there_is(tmp_path, model):
     assert said["cost"]["epsilon"] == 4
     assert spent(asked) == pytest.approx(4, rel=0.05)
     assert not found.private  # a seeded generator drew the noise
+
+
+@pytest.mark.parametrize("model", ["auto", "network"])
+def test_a_table_with_a_complete_column_is_learned_from(tmp_path, model):
+    asked = copying.curator(tmp_path, complete=True)
+    found = asked.learn("visits", target="ward", epsilon=4, model=model)
+    assert found.to_json()["classes"] == ["A", "B", "C"]
 
 
 def test_many_classes(tmp_path):

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from discreet.anonymize.class_labels import Recoding
-from discreet.anonymize.groups import Groups, Integers, Mask
+from discreet.anonymize.groups import Groups
+from discreet.core.arrays import Bits, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class View:
     smallest: int
     rows: Integers = field(repr=False)
     sizes: Integers = field(repr=False)
-    kept: Mask = field(repr=False)
+    kept: Bits = field(repr=False)
     codes: Integers = field(repr=False)
     most_classes: int
 

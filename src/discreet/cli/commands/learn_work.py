@@ -91,11 +91,11 @@ def check_training(place: Path, table: str, asked: dict[str, Any]) -> None:
 
 def check_columns_there(place: Path, table: str, asked: dict[str, Any]) -> None:
     """Refuse a target or a feature that a bare file does not have, before anything is paid for."""
-    dataset, _, name = table.rpartition(".")
-    known = {column.name.lower() for column in load(place).table(name, dataset).columns}
+    _, declared = load(place).named(table)
+    known = {column.name.lower() for column in declared.columns}
     for wanted in (asked["target"], *asked["features"]):
         if wanted.lower() not in known:
-            raise UnknownName(f"Column '{wanted[:60]}' of table '{name}' is not declared.")
+            raise UnknownName(f"Column '{wanted[:60]}' of table '{declared.name}' is not declared.")
 
 
 def trained_and_kept(

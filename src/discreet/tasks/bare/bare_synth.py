@@ -15,7 +15,6 @@ import sqlglot
 
 from discreet.api import open as open_curator
 from discreet.catalog.propose.bare_file import Bare, bare_table, is_untyped, rebound, retype
-from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
 from discreet.synth.measure.learned_bounds import is_unbounded, learn_bounds
@@ -101,8 +100,7 @@ def _after_types(ready: ReadyFile, *, concentrated: bool) -> ReadyFile:
 
 def _with_ranges(bare: Bare, ready: ReadyFile, wanted: Sequence[str], price: Epsilon) -> ReadyFile:
     """Return what is left once the ranges that nobody declared are paid for and written down."""
-    dataset, _, name = bare.table.rpartition(".")
-    table = load(bare.config).table(name, dataset)
+    table = bare.declared()
     named = {column.lower() for column in wanted} or {c.name.lower() for c in table.columns}
     open_ended = [
         column.name
@@ -119,9 +117,7 @@ def _with_ranges(bare: Bare, ready: ReadyFile, wanted: Sequence[str], price: Eps
 
 
 def _check_names(bare: Bare, conditions: Sequence[str]) -> None:
-    dataset, _, name = bare.table.rpartition(".")
-    table = load(bare.config).table(name, dataset)
-    known = {column.name.lower() for column in table.columns}
+    known = {column.name.lower() for column in bare.declared().columns}
     for text in conditions:
         with suppress(
             sqlglot.errors.SqlglotError
