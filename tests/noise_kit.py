@@ -23,3 +23,13 @@ def appearance_bounds(noise, threshold, *, units=1, max_groups=1):
     """Return fractions around the chance that a group of `units` units appears, added up over `max_groups`."""
     low, high = noise.one_sided.bounds(threshold - units, 128)
     return min(low * max_groups, Fraction(1)), min(high * max_groups, Fraction(1))
+
+
+def coverage(law, m):
+    """Return P(|X| <= m), rounded down."""
+    return 1 - law.tail_bounds(m + 1)[1]
+
+
+def tail(law, m):
+    """Return P(|X| >= m) as a float: the upper bound, which is within 2^-60 of it."""
+    return float(law.tail_bounds(m)[1])
