@@ -133,7 +133,7 @@ def exposure_of(table: str, columns: Sequence[str], *, conditions: str, rows: in
     )
 
 
-def expose(ledger: Ledger, dataset: str, event: NonPrivate, *, note: str = "") -> int:
+def expose(ledger: Ledger, dataset: str, event: NonPrivate) -> int:
     """Return how many such releases there were before, after writing this one down, durably.
 
     Only then may the copy leave.
@@ -142,5 +142,5 @@ def expose(ledger: Ledger, dataset: str, event: NonPrivate, *, note: str = "") -
     columns are named wherever its budget or a later release from it is shown.
     """
     earlier = len(ledger.exposures(dataset))
-    ledger.record_exposure(dataset, reason=event.reason, columns=event.columns, note=note)
+    ledger.record_exposure(dataset, reason=event.reason, columns=event.columns)
     return earlier

@@ -1,4 +1,4 @@
-"""Privacy-loss curves: Renyi divergences and privacy-loss distributions (PLD) of events.
+"""Privacy-loss curves: the privacy-loss distributions (PLD) of events.
 
 Only account/ imports from here; others ask `price`, `batch` or `convert`.
 """

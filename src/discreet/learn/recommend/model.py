@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,23 +125,3 @@ def item_estimates(weights: Floats, sums: Floats, deviation: float) -> Floats:
 def strongest(weights: Floats, most: int) -> Integers:
     """Return the items with the largest noisy weights."""
     return np.sort(np.argsort(-weights, kind="stable")[:most]).astype(np.int64)
-
-
-def squared_error(
-    model: Recommender, people: Sequence[tuple[Integers, Floats]], *, hidden: int = 5
-) -> tuple[float, float]:
-    """Return the root mean squared errors of the model and of its baseline on public viewers.
-
-    Of each viewer every `hidden`-th rating is predicted from the others.
-    """
-    errors, count = np.zeros(2), 0
-    for item, rating in people:
-        out = np.arange(len(item)) % hidden == 0
-        if out.all():
-            continue
-        for which, predict in enumerate((model.predict, model.baseline)):
-            gaps = predict(item[~out], rating[~out], item[out]) - rating[out]
-            errors[which] += (gaps**2).sum()
-        count += int(out.sum())
-    model_error, base_error = np.sqrt(errors / max(count, 1)).tolist()
-    return model_error, base_error
