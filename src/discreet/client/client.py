@@ -86,3 +86,8 @@ class Client(ShownInLines, RemotePublishing, RemoteLearning, RemoteReporting):
     def bounds(self, asked: BoundsFields) -> RemoteBounds:
         """Return what each `max_rows` leaves out beside the noise of a count; see `Curator.bounds`."""
         return RemoteBounds(self._call("POST", "/bounds", sent(asked)))
+
+    @asks(BoundsFields)
+    def explain_bounds(self, asked: BoundsFields) -> Explanation:
+        """Return plan and price of the look that `bounds` pays for; spends nothing."""
+        return Explanation.from_json(self._call("POST", "/bounds/explain", sent(asked)))

@@ -33,12 +33,10 @@ def bounds(
     Example: discreet bounds visits --epsilon 0.1
     """
     from discreet.api import open as open_curator
-    from discreet.api.bounding import BoundsRequest, price
 
     with open_curator(config) as curator:
         if explain:
-            look = BoundsRequest.of(table=table, **asked)
-            said = price(curator, look, payer=curator.account_of(look.analyst))
+            said = curator.explain_bounds(table, **asked)
             tell(said.to_json(), said.bill.foreseen_words, json=json)
             return
         with waiting("Asking"):

@@ -10,7 +10,7 @@ from discreet.core.requests.schema import schema
 
 @schema
 class BoundsFields:
-    """One look at the rows that people have, as it is asked for; `discreet.api.bounding` checks it."""
+    """One look at the rows that people have, as it is asked for; `discreet.release.bounds` checks it."""
 
     table: str = paid.column("A table of people, such as visits.", kw_only=False)
     epsilon: Number | Epsilon = asked(

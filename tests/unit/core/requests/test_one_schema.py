@@ -11,7 +11,6 @@ from discreet.anonymize.costs import registry as costs
 from discreet.anonymize.criteria import registry as criteria
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
-from discreet.api.bounding import BoundsRequest
 from discreet.catalog.propose.request import InitRequest
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
@@ -47,6 +46,7 @@ from discreet.learn.recommend.run import RecommendRequest
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.paid_test import TestRequest
 from discreet.learn.select import SelectRequest
+from discreet.release.bounds.trade import BoundsRequest
 from discreet.release.request import Request
 from discreet.server.access.token_routes import TokenBody
 from discreet.server.bodies.request_body import body_of

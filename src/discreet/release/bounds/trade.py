@@ -17,10 +17,10 @@ from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
+from discreet.release.bounds.rows_probe import histogram, probe_catalog, probe_sql
 from discreet.release.desk import Desk, PlainDesk
 from discreet.release.pipeline import explain, release
 from discreet.release.request import Request
-from discreet.release.rows_probe import histogram, probe_catalog, probe_sql
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
@@ -114,7 +114,7 @@ class BoundsRequest(BoundsFields):
         )
 
 
-def price(desk: Desk, look: BoundsRequest, *, payer: str | None) -> Explanation:
+def foretell(desk: Desk, look: BoundsRequest, *, payer: str | None) -> Explanation:
     """Return what the look would cost `payer`; spends nothing."""
     dataset, found = _find(desk.catalog, look.table)
     request = look.question(payer, dataset, found)
