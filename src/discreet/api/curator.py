@@ -16,7 +16,7 @@ from discreet.core.answers.explanation import Explanation
 from discreet.core.answers.output import OutputColumn
 from discreet.core.requests.anonymize import CopiedTable, LocalAnonymizeFields
 from discreet.core.requests.asks import asks
-from discreet.core.requests.bounds import BoundsFields
+from discreet.core.requests.look import BoundsFields
 from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
 from discreet.core.requests.request_fields import given
 from discreet.core.requests.schema import WithProgress, schema

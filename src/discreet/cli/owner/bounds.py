@@ -11,7 +11,7 @@ from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
 from discreet.core.escape_text import visible
-from discreet.core.requests.bounds import BoundsFields
+from discreet.core.requests.look import BoundsFields
 from discreet.core.requests.request_fields import request_fields
 
 

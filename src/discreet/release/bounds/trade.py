@@ -10,8 +10,8 @@ from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.bill import Spent
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.checked import checked
+from discreet.core.requests.look import BoundsFields
 from discreet.core.schema import Dataset, Table
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines

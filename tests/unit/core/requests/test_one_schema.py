@@ -16,10 +16,8 @@ from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.access import ClassFields, TokenFields
 from discreet.core.requests.anonymize import AnonymizeFields, LocalAnonymizeFields
 from discreet.core.requests.audit import AuditFields
-from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.checked import checked, checked_value
 from discreet.core.requests.declare import InitFields, ReviewFields
 from discreet.core.requests.learn import (
@@ -29,7 +27,7 @@ from discreet.core.requests.learn import (
     RegressFields,
     SelectFields,
 )
-from discreet.core.requests.look import LookFields
+from discreet.core.requests.look import BoundsFields, LookFields
 from discreet.core.requests.question import (
     ExplainFields,
     QueryFields,
@@ -38,6 +36,7 @@ from discreet.core.requests.question import (
     ScheduleFields,
 )
 from discreet.core.requests.request_fields import FieldKind, asked, request_fields, sent
+from discreet.core.requests.server import ClassFields, ServeFields, TokenFields
 from discreet.core.requests.survey import EstimateFields
 from discreet.core.requests.synth import LinkedFields, LocalSynthFields, SynthFields
 from discreet.errors import InvalidInput
@@ -149,6 +148,7 @@ COMMANDS = [
     (("survey", "rehearse"), EstimateFields, set()),
     (("token", "new"), TokenFields, set()),
     (("token", "new"), ClassFields, set()),
+    (("serve",), ServeFields, set()),
     (("init",), InitFields, set()),
     (("review",), ReviewFields, set()),
     (("audit",), AuditFields, {"target"}),

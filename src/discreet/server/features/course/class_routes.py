@@ -10,7 +10,7 @@ from pydantic import Field, StrictStr
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import share_notes, with_analysts
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.access import ClassFields
+from discreet.core.requests.server import ClassFields
 from discreet.report.sign_in_sheet import KEEP, SheetCard, sign_in_sheet
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.student_classes import (

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Request
 
 from discreet.api import Curator
-from discreet.core.requests.bounds import BoundsFields
+from discreet.core.requests.look import BoundsFields
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
