@@ -28,6 +28,7 @@ from discreet.core.requests.learn import (
     SelectFields,
 )
 from discreet.core.requests.look import BoundsFields, LookFields
+from discreet.core.requests.publish import PackageFields, PublishFields, TotalsFields
 from discreet.core.requests.question import (
     ExplainFields,
     QueryFields,
@@ -45,6 +46,7 @@ from discreet.learn.recommend.run import RecommendRequest
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.paid_test import TestRequest
 from discreet.learn.select import SelectRequest
+from discreet.publish.totals import TotalsRequest
 from discreet.release.bounds.trade import BoundsRequest
 from discreet.release.request import Request
 from discreet.server.access.token_routes import TokenBody
@@ -66,6 +68,7 @@ from discreet.tasks.anonymize import anonymize
 from discreet.tasks.audit import audit
 from discreet.tasks.init import init
 from discreet.tasks.learn import learn
+from discreet.tasks.publish import publish
 from discreet.tasks.review import ReviewRequest, review
 from discreet.tasks.schedule import QuestionLine
 from discreet.tasks.synthesize import synthesize
@@ -106,6 +109,9 @@ FUNCTIONS = [
     (synthesize, LocalSynthFields, {"data", "columns", *SYNTHESIZED_UNDER}),
     (learn, LocalLearnFields, {"source", "unit", "accept"}),
     (audit, AuditFields, set()),
+    (publish, PublishFields, {"spec"}),
+    (Curator.publish, PublishFields, {"spec"}),
+    (Client.publish, PackageFields, {"spec"}),
 ]
 """Functions, what they are asked with, and their arguments beside it."""
 OF_FILES = {synthesize, learn}
@@ -123,6 +129,7 @@ CHECKED = [
     (SelectRequest, SelectFields),
     (RecommendRequest, RecommendFields),
     (AnonymizeRequest, LocalAnonymizeFields),
+    (TotalsRequest, TotalsFields),
 ]
 BESIDE = {"self", "cls", "progress", "files", "config"}
 BODIES = [
@@ -149,6 +156,7 @@ COMMANDS = [
     (("token", "new"), TokenFields, set()),
     (("token", "new"), ClassFields, set()),
     (("serve",), ServeFields, set()),
+    (("publish",), PublishFields, set()),
     (("init",), InitFields, set()),
     (("review",), ReviewFields, set()),
     (("audit",), AuditFields, {"target"}),
