@@ -90,8 +90,8 @@ def renewed_report(changed: CatalogChange, dataset: str) -> dict[str, Any]:
     return {
         "budget": after.name,
         "period": after.renewal.granted[-1],
-        **Spent(after.epsilon.value, after.delta.value).to_json(),
-        "before": Spent(before.epsilon.value, before.delta.value).to_json(),
+        **Spent.declared(after).to_json(),
+        "before": Spent.declared(before).to_json(),
         "left": after.renewal.left,
         "lifetime": float(after.renewal.lifetime(after.epsilon)),
         "words": after.renewal.words(after.epsilon),

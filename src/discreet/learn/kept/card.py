@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from discreet.core.bill import Spent, price_words
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
 from discreet.learn.sgd.model import AnyClassifier
@@ -75,10 +76,7 @@ def _recommender(model: Recommender) -> Document:
 
 
 def _price(facts: Any) -> str:
-    cost = facts["cost"]
-    said = f"epsilon {float(Fraction(cost['epsilon'])):g}"
-    delta = float(Fraction(cost["delta"]))
-    return f"{said}, delta {delta:g}" if delta else said
+    return price_words(Spent.from_exact(facts["cost"]), free=False)
 
 
 def _about(model: AnyClassifier) -> tuple[Any, ...]:

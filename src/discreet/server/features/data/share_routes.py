@@ -50,7 +50,8 @@ def budget(request: Request, dataset: DatasetName, wanted: NewBudget) -> dict[st
     before, now = (
         each.budget_of(each.dataset(dataset)) for each in (changed.before, changed.after)
     )
-    found = {"budget": now.name, **_limit(now), "before": _limit(before)}
+    found = {"budget": now.name, **Spent.declared(now).to_json()}
+    found |= {"before": Spent.declared(before).to_json()}
     tell(request, AuditAction.BUDGET_CHANGED, dataset=dataset, **_change(found))
     return found
 
@@ -87,11 +88,7 @@ def share(
 
 
 def _amounts(catalog: Catalog, analyst: str, dataset: str) -> dict[str, float]:
-    return _limit(catalog.cap(analyst, catalog.dataset(dataset)))
-
-
-def _limit(declared: Any) -> dict[str, float]:
-    return Spent(declared.epsilon.value, declared.delta.value).to_json()
+    return Spent.declared(catalog.cap(analyst, catalog.dataset(dataset))).to_json()
 
 
 @router.delete("/data/datasets/{dataset}/analysts/{analyst}")
