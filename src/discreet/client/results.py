@@ -204,11 +204,6 @@ class RemoteBounds(RemotePaid):
     """Bounds on rows beside each other, from a paid look."""
 
     @property
-    def cost(self) -> Spent:
-        """Return what was paid."""
-        return Spent.from_json({"epsilon": self.facts["cost"], "delta": 0.0})
-
-    @property
     def table(self) -> str:
         """Return the table."""
         return str(self.facts["table"])

@@ -72,15 +72,13 @@ class BoundsTrade(ShownInLines):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values: everything in it was paid for, or is public."""
-        bill = self.answer.bill.to_json()
         return {
             "table": self.table,
             "max_rows": self.now,
             "noise_epsilon": float(self.at.value),
             "best": self.best,
             "bounds": [each.to_json() for each in self.bounds],
-            **bill,
-            "cost": bill["cost"]["epsilon"],
+            **self.answer.bill.to_json(),
             "left": float(self.answer.limit.epsilon - self.answer.after.epsilon),
             "request_id": self.answer.request_id,
         }

@@ -120,4 +120,4 @@ def test_the_command_says_the_price_and_then_the_trade(config, capsys):
     assert [each["max_rows"] for each in found["bounds"]][:5] == [1, 2, 5, 10, 20]
     left = {when: found["budget"][when]["epsilon"] for when in ("limit", "after")}
     assert found["left"] == left["limit"] - left["after"]
-    assert found["cost"] == (0.0 if found["free"] else 0.5)
+    assert found["cost"] == {"epsilon": 0.0 if found["free"] else 0.5, "delta": 0.0}
