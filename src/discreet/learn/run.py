@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.account.noisy_steps import NoisySteps
 from discreet.core.arrays import Floats
-from discreet.core.bill import Charged
+from discreet.core.bill import Charged, Spent
 from discreet.core.progress import Progress, silent
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
@@ -179,10 +179,7 @@ class _Learning:
         return {
             "dataset": plan.look.payer.dataset,
             "table": plan.outline.table.name,
-            "cost": {
-                "epsilon": str(plan.request.epsilon.value),
-                "delta": str(plan.look.budget.delta.value),
-            },
+            "cost": Spent(plan.request.epsilon.value, plan.look.budget.delta.value).exact(),
             "unit": {"rows": unit.rows, "replaced": unit.replaced},
             "rows": max(right + wrong, 0),
             "rows_needed": plan.rows_needed(),

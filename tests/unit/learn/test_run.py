@@ -1,5 +1,7 @@
 """The whole way of a training: charged first, stored, repeatable, and nothing uncharged."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.learn import PrivateKMeans, PrivatePCA, PrivateScaler
+from discreet.learn.kept.card import card_of
 from discreet.learn.kept.model_zip import read_model, write_model
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.model import Classifier
@@ -225,6 +228,15 @@ def test_a_regression(tmp_path):
     csv.write_csv(people(2000, seed=5), tmp_path / "test.csv")
     score = tested_regressor(found.model, tmp_path / "test.csv")
     assert score["r2"] > 0.7
+    assert found.model.facts["cost"] == {"epsilon": "5", "delta": str(found.cost.delta)}
+    assert f"epsilon 5, delta {float(found.cost.delta):g}" in card_of(found.model).subtitle
+    kept = {**found.model.facts, "cost": {"epsilon": "5"}}  # as earlier versions kept it
+    assert card_of(replace(found.model, facts=kept)).subtitle.endswith("epsilon 5")
+    again = asked.regress(
+        "people", target="wage", epsilon=5, features=["age", "sex"], request_id=found.request_id
+    )
+    assert again.free
+    assert again.model.facts["cost"] == found.model.facts["cost"]
     assert found.to_json()["rmse"] is None  # only a test can tell
     write_model(found.model, tmp_path / "r.zip")
     rows = predicted(read_model(tmp_path / "r.zip"), tmp_path / "test.csv")

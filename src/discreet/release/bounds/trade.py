@@ -10,18 +10,18 @@ from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.bill import Spent
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.checked import checked
+from discreet.core.requests.look import BoundsFields
 from discreet.core.schema import Dataset, Table
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.dialect.names import quoted
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
+from discreet.release.bounds.rows_probe import histogram, probe_catalog, probe_sql
 from discreet.release.desk import Desk, PlainDesk
 from discreet.release.pipeline import explain, release
 from discreet.release.request import Request
-from discreet.release.rows_probe import histogram, probe_catalog, probe_sql
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
@@ -73,15 +73,13 @@ class BoundsTrade(ShownInLines):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values: everything in it was paid for, or is public."""
-        bill = self.answer.bill.to_json()
         return {
             "table": self.table,
             "max_rows": self.now,
             "noise_epsilon": float(self.at.value),
             "best": self.best,
             "bounds": [each.to_json() for each in self.bounds],
-            **bill,
-            "cost": bill["cost"]["epsilon"],
+            **self.answer.bill.to_json(),
             "left": float(self.answer.limit.epsilon - self.answer.after.epsilon),
             "request_id": self.answer.request_id,
         }
@@ -115,7 +113,7 @@ class BoundsRequest(BoundsFields):
         )
 
 
-def price(desk: Desk, look: BoundsRequest, *, payer: str | None) -> Explanation:
+def foretell(desk: Desk, look: BoundsRequest, *, payer: str | None) -> Explanation:
     """Return what the look would cost `payer`; spends nothing."""
     dataset, found = desk.catalog.named(look.table)
     request = look.question(payer, dataset, found)
