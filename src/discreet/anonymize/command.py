@@ -22,8 +22,8 @@ from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
 from discreet.report import write as write_report
-from discreet.report.rows import check_out, write_rows
-from discreet.report.save import check_suffix
+from discreet.report.rows import ROW_FILES, write_rows
+from discreet.report.save import REPORT_FILES, check_target
 
 Remember: TypeAlias = Callable[[Path], AbstractContextManager[Ledger]]
 """Lends the ledger of a discreet.toml."""
@@ -69,7 +69,7 @@ def anonymize_file(
     """
     target = _target(written, out)
     if report is not None:
-        check_suffix(report)
+        check_target(report, REPORT_FILES)
     with open_source(written, config=config, where=where, keep=True) as source:
         made = release(
             source, request, lambda: _memory(written, config, source, remember), progress=progress
@@ -84,8 +84,8 @@ def anonymize_file(
 def _target(written: str, out: Path | None) -> Path:
     if out is None:
         name = Path(written).name.split(".")[0] if is_file(written) else written.rpartition(".")[2]
-        return Path(f"{name}-anonymized.csv")
-    check_out(out)
+        return check_target(Path(f"{name}-anonymized.csv"))
+    check_target(out, ROW_FILES)
     if is_file(written) and out.resolve() == Path(written).resolve():
         raise InvalidInput("The copy must not replace the original: name another file with --out.")
     return out

@@ -132,10 +132,10 @@ def impact(
     from discreet.cli.commands import learn_work as work
     from discreet.cli.learn_impact import check_first, impact_words, impact_written, shares_of
     from discreet.learn.request import LearnRequest
-    from discreet.report.save import check_suffix
+    from discreet.report.save import REPORT_FILES, check_target
 
     work.check_places(test, out)
-    check_suffix(out)
+    check_target(out, REPORT_FILES)
     each = comma_list(epsilons)
     for epsilon in each:
         LearnRequest.of("", epsilon=epsilon, **asked)
@@ -284,11 +284,12 @@ def predict(
     """
     from discreet.learn.kept.model_zip import read_model
     from discreet.learn.scored.predict import predicted
-    from discreet.report.rows import check_out, write_rows
+    from discreet.report.rows import ROW_FILES, write_rows
+    from discreet.report.save import check_target
 
     started = time.monotonic()
     target = out or Path(f"{file.stem}-predicted.csv")
-    check_out(target)
+    check_target(target, ROW_FILES)
     rows = predicted(read_model(model), file)
     write_rows(rows, target)
     found = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,6 +22,7 @@ from discreet.learn.regressor import tested_regressor
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.read_file import check_columns
 from discreet.learn.scored.score import publicly_tested
+from discreet.report.save import check_target
 from discreet.tasks.bare.bare_synth import ready_file
 
 
@@ -72,15 +72,7 @@ def check_places(test: Path | None, out: Path | None) -> None:
     """Refuse places that cannot be read or written, before anything is paid."""
     if test is not None and not test.is_file():
         raise InvalidInput(f"There is no file '{test}' to test on.")
-    folder = Path() if out is None else out.parent
-    if not folder.is_dir():
-        raise InvalidInput(f"There is no folder '{folder}' to write to.")
-    if out is not None and out.is_dir():
-        raise InvalidInput(f"'{out}' is a folder.")
-    try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        raise InvalidInput(f"Nothing can be written to the folder '{folder}'.") from None
+    check_target(Path("model.zip") if out is None else out)
 
 
 def check_training(place: Path, table: str, asked: dict[str, Any]) -> None:

@@ -104,17 +104,18 @@ def _check_paths(
     out: Path | None, report: Path | None, compare: Path | None, save_model: Path | None
 ) -> None:
     """Refuse places that cannot be written to, before anything is paid."""
-    from discreet.report.rows import check_out
-    from discreet.report.save import check_suffix
+    from discreet.report.rows import ROW_FILES
+    from discreet.report.save import REPORT_FILES, check_target
 
-    if out is not None and out.suffix.lower() not in FOLDERS:
-        check_out(out)
+    if out is None:
+        check_target("synthetic.csv")
+    elif out.suffix.lower() not in FOLDERS:
+        check_target(out, ROW_FILES)
     for path in (report, compare):
         if path is not None:
-            check_suffix(path)
-    for path in (report, compare, save_model):
-        if path is not None and not path.parent.is_dir():
-            raise InvalidInput(f"There is no folder '{path.parent}' to write to.")
+            check_target(path, REPORT_FILES)
+    if save_model is not None:
+        check_target(save_model)
 
 
 def _refuse_with_model(**given: Any) -> None:
@@ -137,7 +138,8 @@ def _made(
     """Return what was made, after writing it."""
     from discreet.api import open as open_curator
     from discreet.report import write as write_report
-    from discreet.report.rows import check_out
+    from discreet.report.rows import ROW_FILES
+    from discreet.report.save import check_target
 
     report, compare, target = reports
     with open_curator(place) as curator:
@@ -145,7 +147,7 @@ def _made(
             _refuse_linked(asked, save_model=save_model, report=report, compare=compare)
             return _made_linked(curator, table, asked, out)
         if out is not None:
-            check_out(out)
+            check_target(out, ROW_FILES)
         with counting("Synthesizing") as progress:
             found = curator.synthesize(table, progress=progress, **asked)
         target_path = out or Path(f"{table.rpartition('.')[2]}-synthetic.csv")
