@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from discreet.anonymize.check import MeasuredTable, measure
 from discreet.anonymize.release import Memory, release
 from discreet.anonymize.report import document
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.source import AnonymizeSource, find_table, is_file, open_source
-from discreet.anonymize.text import made_words
+from discreet.anonymize.text import made_words, measured_words
 from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.core.progress import Progress, silent
@@ -79,6 +80,37 @@ def anonymize_file(
     if report is not None:
         write_report(document(made), report)
     return WrittenCopy(made, target, report)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredFile:
+    """What `--check` found, and what the table is called."""
+
+    label: str
+    found: MeasuredTable
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `--json` prints."""
+        return self.found.to_json()
+
+    def words(self) -> list[str]:
+        """Return what the terminal shows."""
+        return measured_words(self.label, self.found)
+
+
+def measure_file(
+    written: str,
+    quasi: Sequence[str],
+    *,
+    sensitive: Sequence[str] = (),
+    population: int | None = None,
+    where: str | None = None,
+    config: Path | None = None,
+) -> MeasuredFile:
+    """Return k, l, t and risks of a file or table, whoever anonymized it; nothing is recorded."""
+    with open_source(written, config=config, where=where) as source:
+        found = measure(source, quasi, sensitive=sensitive, population=population)
+        return MeasuredFile(source.label, found)
 
 
 def _target(written: str, out: Path | None) -> Path:
