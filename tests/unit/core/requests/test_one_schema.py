@@ -79,7 +79,7 @@ def more(local, sent_):
     return set(request_fields(local)) - set(request_fields(sent_))
 
 
-SYNTHESIZED_UNDER = {"unit", "max_rows", "neighbours"}
+SYNTHESIZED_UNDER = {"unit", "accept", "max_rows", "neighbours"}
 """What a file or a frame is declared with."""
 FUNCTIONS = [
     (Curator.query, QueryFields, set()),
