@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from discreet.anonymize.costs.registry import choices as costs
+from discreet.anonymize.criteria.registry import choices as models
 from discreet.api.learning import Learning
 from discreet.api.publishing import Publishing
 from discreet.api.reporting import Reporting
@@ -28,6 +30,7 @@ from discreet.release.request import Request
 from discreet.release.whole import explain as explain_request
 from discreet.release.whole import release, shape_of
 from discreet.sql.parse import Written
+from discreet.synth.methods.registry import choices as methods
 
 if TYPE_CHECKING:
     from discreet.anonymize.run import Anonymized
@@ -104,7 +107,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
         look = BoundsRequest.of(**given(asked))
         return foretell(self, look, payer=self.account_of(asked.analyst))
 
-    @asks(SynthCall)
+    @asks(SynthCall, methods())
     def synthesize(self, asked: SynthCall) -> Synthetic:
         """Return a synthetic copy of a table, charged before any row is read.
 
@@ -139,7 +142,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
 
         return comparison(synthetic, self, target=target)
 
-    @asks(AnonymizeCall)
+    @asks(AnonymizeCall, costs() | models())
     def anonymize(self, asked: AnonymizeCall) -> Anonymized:
         """Return a k-anonymous copy of a table, after writing into the ledger that it leaves.
 

@@ -14,6 +14,7 @@ from discreet.core.requests.learn import (
     SelectFields,
 )
 from discreet.core.requests.schema import WithProgress, schema
+from discreet.learn.learners import REGRESS, choices
 
 if TYPE_CHECKING:
     from discreet.learn.recommend.run import Recommending
@@ -31,7 +32,7 @@ class LearnCall(WithProgress, LocalLearnFields):
 class Learning(OpenedCatalog):
     """Classifiers, regressions, recommenders and choices of one catalog."""
 
-    @asks(LearnCall)
+    @asks(LearnCall, choices())
     def learn(self, asked: LearnCall) -> Trained:
         """Return a classifier of `target` trained on a table, charged before any row is read.
 
@@ -80,7 +81,7 @@ class Learning(OpenedCatalog):
 
         return select(SelectRequest.of(**self._charged(asked)), self)
 
-    @asks(RegressFields)
+    @asks(RegressFields, choices(REGRESS))
     def regress(self, asked: RegressFields) -> Regressed:
         """Return a ridge regression from noisy sums of products, charged before any row is read."""
         from discreet.learn.regress import regress

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.anonymize.command import WrittenCopy, anonymize_file
+from discreet.anonymize.costs.registry import choices as costs
+from discreet.anonymize.criteria.registry import choices as models
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import open as open_curator
 from discreet.core.requests.anonymize import LocalAnonymizeFields
@@ -26,7 +28,7 @@ class AnonymizeFileCall(WithProgress, LocalAnonymizeFields):
     config: str | Path | None = beside("The discreet.toml, if not beside the file.", default=None)
 
 
-@asks_function(AnonymizeFileCall)
+@asks_function(AnonymizeFileCall, costs() | models())
 def anonymize(asked: AnonymizeFileCall) -> WrittenCopy:
     """Return a k-anonymous copy of a file or table, recorded in its ledger and then written.
 

@@ -8,6 +8,7 @@ from discreet.core.requests.asks import asks_function
 from discreet.core.requests.learn import LocalLearnFields
 from discreet.core.requests.request_fields import beside, given
 from discreet.core.requests.schema import WithProgress, schema
+from discreet.learn.learners import choices
 from discreet.learn.run import Trained
 from discreet.tasks.bare.bare_place import WrittenSource
 from discreet.tasks.learning.classify import classify
@@ -24,7 +25,7 @@ class LearnFileCall(WithProgress, LocalLearnFields):
     accept: bool = beside("Declare what a bare file's rows hold public.", default=False)
 
 
-@asks_function(LearnFileCall)
+@asks_function(LearnFileCall, choices())
 def learn(asked: LearnFileCall) -> Trained:
     """Return a classifier of `target` trained on a file or a declared table, charged before any row is read.
 

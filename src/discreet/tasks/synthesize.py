@@ -27,6 +27,7 @@ from discreet.core.requests.schema import WithProgress, schema
 from discreet.core.requests.synth import LocalSynthFields
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import InvalidInput
+from discreet.synth.methods.registry import choices
 from discreet.synth.synthetic import Synthetic
 from discreet.tasks.bare.bare_place import WrittenSource
 from discreet.tasks.copies import place_of_copy
@@ -48,7 +49,7 @@ class SynthFrameCall(WithProgress, LocalSynthFields):
     neighbours: str = beside("add-remove or replace, of a frame.", default="add-remove")
 
 
-@asks_function(SynthFrameCall)
+@asks_function(SynthFrameCall, choices())
 def synthesize(asked: SynthFrameCall) -> Synthetic:
     """Return a synthetic copy of a data frame, an Arrow table or a file.
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from types import MappingProxyType
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from discreet.core.requests.request_fields import ordered
 
@@ -17,11 +18,17 @@ Given = ParamSpec("Given")
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 
+Words: TypeAlias = Mapping[str, Mapping[str, Any]]
+NO_WORDS: Words = MappingProxyType({})
+
 
 def asks(
-    schema: Callable[Given, Fields],
+    schema: Callable[Given, Fields], words: Words = NO_WORDS
 ) -> Callable[[Callable[[Owner, Fields], Result]], Callable[Concatenate[Owner, Given], Result]]:
-    """Return what makes a method of `self` and one request a method that takes its fields."""
+    """Return what makes a method of `self` and one request a method that takes its fields.
+
+    `words` are the `choices()` of a registry: help texts of fields whose names that registry knows.
+    """
 
     def around(
         method: Callable[[Owner, Fields], Result],
@@ -29,14 +36,14 @@ def asks(
         def call(self: Owner, /, *args: Given.args, **given: Given.kwargs) -> Result:
             return method(self, _filled(schema, args, given, of=method))
 
-        _sign(call, method, schema, first=1)
+        _sign(call, method, schema, words, first=1)
         return call
 
     return around
 
 
 def asks_function(
-    schema: Callable[Given, Fields],
+    schema: Callable[Given, Fields], words: Words = NO_WORDS
 ) -> Callable[[Callable[[Fields], Result]], Callable[Given, Result]]:
     """Return what makes a function of one request a function that takes its fields."""
 
@@ -44,7 +51,7 @@ def asks_function(
         def call(*args: Given.args, **given: Given.kwargs) -> Result:
             return function(_filled(schema, args, given, of=function))
 
-        _sign(call, function, schema, first=0)
+        _sign(call, function, schema, words, first=0)
         return call
 
     return around
@@ -68,7 +75,7 @@ def _filled(
         raise
 
 
-def _sign(call: Any, method: Callable[..., Any], schema: Any, *, first: int) -> None:
+def _sign(call: Any, method: Callable[..., Any], schema: Any, words: Words, *, first: int) -> None:
     """Give `call` the name of `method`, whose first parameters stand before the fields of the schema."""
     update_wrapper(call, method)
     own, given = inspect.signature(method), inspect.signature(schema).parameters
@@ -84,7 +91,10 @@ def _sign(call: Any, method: Callable[..., Any], schema: Any, *, first: int) -> 
         if each.annotation is not inspect.Parameter.empty
     } | {"return": own.return_annotation}
     if method.__doc__ is not None:
-        said = "\n".join(f"- `{each.name}`: {_words(each.metadata)}" for each in shown)
+        said = "\n".join(
+            f"- `{each.name}`: {words.get(each.name, {}).get('help') or _words(each.metadata)}"
+            for each in shown
+        )
         call.__doc__ = f"{inspect.cleandoc(method.__doc__)}\n\nArguments:\n\n{said}"
 
 
