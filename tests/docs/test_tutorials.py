@@ -1,6 +1,7 @@
 """Tutorials are tests: each runs from its first block to its last, in an empty folder of its own."""
 
 import configparser
+import inspect
 import re
 import shlex
 import shutil
@@ -56,7 +57,7 @@ def test_what_deploys_is_what_was_tried(tmp_path, monkeypatch, capsys):
     words = shlex.split(unit["Service"]["ExecStart"])
     assert Path(words[0]).name == "discreet"
     assert words[1] == "serve"
-    known = {name.replace("_", "-") for name in serve.__annotations__}
+    known = {name.replace("_", "-") for name in inspect.signature(serve).parameters}
     options = {word.removeprefix("--") for word in words if word.startswith("--")}
     assert options <= known
     assert {"tls-certificate", "tls-key"} <= options
