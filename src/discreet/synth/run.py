@@ -177,7 +177,7 @@ def _facts(
             "amount": str(budget.fitting.amount * part),
             "concentrated": budget.whole.concentrated,
         },
-        "unit": {"rows": ready.unit.rows, "replaced": ready.unit.replaced},
+        "unit": ready.unit.to_json(),
         "accepted": ready.outline.dataset.accepted,
         "csv": dict(ready.csv),
         "notices": list(notices),

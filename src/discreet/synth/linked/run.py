@@ -43,7 +43,11 @@ from discreet.synth.linked.prepare import (
 )
 from discreet.synth.linked.table_tree import LinkedTable, tree_of
 from discreet.synth.measure.learned_domains import LearningContext, learn
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import adaptive, automatic
@@ -247,7 +251,7 @@ def _saved(
 
 
 def _worth_counting(people: np.ndarray, node: LinkedTable, budget: MarginalBudget) -> int:
-    return rows_worth_counting(people, declared_rows(node), noise_of(budget, Unit()))
+    return rows_worth_counting(people, declared_rows(node), noise_of(budget, CountSensitivity()))
 
 
 def _fit_to(marginals: PrivateMarginals, known: Codes, before: int = 0) -> TrustedFit:
