@@ -23,6 +23,7 @@ CHECKS = [
     rooms.wrong_menus,
     rooms.crowded,
     rooms.folder_circles,
+    rooms.sibling_features,
     rooms.undescribed,
     rooms.shared_names,
     rooms.riddles,
@@ -75,6 +76,14 @@ BAD = {
         "class R:\n    def words(self, count):\n        return [0] * count",
     ),
     "a seed in a request": ("api/x.py", "def f(request):\n    return replace(request, seed=1)"),
+    "a feature that knows another": (
+        "server/features/one/x.py",
+        "from discreet.server.features.two.y import z",
+    ),
+    "a feature that takes another whole": (
+        "server/features/one/x.py",
+        "from discreet.server.features import two",
+    ),
     "a menu without a list": ("plan/__init__.py", "from discreet.plan.ir import Scan"),
     "a menu with another list": (
         "plan/__init__.py",
@@ -90,7 +99,10 @@ BAD = {
 @pytest.mark.parametrize("case", sorted(BAD))
 def test_what_is_wrong_is_found(case, tmp_path):
     file, text = BAD[case]
-    (tmp_path / file).parent.mkdir()
+    (tmp_path / file).parent.mkdir(parents=True)
+    for folder in (tmp_path / file).relative_to(tmp_path).parents:
+        (tmp_path / folder / "__init__.py").write_text(DESCRIBED, encoding="utf-8")
+    assert sum(len(check(tmp_path)) for check in CHECKS) == 0
     (tmp_path / file).write_text(text, encoding="utf-8")
     assert sum(len(check(tmp_path)) for check in CHECKS) >= 1
 
