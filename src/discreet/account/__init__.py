@@ -1,4 +1,7 @@
-"""Pure mathematics: events in, cost out. No data, no chance, no memory."""
+"""Pure mathematics: events in, cost out. No data, no chance, no memory.
+
+Imported by: many rooms.
+"""
 
 from discreet.account.accountant import Accountant
 from discreet.account.advanced import advanced_epsilon, optimal_delta, optimal_epsilon

@@ -1,4 +1,7 @@
-"""Documents of words, figures and tables: self-contained pages and JSON."""
+"""Documents of words, figures and tables: self-contained pages and JSON.
+
+Imported by: many rooms.
+"""
 
 from discreet.report.charts import bars, heat, lines, pairs
 from discreet.report.document import Document, DocumentBlock, Figure, Grid, Paragraph, Section

@@ -1,1 +1,4 @@
-"""The PostgreSQL wire endpoint: any PostgreSQL client can ask the curator."""
+"""The PostgreSQL wire endpoint: any PostgreSQL client can ask the curator.
+
+Imported by: server.
+"""
