@@ -193,7 +193,7 @@ def _finished(ready: PreparedSynthesis, saved: Saved, bill: Bill, started: float
         notices.append(LEFT_OUT)
     if ready.outline.dataset.accepted:
         notices.append(ACCEPTED)
-    warning = too_small(saved.measured, max(1, round(saved.model.total)))
+    warning = too_small(saved.measured, max(1, saved.usual_rows))
     notices += [] if warning is None else [warning]
     return Synthetic(
         saved=saved,

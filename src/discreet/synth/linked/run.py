@@ -163,7 +163,7 @@ class _Fitting:
         trusted = fit_trusted(marginals, "auto", lambda: automatic.fit(marginals))
         part = self.parts[node.name] = self._part(node, columns, trusted)
         dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
-        rows = max(1, round(trusted.model.total))
+        rows = max(1, part.saved.usual_rows)
         self.drawn[node.name] = draw_people(_free(part).saved, rows, dice=dice)
         return trusted.words
 
