@@ -13,7 +13,6 @@ from benchmarks.figures import figure
 
 from discreet.account.batch import batch_epsilon
 from discreet.account.calibrate import gaussian_sigma_squared
-from discreet.account.curves.renyi import RenyiAccountant
 from discreet.account.filter import Limits
 from discreet.account.price import price
 from discreet.core.cost import FREE
@@ -80,11 +79,6 @@ def main():
     few = [Pure(Fraction(90 + i % 100, 10_000)) for i in range(COUNT)]
     timed("PLD, 10,000 of 100 kinds", lambda: float(batch_epsilon(few, MICRO)))
     timed("PLD, 10,000 all different", lambda: float(batch_epsilon(different, MICRO)))
-    accountant = RenyiAccountant()
-    timed(
-        "Renyi, 10,000 sampled Gaussians",
-        lambda: float(accountant.epsilon(accountant.cost(sampled), MICRO.value)),
-    )
     if "--peer" in sys.argv:
         peer()
 

@@ -1,17 +1,18 @@
-"""Functions, methods and classes of src that nothing in src uses: `make lint` fails on a new one.
+"""What of src nothing uses: `make lint` fails on something new.
 
-What only tests use is no product. Names that are called from outside are listed below, with why.
+What only tests use is no product. Two searches: `unused` finds functions, methods and classes whose name stands nowhere else;
+`unreached` walks from the menu, the commands and the documents over modules and what they define, so that neither another
+thing of the same name nor an `__init__` that hands it on hides what is dead. What is called from outside is listed, with why.
 """
 
 from __future__ import annotations
 
-import ast
 import gc
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
+from reach import Place, Reach, named_in
 from vulture.core import Vulture
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,23 +37,28 @@ NAMES = {
     },
     "commands, found by the name of their module": {"demo", "synth", "completion", "course"},
     "a template of children calls it, in the module that it is told": {"prepare"},
-    "accountants and mechanisms for Python users": {
-        "PldAccountant", "total_delta", "zcdp", "renyi", "SparseVector", "above_threshold",
-        "permute_and_flip_rows", "report_noisy_max_rows", "coin_epsilon", "appearance_bounds",
-        "coverage", "joint_half_width", "joint_failure",
-    },
-    "devices of Python users, and kits of the tests": {
-        "to_cbor", "words_for", "squared_error", "left_over",
-        "contains", "with_facts",
-    },
+    "documented: docs/survey.md": {"to_cbor"},
 }  # fmt: skip
-FOUND_BY_NAME = {"make", "compare", "NEIGHBOURS"}
-"""Of the modules that a child process runs, and of a file that is audited."""
+FOUND_BY_NAME = {"main", "app", "build", "prepare", "make", "compare", "NEIGHBOURS", "__getattr__", "__dir__"}
+"""In modules that are reached: what child processes, commands, an audit and Python itself look for."""
+
+STARTS = {
+    r"discreet\.__main__": "what `python -m discreet` runs",
+    r"discreet|discreet\.learn": "the menus, which are tables of modules",
+    r"discreet\.server\.features\.\w+\.(pages|in_child)": "found by the name of the folder, and jobs by their own",
+    r"discreet\.course\.lessons\.\w+\.facts|discreet\.course\.facts": "scripts/course.py writes the figures of lessons",
+    r"discreet\.survey\.audited": "documented: `discreet audit` of docs/survey.md names its file",
+    r"discreet\.examples\.(bench|uci)": "documented: docs/town.md",
+    r"discreet\.engine\.process\.fork_server": "a process of its own, started by its text",
+    r"discreet\.testing(\.\w+)?": "kits of the tests, and of who tests mechanisms",
+}
+"""Modules that count as used with all that they define, and why."""
 
 
 def unused() -> list[str]:
     """Return every definition that nothing uses, as FILE:LINE name."""
     known = [name for names in NAMES.values() for name in sorted(names)]
+    known += [name for _, name in documented()]
     judge = Vulture(ignore_names=known, ignore_decorators=CALLED_BY_FRAMEWORKS)
     judge.scavenge([str(ROOT / "src")])
     found = [*judge.unused_funcs, *judge.unused_methods, *judge.unused_classes]
@@ -61,48 +67,26 @@ def unused() -> list[str]:
     )
 
 
-def alone() -> list[str]:
-    """Return what its module names once and nobody imports: others of the same name hide it from `unused`."""
-    modules = {path: path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py"))}
-    trees = {path: ast.parse(text) for path, text in modules.items()}
-    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
-    imported = {
-        (node.module, name.name)
-        for node in nodes
-        if isinstance(node, ast.ImportFrom)
-        for name in node.names
-    }
-    reached = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    known = reached.union(*NAMES.values()) | FOUND_BY_NAME
-    return [
-        f"{path.relative_to(ROOT)}:{line} {name}"
-        for path, tree in trees.items()
-        for name, line in _defined(tree)
-        if name not in known
-        and (_module(path), name) not in imported
-        and len(re.findall(rf"\b{name}\b", modules[path])) == 1
-    ]
+def unreached() -> list[str]:
+    """Return modules, and what they define, that nothing leads to, as FILE:LINE name."""
+    reach = Reach(ROOT / "src", FOUND_BY_NAME)
+    start: list[Place] = [("discreet.cli", "main"), *documented()]  # the entry point of pyproject.toml
+    for name, module in reach.modules.items():
+        if any(re.fullmatch(pattern, name) for pattern in STARTS):
+            start += [(name, ""), *((name, defined) for defined in module.defined)]
+    return [str(Path(line).relative_to(ROOT)) for line in reach.unreached(start)]
 
 
-def _defined(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            if not node.decorator_list:
-                yield node.name, node.lineno
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            for to in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if isinstance(to, ast.Name) and not to.id.startswith("__"):
-                    yield to.id, node.lineno
-
-
-def _module(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+def documented() -> list[Place]:
+    """Return what documents and lessons import; design notes tell of what was."""
+    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.md"), ROOT / "README.md"]
+    return [*named_in(page for page in pages if page.is_file() and "notes" not in page.parts)]
 
 
 def main() -> int:
     """Print what is dead; return 1 if anything is."""
     gc.disable()  # a million nodes, none of them garbage: a quarter of the time
-    found = [*unused(), *alone()]
+    found = sorted({*unused(), *unreached()})
     for line in found:
         print(f"{line}: nothing uses it")
     return 1 if found else 0

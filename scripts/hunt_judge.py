@@ -12,7 +12,6 @@ from hunt_world import World
 from discreet.core.schema import BooleanDomain, CategoryDomain, NumberDomain
 from discreet.kernel.look import ExactResults
 from discreet.kernel.seal import Read
-from discreet.noise.threshold import appearance_bounds
 from discreet.plan.plan import Plan
 from discreet.release.sealing import Sealed
 
@@ -94,7 +93,8 @@ def _lonely(sealed: Sealed, one: ExactResults, two: ExactResults, *, outside: bo
     sides = [dict(zip(s.groups, s.measures[units], strict=True)) for s in (one, two)]
     counts = [side[g] for side, other in (sides, sides[::-1]) for g in side if g not in other]
     law = sealed.mechanisms.laws[units]
-    chance = sum((appearance_bounds(law, threshold, units=c)[1] for c in counts), Fraction(0))
+    chances = (law.one_sided.bounds(threshold - count, 128)[1] for count in counts)
+    chance = sum(chances, Fraction(0))
     if chance > sealed.mechanisms.failing or (counts and outside):
         return [f"groups of one unit {counts} appear with {float(chance)}, outside: {outside}"]
     return []

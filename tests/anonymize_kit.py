@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from discreet.anonymize.costs.cost import make_cost
+from discreet.anonymize.costs.measure import make_cost
 from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.criteria.closeness import Closeness, Distance
 from discreet.anonymize.criteria.distinct import DistinctDiversity

@@ -61,9 +61,14 @@ cost = {{ type = "integer", lower = 0, upper = 99 }}
 """
 
 
-def catalog_of(base: Path, *, epsilon="10", delta="1e-6", neighbours="add-remove", rules=()):
+def catalog_of(
+    base: Path, *, epsilon="10", delta="1e-6", neighbours="add-remove", rules=(), complete=False
+):
     quoted = "[" + ", ".join(f'"{rule}"' for rule in rules) + "]"
     text = TOML.format(epsilon=epsilon, delta=delta, neighbours=neighbours, rules=quoted)
+    if complete:  # of an age, and what each visit costs
+        text = text.replace("upper = 120, missing = true", "upper = 120, complete = true")
+        text = text.replace("upper = 99 }", "upper = 99, complete = true }")
     return loads(text, base=base)
 
 

@@ -19,7 +19,6 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Engine, Exact, PaidReader, engine_failed
 from discreet.kernel.look import exact
-from discreet.noise.threshold import appearance_bounds
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.release.sealing import Sealed, seal
@@ -28,6 +27,7 @@ from discreet.sql.bind import bind
 from discreet.testing.engine import LiveHeld
 from duckdb_kit import room
 from nasty_rows import BIG, REALS, SCHEMAS, UNIT, Nasty, arrow, world_rows
+from noise_kit import appearance_bounds
 from permits import paid
 from world_catalog import DATASET, TABLES, catalog_of
 

@@ -211,17 +211,15 @@ def wrong_rooms(root: Path) -> list[str]:
 
 
 def module_cycles(root: Path) -> list[str]:
-    """Return modules that import each other in a circle at the top of their files."""
+    """Return modules that import each other in a circle, inside functions or for types too."""
     graph: dict[str, set[str]] = {}
     known = {_module(file) for _, file in files(root)}
     for path, file in files(root):
-        tree = parsed(path)
         targets = set()
-        for node in tree.body:
-            if isinstance(node, ast.ImportFrom) and node.module:
-                # A name taken from a package is its module of that name, or else its menu.
-                named = [f"{node.module}.{alias.name}" for alias in node.names]
-                targets |= {name if name in known else node.module for name in named}
+        for each in imports(path, file):
+            # A name taken from a package is its module of that name, or else its menu.
+            full = f"{each.module}.{each.name}"
+            targets.add(full if full in known else each.module)
         graph[_module(file)] = targets & known - {_module(file)}
     return [name for name in graph if _reaches_itself(name, graph)]
 

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from anonymize_kit import groups_of, looks, random_problem
-from discreet.anonymize.costs.cost import make_cost
+from discreet.anonymize.costs.measure import make_cost
 from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.criteria.closeness import Closeness
 from discreet.anonymize.criteria.distinct import DistinctDiversity

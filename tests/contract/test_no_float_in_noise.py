@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import discreet.noise
-from discreet.noise.additive import discrete_gaussian, discrete_laplace
+from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.exact.gaussian import TableSampler, gaussian_sampler
 from discreet.noise.exact.geometric import geometric_sampler
 from discreet.testing.rng import SeededRng
@@ -109,8 +109,15 @@ def test_the_watch_sees_floats():
         words + np.arange(5, dtype=np.int64)  # numpy's own trap: unsigned plus signed is float
 
 
-@pytest.mark.parametrize("law", [discrete_laplace, discrete_gaussian])
-@pytest.mark.parametrize("scale", ["0.7", 10**6])
+@pytest.mark.parametrize(
+    ("law", "scale"),
+    [
+        (discrete_laplace, "0.7"),
+        (discrete_laplace, 10**6),
+        (discrete_gaussian_squared, "0.49"),
+        (discrete_gaussian_squared, 10**12),
+    ],
+)
 def test_a_million_outputs_lie_on_the_lattice(law, scale, record_property):
     drawn = law(scale, 1_000_000)
     assert drawn.dtype == np.int64

@@ -144,8 +144,11 @@ def test_the_client_has_recommenders_and_bounds(server):
         best = found.model.recommend({"1": 5, "2": 1})
         assert best
         assert {item for item, _ in best} <= {"3", "4", "5", "6"}
+        price = alice.explain_bounds("ratings", epsilon=5)
+        assert (price.cost.epsilon, price.free) == (5, False)
         trade = alice.bounds("ratings", epsilon=5, request_id="bounds-1")
         assert (trade.table, trade.now) == ("ratings", 20)
+        assert trade.cost == price.cost
         assert trade.best in {each["max_rows"] for each in trade.to_json()["bounds"]}
         again = alice.bounds("ratings", epsilon=5, request_id="bounds-1")
         assert again.best == trade.best

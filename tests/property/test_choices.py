@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.exp_table import BITS, exp_table
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.random_response import randomized_response, randomized_response_kary
-from discreet.noise.select import exponential, permute_and_flip, report_noisy_max
-from discreet.noise.threshold import appearance_bounds, threshold_for
+from discreet.noise.select import exponential, permute_and_flip
+from discreet.noise.threshold import threshold_for
 from discreet.testing.rng import FakeBits, SeededRng
+from noise_kit import appearance_bounds
 from sittings import examples
 
-SELECTORS = (exponential, permute_and_flip, report_noisy_max)
+SELECTORS = (exponential, permute_and_flip)
 utilities_lists = st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=12)
 seeds = st.integers(0, 2**32)
 epsilons = st.fractions(Fraction(1, 100), 10, max_denominator=1000)
@@ -28,15 +28,14 @@ def test_choices_do_not_see_the_origin_or_the_unit(utilities, epsilon, seed, shi
     for choose in SELECTORS:
         plain = choose(array, 1, epsilon, rng=SeededRng(seed))
         assert choose(array + shift, 1, epsilon, rng=SeededRng(seed)) == plain
-        if choose is not report_noisy_max:  # whose noise lives on the lattice of its unit
-            assert choose(array * unit, unit, epsilon, rng=SeededRng(seed)) == plain
+        assert choose(array * unit, unit, epsilon, rng=SeededRng(seed)) == plain
 
 
 @given(utilities_lists, epsilons, seeds)
 @settings(max_examples=examples(60), deadline=None)
 def test_the_work_does_not_depend_on_the_utilities(utilities, epsilon, seed):
     flat = np.zeros(len(utilities), dtype=np.int64)
-    for choose in (exponential, permute_and_flip):
+    for choose in SELECTORS:
         used = []
         for array in (np.array(utilities), flat):
             bits = FakeBits([], then=SeededRng(seed))
@@ -68,23 +67,6 @@ def test_words_of_the_exponential_are_certified(gaps, rate):
         low, high = exp_bounds(-gap * rate, BITS + 64)
         assert word << 64 <= high
         assert low <= (word + tables.slack) << 64
-
-
-@given(st.lists(st.booleans(), max_size=50), epsilons, seeds)
-@settings(max_examples=examples(50), deadline=None)
-def test_responses_to_opposite_answers_are_opposite(answers, epsilon, seed):
-    truth = np.array(answers, dtype=bool)
-    one = randomized_response(truth, epsilon, rng=SeededRng(seed))
-    other = randomized_response(~truth, epsilon, rng=SeededRng(seed))
-    assert (one ^ other).all()
-
-
-@given(st.integers(2, 1000), epsilons, seeds)
-@settings(max_examples=examples(50), deadline=None)
-def test_kary_responses_stay_in_range(k, epsilon, seed):
-    codes = np.arange(k)
-    reports = randomized_response_kary(codes, k, epsilon, rng=SeededRng(seed))
-    assert ((reports >= 0) & (reports < k)).all()
 
 
 noises = st.one_of(

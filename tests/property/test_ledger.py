@@ -16,6 +16,7 @@ from discreet.core.region import Positions, Region
 from discreet.errors import BudgetExceeded, RequestConflict, UnknownName
 from discreet.ledger import Ledger, Payer
 from ledger_kit import OWNER, open_ledger, pay
+from region_kit import contains
 from sittings import FULL
 
 PEOPLE = [
@@ -45,7 +46,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def after(self, region: Region, amount: Fraction) -> list[Fraction]:
         return [
-            bill + amount if region.contains(person) else bill
+            bill + amount if contains(region, person) else bill
             for bill, person in zip(self.bills, PEOPLE, strict=True)
         ]
 

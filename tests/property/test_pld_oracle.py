@@ -9,9 +9,10 @@ from fractions import Fraction
 import pytest
 
 from discreet.account.batch import batch_epsilon
-from discreet.account.zcdp import ZcdpAccountant
-from discreet.core.event import Approximate, Gaussian, Laplace, Pure, Repeated, Sampled
-from discreet.core.numbers import Delta
+from discreet.account.convert import epsilon_of_rho
+from discreet.account.price import price
+from discreet.core.event import Approximate, Composed, Gaussian, Laplace, Pure, Repeated, Sampled
+from discreet.core.numbers import Delta, Epsilon
 from sittings import FULL
 
 INTERVAL = 1e-3
@@ -114,17 +115,19 @@ def test_ten_thousand_random_batches(part):
     check(seed=1000 + part, count=200)
 
 
-def test_zcdp_is_never_below_the_same_oracle():
-    accountant = ZcdpAccountant()
+def test_what_is_priced_one_by_one_is_never_below_the_same_oracle():
+    """Sums of epsilon and zCDP, the second accountant: what a live charge costs, and every total of them."""
     dice = random.Random(38)
     for _ in range(30 if FULL else 12):
         batch, delta = random_batch(dice)
-        batch = [(event, times) for event, times in batch if accountant.supports(event)]
-        if not batch:
-            continue
-        cost = accountant.total(accountant.cost(Repeated(event, times)) for event, times in batch)
-        found = accountant.epsilon(cost, Fraction(delta))
-        assert float(found) >= oracle_epsilon(batch, delta, pessimistic=False) * (1 - THEIRS)
+        event = Composed(tuple(Repeated(event, times) for event, times in batch))
+        truth = oracle_epsilon(batch, delta, pessimistic=False) * (1 - THEIRS)
+        aside = Delta.of(delta)
+        cost = price(event, epsilon=Epsilon.of("1e-9"), delta=aside).cost
+        assert cost.epsilon >= truth
+        assert cost.delta <= aside.value
+        if cost.rho is not None and cost.rho_delta < aside.value:
+            assert epsilon_of_rho(cost.rho, aside.value - cost.rho_delta) >= truth
 
 
 def test_half_the_noise_would_have_been_caught():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.ledger.worst.worst_hit import CELL_CAP, Worst
+from region_kit import contains
 from sittings import FULL
 
 CEILING = 10**9
@@ -38,7 +39,7 @@ def brute_force(sizes, components, charges, neighbours):
     held = set()
     for point in points:
         at = dict(zip(sizes, point, strict=True))
-        held.add(frozenset(i for i, (region, _) in enumerate(charges) if region.contains(at)))
+        held.add(frozenset(i for i, (region, _) in enumerate(charges) if contains(region, at)))
     if neighbours is Neighbours.REPLACE_ONE:
         held = {first | second for first in held for second in held}
     return tuple(max(sum(charges[i][1][c] for i in h) for h in held) for c in range(components))
@@ -91,9 +92,9 @@ def test_everyone_in_the_most_exposed_group_pays_the_bill(history):
     for component in range(components):
         group = worst.where(component)
         bills = [
-            sum(amounts[component] for region, amounts in charges if region.contains(at))
+            sum(amounts[component] for region, amounts in charges if contains(region, at))
             for point in itertools.product(*[range(-1, size) for size in sizes.values()])
-            if group.contains(at := dict(zip(sizes, point, strict=True)))
+            if contains(group, at := dict(zip(sizes, point, strict=True)))
         ]
         assert set(bills) == {worst.peak()[component]}
 
@@ -171,7 +172,7 @@ def planted(sizes, count, seed):
                 name: Positions.points([value]),
                 other: Positions.points([value % sizes[other]]),
             }
-            at_secret = Region.of(axes).contains(secret)
+            at_secret = contains(Region.of(axes), secret)
             charges.append((Region.of(axes), (5,)))
             bill += 5 * at_secret
     rng.shuffle(charges)
@@ -199,7 +200,7 @@ def test_adversarial_boxes_beyond_the_cap_are_never_below_sampled_points(neighbo
         {n: rng.choice(region.on(n).spans)[0] if region.on(n) else 0 for n in LARGE}
         for region, _ in charges
     ]
-    held = [frozenset(i for i, (r, _) in enumerate(charges) if r.contains(at)) for at in corners]
+    held = [frozenset(i for i, (r, _) in enumerate(charges) if contains(r, at)) for at in corners]
     if neighbours is Neighbours.REPLACE_ONE:
         held = [a | b for a, b in itertools.combinations(held, 2)]
     assert max(sum(charges[i][1][0] for i in h) for h in held) <= worst.peak()[0]

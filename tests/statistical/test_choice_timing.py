@@ -12,8 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from discreet.noise.random_response import randomized_response_kary
-from discreet.noise.select import exponential, permute_and_flip, report_noisy_max
+from discreet.noise.select import exponential, permute_and_flip
 
 CALLS = 4000
 SIZE = 2000
@@ -36,8 +35,6 @@ def timed(call, argument):
 CALLED = {
     "exponential": lambda data: exponential(data, 1, 1),
     "permute and flip": lambda data: permute_and_flip(data, 1, 1),
-    "noisy max": lambda data: report_noisy_max(data, 1, 1),
-    "k-ary response": lambda data: randomized_response_kary(data, SIZE, 1),
 }
 
 

@@ -8,7 +8,6 @@ import pytest
 import result_members as results
 from discreet.anonymize.run import Anonymized
 from discreet.api import Curator
-from discreet.api.bounding import BoundsTrade
 from discreet.client import Client
 from discreet.client import results as remote
 from discreet.core.requests.anonymize import AnonymizeFields, LocalAnonymizeFields
@@ -23,6 +22,7 @@ from discreet.learn.run import Trained
 from discreet.learn.select import Selected
 from discreet.publish.rehearse import Rehearsal
 from discreet.publish.run import Publication
+from discreet.release.bounds.trade import BoundsTrade
 from discreet.report import Document
 from discreet.synth.synthetic import Synthetic
 

@@ -9,23 +9,12 @@ import math
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from discreet.account.convert import ONE, ZERO, cost_up
-from discreet.core.bounds import decimal_down, decimal_up, exp_upper, log_upper, sqrt_upper
+from discreet.account.convert import ONE, ZERO
+from discreet.core.bounds import decimal_down, decimal_up
 from discreet.core.numbers import least_whole, round_up
 
 _CONTEXT = Context(prec=60, Emin=-999_999, Emax=999_999)
 _MARGIN = Decimal("1e-32")
-
-
-def advanced_epsilon(epsilon: Fraction, count: int, slack: Fraction) -> Fraction:
-    """Return the epsilon of `count` steps at an extra delta of `slack`, by the classic theorem.
-
-    Guarantee: sqrt(2 k ln(1/slack)) eps + k eps (e^eps - 1) [Dwork, Rothblum & Vadhan 2010], never
-        more than the plain sum. The deltas of the steps add up beside it.
-    """
-    spread = sqrt_upper(2 * count * log_upper(1 / slack)) * epsilon
-    drift = count * epsilon * (exp_upper(epsilon) - 1)
-    return min(count * epsilon, cost_up(spread + drift))
 
 
 def optimal_delta(

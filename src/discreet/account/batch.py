@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.account.convert import ZERO, cost_up, delta_of_rho
+from discreet.account.convert import ZERO, cost_up
 from discreet.account.curves.pld import Convolved, LossBatch
 from discreet.account.curves.pld_laws import atoms_of, has_directions
 from discreet.account.price import epsilon_within
-from discreet.account.tally import EventTally, is_private, tally
+from discreet.account.tally import EventTally, tally
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import (
     Approximate,
@@ -26,7 +25,7 @@ from discreet.core.event import (
     PrivacyEvent,
     Repeated,
 )
-from discreet.core.numbers import Delta, Epsilon, round_up
+from discreet.core.numbers import Delta, round_up
 from discreet.core.region import EVERYONE, Region
 from discreet.errors import InvalidInput
 
@@ -54,23 +53,6 @@ def batch_epsilon(events: Iterable[PrivacyEvent], delta: Delta) -> Fraction:
         raise InvalidInput(
             "No finite epsilon holds at this delta.", hint="Set a larger delta aside."
         )
-    return min(proofs)
-
-
-def batch_delta(events: Iterable[PrivacyEvent], epsilon: Epsilon) -> Fraction:
-    """Return a delta (rounded up) that holds for all of `events` at `epsilon`."""
-    parts = tuple(events)
-    found = tally(Composed(parts))
-    if not found.soft and found.epsilon <= epsilon.value:
-        return min(Fraction(1), found.delta)
-    proofs = [Fraction(1)]
-    if found.rho is not None:
-        proofs.append(delta_of_rho(found.rho, epsilon.value) + found.delta)
-    target = math.nextafter(float(epsilon.value), 0)
-    batches = _directions(parts)
-    if all(batch.infinite < 1 for batch in batches):
-        deltas = [Fraction(batch.around_epsilon(target).delta(target)) for batch in batches]
-        proofs.append(max(deltas, default=ZERO))
     return min(proofs)
 
 
@@ -168,39 +150,3 @@ def _crossing(summed: Convolved, high: float, limit: float) -> float:
 
 def _log_excess(summed: Convolved, epsilon: float, goal: float) -> float:
     return math.log(max(summed.delta(epsilon), 1e-320)) - goal
-
-
-@dataclass(frozen=True, slots=True)
-class PldAccountant:
-    """Keeps the events of a fixed batch and prices them together."""
-
-    def supports(self, event: PrivacyEvent) -> bool:
-        """Return whether a privacy-loss law is known for every part."""
-        if not is_private(event):
-            return False
-        try:
-            _directions((event,))
-        except InvalidInput:
-            return False
-        return True
-
-    def cost(self, event: PrivacyEvent) -> tuple[PrivacyEvent, ...]:
-        """Return the events themselves: their cost is known only all together."""
-        if not self.supports(event):
-            raise InvalidInput("No privacy-loss law is known for this event.")
-        return (event,)
-
-    def total(self, costs: Iterable[tuple[PrivacyEvent, ...]]) -> tuple[PrivacyEvent, ...]:
-        """Return all events of all batches."""
-        return tuple(event for events in costs for event in events)
-
-    def epsilon(self, cost: tuple[PrivacyEvent, ...], delta: Fraction) -> Fraction | None:
-        """Return `batch_epsilon`, or None where none is finite."""
-        try:
-            return batch_epsilon(cost, Delta.of(delta))
-        except InvalidInput:
-            return None
-
-    def delta(self, cost: tuple[PrivacyEvent, ...], epsilon: Fraction) -> Fraction:
-        """Return `batch_delta`."""
-        return batch_delta(cost, Epsilon.of(epsilon))

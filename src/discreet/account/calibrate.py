@@ -33,12 +33,6 @@ def rho_for(epsilon: Epsilon, delta: Delta) -> Rho:
     return Rho(rho_of_target(epsilon.value, delta.value))
 
 
-def epsilon_for_rho(rho: Rho, delta: Delta) -> Fraction:
-    """Return the least epsilon (rounded up) that rho-zCDP implies at `delta`."""
-    _needs_delta(delta)
-    return epsilon_of_rho(rho.value, delta.value)
-
-
 def least_size(unit: PrivacyEvent, epsilon: Epsilon, delta: Delta) -> Fraction:
     """Return the least size, to 7 digits, of concentrated noise that meets (epsilon, delta).
 

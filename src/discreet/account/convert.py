@@ -1,4 +1,4 @@
-"""From one currency to another: pure epsilon, zCDP, Renyi and (epsilon, delta); amplification by sampling.
+"""From one currency to another: pure epsilon, zCDP and (epsilon, delta); amplification by sampling.
 
 Every result is a fraction rounded to the safe side: costs up, allowances down. A floating-point
 search may choose *where* to evaluate a bound (any Renyi order is valid); it never carries the bound.
@@ -11,13 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.core.bounds import (
-    exp_lower,
-    exp_upper,
-    log_lower,
-    log_upper,
-    tanh_upper,
-)
+from discreet.core.bounds import exp_upper, log_lower, log_upper, tanh_upper
 from discreet.core.numbers import round_down, round_up
 
 GRID_DIGITS = 24
@@ -80,54 +74,6 @@ def rho_of_target(epsilon: Fraction, delta: Fraction) -> Fraction:
     start = 1 + 2 * log_delta / max(target, 1e-300)
     order = _best_order(lambda a: (_penalty(a, log_delta) - target) / a, start)
     allowed = (epsilon - _penalty_upper(order, delta)) / order
-    return max(ZERO, round_down(allowed, digits=GRID_DIGITS))
-
-
-@lru_cache(maxsize=CACHED)
-def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """Return a delta such that rho-zCDP implies (epsilon, delta)-DP [CKS20, Corollary 13]."""
-    if not rho:
-        return ZERO
-    start = max(1 + 1e-9, (float(epsilon) / float(rho) + 1) / 2)
-    order = _best_order(
-        lambda a: (
-            (a - 1) * (a * float(rho) - float(epsilon)) - math.log(a - 1) + a * math.log1p(-1 / a)
-        ),
-        start,
-    )
-    return delta_of_renyi(order * rho, order, epsilon)
-
-
-@lru_cache(maxsize=CACHED)
-def renyi_of_pure(epsilon: Fraction, order: Fraction) -> Fraction:
-    """Return the greatest Renyi divergence of `order` among epsilon-DP mechanisms, rounded up.
-
-    It is that of randomized response: ln[(e^(a eps) + e^((1-a) eps)) / (1 + e^eps)] / (a - 1).
-    """
-    if order * epsilon > 2000:
-        return cost_up(epsilon)
-    top = exp_upper(order * epsilon) + exp_upper((1 - order) * epsilon)
-    exact = log_upper(top / (1 + exp_lower(epsilon))) / (order - 1)
-    return cost_up(max(ZERO, min(exact, epsilon)))
-
-
-def epsilon_of_renyi(divergence: Fraction, order: Fraction, delta: Fraction) -> Fraction:
-    """Return an epsilon such that (order, divergence)-RDP implies (epsilon, delta)-DP."""
-    return cost_up(max(ZERO, divergence + _penalty_upper(order, delta)))
-
-
-def delta_of_renyi(divergence: Fraction, order: Fraction, epsilon: Fraction) -> Fraction:
-    """Return a delta such that (order, divergence)-RDP implies (epsilon, delta)-DP."""
-    exponent = (order - 1) * (divergence - epsilon)
-    exponent += order * log_upper(1 - 1 / order) - log_lower(order - 1)
-    if exponent >= 0:
-        return ONE
-    return min(ONE, exp_upper(exponent))
-
-
-def renyi_of_target(epsilon: Fraction, delta: Fraction, order: Fraction) -> Fraction:
-    """Return the greatest divergence of `order` (rounded down) that implies (epsilon, delta)-DP."""
-    allowed = epsilon - _penalty_upper(order, delta)
     return max(ZERO, round_down(allowed, digits=GRID_DIGITS))
 
 

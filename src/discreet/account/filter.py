@@ -7,13 +7,13 @@ rho_delta <= D/4, where R converts to E at D/4. With D = 0 only (A) exists. Proo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.account.convert import ZERO, epsilon_of_rho, renyi_of_target, rho_of_target
+from discreet.account.convert import ZERO, epsilon_of_rho, rho_of_target
 from discreet.core.cost import FREE, Cost
 from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.errors import BudgetExceeded, InvalidInput
+from discreet.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,61 +83,3 @@ class Limits:
             raise InvalidInput("This cost can be expressed in neither currency of the account.")
         holding = [reading for holds, reading in readings if holds]
         return min(holding or [reading for _, reading in readings])
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetFilter:
-    """One running total in one or more currencies, with a limit for each: passes if any one holds.
-
-    `limits` and `spent` run over the currencies; each currency carries its own failure probability
-    beside it. Made by `pure`, `zcdp` or `renyi`; `after` returns the next filter or refuses.
-
-    Guarantee: costs may be chosen after seeing earlier answers; the answers of all accepted steps
-        together are (epsilon, delta)-DP. Several currencies share delta equally [notes/0007].
-    """
-
-    epsilon: Fraction
-    delta: Fraction
-    limits: tuple[Fraction, ...]
-    failure_limit: Fraction
-    spent: tuple[Fraction, ...]
-    failure: Fraction = ZERO
-
-    @classmethod
-    def pure(cls, epsilon: Epsilon, delta: Delta | None = None) -> BudgetFilter:
-        """Return a filter over sums of epsilon and delta."""
-        allowed = delta.value if delta else ZERO
-        return cls(epsilon.value, allowed, (epsilon.value,), allowed, (ZERO,))
-
-    @classmethod
-    def zcdp(cls, epsilon: Epsilon, delta: Delta) -> BudgetFilter:
-        """Return a filter over sums of rho, half of delta kept for mechanisms that may fail."""
-        half = delta.value / 2
-        rho = rho_of_target(epsilon.value, half)
-        return cls(epsilon.value, delta.value, (rho,), half, (ZERO,))
-
-    @classmethod
-    def renyi(cls, orders: tuple[Fraction, ...], epsilon: Epsilon, delta: Delta) -> BudgetFilter:
-        """Return a filter over sums of Renyi divergences at these orders, fixed beforehand.
-
-        Each order gets an equal share of delta, because which order holds at the end may depend on
-        the answers.
-        """
-        share = delta.value / len(orders)
-        limits = tuple(renyi_of_target(epsilon.value, share, order) for order in orders)
-        return cls(epsilon.value, delta.value, limits, ZERO, tuple(ZERO for _ in orders))
-
-    def after(self, *costs: Fraction, failure: Fraction = ZERO) -> BudgetFilter:
-        """Return this filter with one more step paid, or raise BudgetExceeded and pay nothing."""
-        if len(costs) != len(self.limits):
-            raise InvalidInput(f"This filter counts {len(self.limits)} costs for each step.")
-        if failure < 0 or any(cost < 0 for cost in costs):
-            raise InvalidInput("A cost must not be negative.")
-        spent = tuple(old + new for old, new in zip(self.spent, costs, strict=True))
-        failed = self.failure + failure
-        holds = any(total <= limit for total, limit in zip(spent, self.limits, strict=True))
-        if not holds or failed > self.failure_limit:
-            raise BudgetExceeded(
-                "This step does not fit into what is left.", hint="Ask for a smaller cost."
-            )
-        return replace(self, spent=spent, failure=failed)

@@ -28,12 +28,6 @@ def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction:
     return min(ONE, cost_up(delta * ratio)) if delta else Fraction(0)
 
 
-def group_rho(rho: Fraction, size: int) -> Fraction:
-    """Return the rho that a group is promised: size squared times as much [Bun & Steinke 2016]."""
-    _check(size)
-    return rho * size * size
-
-
 def _check(size: int) -> None:
     if size < 0:
         raise InvalidInput("A group has at least 0 people.")

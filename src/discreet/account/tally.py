@@ -1,4 +1,4 @@
-"""An event taken apart into sums that every accountant of totals starts from.
+"""An event taken apart into sums that every price starts from.
 
 What has a finite epsilon of its own, what certainly may fail, and what is only concentrated
 (Gaussian noise), so that it gets an epsilon from whatever delta is left over.
@@ -161,7 +161,7 @@ RULES: dict[type[PrivacyEvent], Rule] = {
     Repeated: _repeated,
     NonPrivate: _non_private,
 }
-"""The one row that an event needs: every accountant starts from it. Rows of Renyi and PLD are sharper ones."""
+"""The one row that an event needs: every price starts from it. Rows of PLD are sharper ones."""
 
 
 def tally(event: PrivacyEvent) -> EventTally:
@@ -170,16 +170,3 @@ def tally(event: PrivacyEvent) -> EventTally:
     if rule is None:
         raise InternalError(f"no accountant knows the event {type(event).__name__}")
     return rule(event)
-
-
-def is_private(event: PrivacyEvent) -> bool:
-    """Return whether every part of `event` carries some guarantee."""
-    match event:
-        case NonPrivate():
-            return False
-        case Composed(events):
-            return all(is_private(part) for part in events)
-        case Failing(inner) | Sampled(inner) | Repeated(inner):
-            return is_private(inner)
-        case _:
-            return True

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.anonymize.groups import Groups, Integers, Numbers, packed
+from discreet.anonymize.groups import Groups, packed
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.core.arrays import Floats, Integers
 
 SUPPRESSED = -1
 """The class of rows that are left out."""
@@ -23,7 +24,7 @@ class ClassLabels:
     """
 
     texts: tuple[str, ...] = field(repr=False)
-    share: Numbers = field(repr=False)
+    share: Floats = field(repr=False)
     mass: Integers = field(repr=False)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from discreet.anonymize.check import MeasuredTable, measure
 from discreet.anonymize.release import Memory, release
 from discreet.anonymize.report import document
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
-from discreet.anonymize.source import AnonymizeSource, find_table, is_file, open_source
-from discreet.anonymize.text import made_words
+from discreet.anonymize.source import AnonymizeSource, is_file, open_source
+from discreet.anonymize.text import made_words, measured_words
 from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.core.progress import Progress, silent
@@ -22,8 +23,8 @@ from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
 from discreet.report import write as write_report
-from discreet.report.rows import check_out, write_rows
-from discreet.report.save import check_suffix
+from discreet.report.rows import ROW_FILES, write_rows
+from discreet.report.save import REPORT_FILES, check_target
 
 Remember: TypeAlias = Callable[[Path], AbstractContextManager[Ledger]]
 """Lends the ledger of a discreet.toml."""
@@ -69,7 +70,7 @@ def anonymize_file(
     """
     target = _target(written, out)
     if report is not None:
-        check_suffix(report)
+        check_target(report, REPORT_FILES)
     with open_source(written, config=config, where=where, keep=True) as source:
         made = release(
             source, request, lambda: _memory(written, config, source, remember), progress=progress
@@ -81,11 +82,42 @@ def anonymize_file(
     return WrittenCopy(made, target, report)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredFile:
+    """What `--check` found, and what the table is called."""
+
+    label: str
+    found: MeasuredTable
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `--json` prints."""
+        return self.found.to_json()
+
+    def words(self) -> list[str]:
+        """Return what the terminal shows."""
+        return measured_words(self.label, self.found)
+
+
+def measure_file(
+    written: str,
+    quasi: Sequence[str],
+    *,
+    sensitive: Sequence[str] = (),
+    population: int | None = None,
+    where: str | None = None,
+    config: Path | None = None,
+) -> MeasuredFile:
+    """Return k, l, t and risks of a file or table, whoever anonymized it; nothing is recorded."""
+    with open_source(written, config=config, where=where) as source:
+        found = measure(source, quasi, sensitive=sensitive, population=population)
+        return MeasuredFile(source.label, found)
+
+
 def _target(written: str, out: Path | None) -> Path:
     if out is None:
         name = Path(written).name.split(".")[0] if is_file(written) else written.rpartition(".")[2]
-        return Path(f"{name}-anonymized.csv")
-    check_out(out)
+        return check_target(Path(f"{name}-anonymized.csv"))
+    check_target(out, ROW_FILES)
     if is_file(written) and out.resolve() == Path(written).resolve():
         raise InvalidInput("The copy must not replace the original: name another file with --out.")
     return out
@@ -107,9 +139,10 @@ def _memory(
     if is_file(written):
         opened = (source.engine, source.table)
         bare = recorded_table(Path(written), config=config, opened=opened)
-        place, (dataset, _, table) = bare.config, bare.table.rpartition(".")
+        place, dataset, table = bare.config, bare.dataset, bare.name
     else:
         place = Path(FILE_NAME) if config is None else config
-        dataset, table = find_table(load(place), written)
+        owner, declared = load(place).named(written)
+        dataset, table = owner.name, declared.name
     with remember(place) as ledger:
         yield Memory(ledger, dataset, table)

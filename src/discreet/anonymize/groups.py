@@ -8,16 +8,13 @@ from datetime import date
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 
 CellValue: TypeAlias = str | int | float | bool | date | None
-Integers: TypeAlias = npt.NDArray[np.int64]
-Numbers: TypeAlias = npt.NDArray[np.float64]
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _MOST_KEYS = 1 << 62
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.class_labels import SUPPRESSED, Recoding
-from discreet.anonymize.groups import CellValue, Groups, Integers, packed
+from discreet.anonymize.groups import CellValue, Groups, packed
 from discreet.anonymize.source import AnonymizeSource
+from discreet.core.arrays import Integers
 from discreet.errors import InternalError
 
 

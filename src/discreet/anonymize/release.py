@@ -15,7 +15,7 @@ from discreet.anonymize.curve import CurvePoint, curve
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.intruder import IntruderRisk
 from discreet.anonymize.run import Anonymized, run
-from discreet.anonymize.source import AnonymizeSource, declared_source, find_table
+from discreet.anonymize.source import AnonymizeSource, declared_source
 from discreet.catalog.catalog import Catalog
 from discreet.core.event import NonPrivate
 from discreet.core.numbers import counted
@@ -94,8 +94,8 @@ def _record_look(
 
 def source_of(held: AnonymizeDesk, table: str, where: str | None) -> tuple[str, AnonymizeSource]:
     """Return the dataset and the table in the engine of the catalog, hidden columns marked."""
-    dataset, name = find_table(held.catalog, table)
-    return dataset, declared_source(held.engine, held.catalog, dataset, name, where=where)
+    owner, found = held.catalog.named(table)
+    return owner.name, declared_source(held.engine, owner, found, where=where)
 
 
 def release(
@@ -133,7 +133,7 @@ def exposure_of(table: str, columns: Sequence[str], *, conditions: str, rows: in
     )
 
 
-def expose(ledger: Ledger, dataset: str, event: NonPrivate, *, note: str = "") -> int:
+def expose(ledger: Ledger, dataset: str, event: NonPrivate) -> int:
     """Return how many such releases there were before, after writing this one down, durably.
 
     Only then may the copy leave.
@@ -142,5 +142,5 @@ def expose(ledger: Ledger, dataset: str, event: NonPrivate, *, note: str = "") -
     columns are named wherever its budget or a later release from it is shown.
     """
     earlier = len(ledger.exposures(dataset))
-    ledger.record_exposure(dataset, reason=event.reason, columns=event.columns, note=note)
+    ledger.record_exposure(dataset, reason=event.reason, columns=event.columns)
     return earlier

@@ -14,7 +14,7 @@ from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.catalog.read.sources import check_file
-from discreet.core.schema import Table
+from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine, EngineLimits, open_exact
 from discreet.engine.connect import connect
 from discreet.engine.dialect.names import quoted
@@ -122,13 +122,6 @@ def is_file(written: str) -> bool:
     return path.exists() or path.suffix.lower() in READABLE
 
 
-def find_table(catalog: Catalog, written: str) -> tuple[str, str]:
-    """Return dataset and table that `written` (TABLE or DATASET.TABLE) means in a catalog."""
-    dataset, dot, name = written.rpartition(".")
-    table = catalog.table(name, dataset if dot else None)
-    return catalog.dataset_of(table).name, table.name
-
-
 @contextmanager
 def open_source(
     written: str, *, config: Path | None = None, where: str | None = None, keep: bool = False
@@ -158,17 +151,16 @@ def open_source(
             hint="Name a .csv or .parquet file, or say where discreet.toml is with --config.",
         )
     catalog = load(place)
-    dataset, table = find_table(catalog, written)
-    with closing(_declared_engine(catalog, dataset, table, keep=keep)) as engine:
-        yield declared_source(engine, catalog, dataset, table, where=where)
+    owner, table = catalog.named(written)
+    with closing(_declared_engine(catalog, owner, table, keep=keep)) as engine:
+        yield declared_source(engine, owner, table, where=where)
 
 
-def _declared_engine(catalog: Catalog, dataset: str, table: str, *, keep: bool) -> Engine:
+def _declared_engine(catalog: Catalog, owner: Dataset, table: Table, *, keep: bool) -> Engine:
     """Return an engine with one table of a catalog, and those over which it reaches people."""
-    owner, found = catalog.dataset(dataset), catalog.table(table, dataset)
-    steps = () if found.path is None else found.path.steps
-    on_the_way = [catalog.table(step.table, dataset) for step in steps]
-    names = [engine_name(owner, each) for each in (found, *on_the_way)]
+    steps = () if table.path is None else table.path.steps
+    on_the_way = [catalog.table(step.table, owner.name) for step in steps]
+    names = [engine_name(owner, each) for each in (table, *on_the_way)]
     paths = followed_paths(owner.name, owner.tables, kind_of(catalog.engine_url).dialect.name)
     return connect(
         catalog.engine_url,
@@ -183,14 +175,13 @@ def _declared_engine(catalog: Catalog, dataset: str, table: str, *, keep: bool) 
 
 
 def declared_source(
-    engine: Engine, catalog: Catalog, dataset: str, table: str, *, where: str | None = None
+    engine: Engine, owner: Dataset, table: Table, *, where: str | None = None
 ) -> AnonymizeSource:
     """Return a table of the catalog as a source; refuse it where its columns are not as declared."""
-    owner, found = catalog.dataset(dataset), catalog.table(table, dataset)
-    check_table(owner, found, engine)
-    name, hidden = engine_name(owner, found), hidden_columns(found)
-    opened = narrowed(engine, name, found.name, where=where, hidden=hidden)
-    return replace(opened, declared=found)
+    check_table(owner, table, engine)
+    name, hidden = engine_name(owner, table), hidden_columns(table)
+    opened = narrowed(engine, name, table.name, where=where, hidden=hidden)
+    return replace(opened, declared=table)
 
 
 def hidden_columns(table: Table) -> tuple[str, ...]:

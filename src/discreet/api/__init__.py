@@ -3,7 +3,7 @@
 Imported by: attack, cli, course, discreet, server, tasks.
 """
 
-from discreet.api.budgets import renew_budget, renewed_report
+from discreet.api.budgets import renew_budget, renewal_of, renewed_report
 from discreet.api.curator import Curator, question_of
 from discreet.api.opened import policy_of
 from discreet.api.opening import (
@@ -33,6 +33,7 @@ __all__ = [
     "promise",
     "question_of",
     "renew_budget",
+    "renewal_of",
     "renewed_report",
     "restore_ledger",
 ]

@@ -8,9 +8,8 @@ from typing import Any
 
 from discreet.api.opened import policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.change_file import change_file
+from discreet.catalog.declare.change_file import CatalogChange, Edit, change_catalog
 from discreet.catalog.declare.renewals import with_renewal
-from discreet.catalog.read.policy_file import loads
 from discreet.core.bill import Spent
 from discreet.core.owner import OWNER
 from discreet.ledger.entry import alert_of, part_used
@@ -69,32 +68,30 @@ def renew_budget(config: Path, dataset: str, *, today: dt.date | None = None) ->
     Guarantee: the file changes whole or not at all, and the ledger follows the file, here or the next time that
     anybody opens it. What was spent stays spent: only the limit rises.
     """
+    changed = change_catalog(config, renewal_of(dataset, today))
+    new, done = changed.after, renewed_report(changed, dataset)
+    who = f"{OWNER}, renewing for {done['period']},"
+    Ledger.open(new.ledger_url, policy_of(new), base=new.base, who=who).close()
+    return done
+
+
+def renewal_of(dataset: str, today: dt.date | None = None) -> Edit:
+    """Return the change of a discreet.toml that renews a budget for the period of `today`, by its declared policy."""
     day = dt.datetime.now(dt.UTC).date() if today is None else today
-    found: list[tuple[Catalog, str]] = []
-
-    def edit(text: str) -> str:
-        catalog = loads(text, base=config.parent, name=config.name)
-        renewed, period = with_renewal(text, catalog, dataset, day)
-        found.append((catalog, period))
-        return renewed
-
-    new = change_file(config, edit)
-    ((old, period),) = found
-    Ledger.open(
-        new.ledger_url, policy_of(new), base=new.base, who=f"{OWNER}, renewing for {period},"
-    ).close()
-    return renewed_report(old, new, dataset, period)
+    return lambda text, catalog: with_renewal(text, catalog, dataset, day)
 
 
-def renewed_report(old: Catalog, new: Catalog, dataset: str, period: str) -> dict[str, Any]:
+def renewed_report(changed: CatalogChange, dataset: str) -> dict[str, Any]:
     """Return a renewal as an object for people and programs."""
-    before, after = (each.budget_of(each.dataset(dataset)) for each in (old, new))
+    before, after = (
+        each.budget_of(each.dataset(dataset)) for each in (changed.before, changed.after)
+    )
     assert after.renewal is not None, "what was renewed renews"
     return {
         "budget": after.name,
-        "period": period,
-        **Spent(after.epsilon.value, after.delta.value).to_json(),
-        "before": Spent(before.epsilon.value, before.delta.value).to_json(),
+        "period": after.renewal.granted[-1],
+        **Spent.declared(after).to_json(),
+        "before": Spent.declared(before).to_json(),
         "left": after.renewal.left,
         "lifetime": float(after.renewal.lifetime(after.epsilon)),
         "words": after.renewal.words(after.epsilon),

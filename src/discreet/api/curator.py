@@ -16,7 +16,7 @@ from discreet.core.answers.explanation import Explanation
 from discreet.core.answers.output import OutputColumn
 from discreet.core.requests.anonymize import CopiedTable, LocalAnonymizeFields
 from discreet.core.requests.asks import asks
-from discreet.core.requests.bounds import BoundsFields
+from discreet.core.requests.look import BoundsFields
 from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
 from discreet.core.requests.request_fields import given
 from discreet.core.requests.schema import WithProgress, schema
@@ -31,7 +31,7 @@ from discreet.sql.parse import Written
 
 if TYPE_CHECKING:
     from discreet.anonymize.run import Anonymized
-    from discreet.api.bounding import BoundsTrade
+    from discreet.release.bounds.trade import BoundsTrade
     from discreet.report import Document
     from discreet.synth.linked.linked_copy import LinkedSynthetic
     from discreet.synth.synthetic import Synthetic
@@ -92,9 +92,17 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
     @asks(BoundsFields)
     def bounds(self, asked: BoundsFields) -> BoundsTrade:
         """Return what each `max_rows` leaves out beside the noise of a count for epsilon `at`, charged first."""
-        from discreet.api.bounding import BoundsRequest, trade
+        from discreet.release.bounds.trade import BoundsRequest, trade
 
         return trade(self, BoundsRequest.of(**given(asked)), payer=self._payer(asked.analyst))
+
+    @asks(BoundsFields)
+    def explain_bounds(self, asked: BoundsFields) -> Explanation:
+        """Return plan, generated SQL and price of the look that `bounds` pays for; spends nothing."""
+        from discreet.release.bounds.trade import BoundsRequest, foretell
+
+        look = BoundsRequest.of(**given(asked))
+        return foretell(self, look, payer=self.account_of(asked.analyst))
 
     @asks(SynthCall)
     def synthesize(self, asked: SynthCall) -> Synthetic:

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.api.opened import OpenedCatalog
-from discreet.core.progress import Progress, silent
+from discreet.core.requests.asks import asks
+from discreet.core.requests.publish import PublishFields
+from discreet.core.requests.request_fields import beside, given
+from discreet.core.requests.schema import WithProgress, schema
 
 if TYPE_CHECKING:
     from discreet.publish.rehearse import Rehearsal
@@ -17,18 +20,18 @@ if TYPE_CHECKING:
     from discreet.publish.totals.run import TotalsSoFar
 
 
+@schema
+class PublishCall(WithProgress, PublishFields):
+    """A release of one spec, and who is told how far it is."""
+
+    spec: str | Path | Spec = beside("The SPEC.toml that describes the release.", kw_only=False)
+
+
 class Publishing(OpenedCatalog):
     """Publications of one catalog."""
 
-    def publish(
-        self,
-        spec: str | Path | Spec,
-        *,
-        out: str | Path | None = None,
-        who: str = "owner",
-        supersedes: str | None = None,
-        progress: Progress = silent,
-    ) -> Publication:
+    @asks(PublishCall)
+    def publish(self, asked: PublishCall) -> Publication:
         """Return a release after writing its signed package, charged before any row is read.
 
         `spec` is the path of a SPEC.toml. The same name, spec and snapshot again give the stored
@@ -38,10 +41,10 @@ class Publishing(OpenedCatalog):
         from discreet.publish.specification.spec import spec_of
         from discreet.publish.workflow import release
 
+        words = given(asked)
+        out = words.pop("out")
         place = None if out is None else Path(out)
-        return release(
-            spec_of(spec), place, self, who=who, supersedes=supersedes, progress=progress
-        )
+        return release(spec_of(asked.spec), place, self, progress=asked.progress, **words)
 
     def draft_release(self, spec: str | Path | Spec, *, who: str = "owner") -> dict[str, Any]:
         """Return where a release stands after its draft was written down; nothing is charged.

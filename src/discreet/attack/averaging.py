@@ -14,7 +14,7 @@ from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.core.progress import Progress
 from discreet.noise.rng import SystemRng
-from discreet.report.document import Figure
+from discreet.report.blocks import Figure
 from discreet.survey.device.device import Device
 from discreet.survey.randomizers.base import Report
 from discreet.survey.randomizers.kary import KaryResponse

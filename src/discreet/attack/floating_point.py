@@ -16,7 +16,7 @@ from discreet.core.numbers import to_fraction
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
-from discreet.report.document import Figure
+from discreet.report.blocks import Figure
 
 ATTACK = Attack(
     name="floating-point",

@@ -9,8 +9,8 @@ from typing import Any
 from discreet.core.arrays import Bits
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.noise.bars.binomial import clopper_pearson
+from discreet.report.blocks import DocumentBlock, Grid
 from discreet.report.charts import bars
-from discreet.report.document import DocumentBlock, Grid
 
 RIGHT_GUESSES = "share of right guesses"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from discreet.attack.attacks import attack_named
 from discreet.attack.outcome import RIGHT_GUESSES, Outcome, Score
-from discreet.report.document import Document, Grid, Paragraph, Section
+from discreet.report.blocks import Grid, Paragraph, Section
+from discreet.report.document import Document
 
 
 def score_words(score: Score) -> str:

@@ -37,13 +37,13 @@ def _within(t: float, freedom: int) -> float:
     return 2 / math.pi * (angle + math.sin(angle) * total)
 
 
-def mean_interval(values: Floats, *, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Return the mean and Student's interval for it.
+def mean_interval(values: Floats) -> tuple[float, float, float]:
+    """Return the mean and Student's 95% interval for it.
 
     >>> import numpy as np
     >>> tuple(round(x, 3) for x in mean_interval(np.array([1.0, 2, 3, 4])))
     (2.5, 0.446, 4.554)
     """
     mean, n = float(values.mean()), len(values)
-    half = student_quantile((1 + confidence) / 2, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
+    half = student_quantile(0.975, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
     return mean, mean - half, mean + half

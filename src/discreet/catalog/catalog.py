@@ -116,14 +116,19 @@ class Catalog:
                 raise NotReviewed(sentence)
         raise UnknownName(f"There is no dataset '{name}'.", hint=_near(name, self.datasets))
 
+    def named(self, written: str) -> tuple[Dataset, Table]:
+        """Return the dataset and the table that `written` means: TABLE or DATASET.TABLE."""
+        dataset, dot, name = written.rpartition(".")
+        return self.find(name, dataset if dot else None)
+
     def table(self, name: str, dataset: str | None = None) -> Table:
-        """Return the table called `name`; where two datasets have one, `dataset` must say which."""
-        return self._find(name, dataset)[1]
+        """Return the table called `name`; see `find`."""
+        return self.find(name, dataset)[1]
 
     def dataset_of(self, table: Table | str) -> Dataset:
         """Return the dataset that holds `table`."""
         if isinstance(table, str):
-            return self._find(table, None)[0]
+            return self.find(table)[0]
         for dataset in self.datasets.values():
             if any(table is mine for mine in dataset.tables):
                 return dataset
@@ -166,7 +171,8 @@ class Catalog:
         """Return `region` in plain words."""
         return describe(region, self.datasets)
 
-    def _find(self, name: str, dataset: str | None) -> tuple[Dataset, Table]:
+    def find(self, name: str, dataset: str | None = None) -> tuple[Dataset, Table]:
+        """Return the table called `name` and its dataset; where two have one, `dataset` must say which."""
         within = self.datasets.values() if dataset is None else (self.dataset(dataset),)
         found = [(d, t) for d in within for t in d.tables if t.name.lower() == name.lower()]
         if len(found) == 1:

@@ -19,6 +19,7 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
+from discreet.engine.dialect.names import text_constant
 from discreet.errors import UnknownName
 
 MAX_LISTED = 5
@@ -153,4 +154,4 @@ def _shown(
 def _quoted(value: str | bool) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "'" + value.replace("'", "''") + "'"
+    return text_constant(value)

@@ -1,62 +1,37 @@
-"""Whether the rows of a test file are public: the owner's word, asked for once and remembered."""
+"""Asks on a terminal whether the rows of a test file are public, where nobody has said so yet."""
 
 from __future__ import annotations
 
-import datetime as dt
-import hashlib
-import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from discreet.errors import InvalidInput
+import typer
 
-FOLDER, FILE = ".discreet", "public-tests.json"
-
-
-def declared_public(test: Path | None, config: Path | None, *, said: bool) -> bool:
-    """Return whether the owner declared these very rows public, now or before.
-
-    `said` is --test-public. On a terminal it is asked once; elsewhere, what was not said is no. The
-    word is for the bytes of the file: changed rows are asked about again.
-    """
-    if test is None:
-        return False
-    place = (Path() if config is None else config.parent) / FOLDER / FILE
-    with test.open("rb") as file:
-        known, digest = _remembered(place), hashlib.file_digest(file, "sha256").hexdigest()
-    if said or digest in known:
-        if said and not known.get(digest, {}).get("public"):
-            _remember(place, known, digest, test, public=True)
-        return said or bool(known[digest]["public"])
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    import typer
-
-    public = typer.confirm(
-        f"Are the rows of {test.name} public? Then the test is exact and free; otherwise it is "
-        "charged to the people in them.",
-        default=False,
-        err=True,
-    )
-    _remember(place, known, digest, test, public=public)
-    return public
+if TYPE_CHECKING:
+    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.learning.written_model import HeldOutFile
 
 
-def _remembered(place: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def held_out(test: Path, source: WrittenSource, *, said: bool) -> HeldOutFile:
+    """Return a test file with the owner's word on it; `said` is --test-public."""
+    from discreet.tasks.learning.written_model import HeldOutFile, check_held_out
+
+    check_held_out(test)
+    return HeldOutFile(test, said_public(test, source.base, said=said))
 
 
-def _remember(place: Path, known: dict[str, Any], digest: str, test: Path, *, public: bool) -> None:
-    from discreet.core.machine.atomic_file import write_whole
+def said_public(test: Path, base: Path, *, said: bool) -> bool:
+    """Return whether the owner declared these very rows public: said now or before, or asked on a terminal."""
+    from discreet.tasks.learning.public_word import declared_public
 
-    word = {"file": test.name, "public": public, "said": dt.datetime.now(dt.UTC).isoformat()}
-    try:
-        place.parent.mkdir(mode=0o700, exist_ok=True)
-        write_whole(place, json.dumps({**known, digest: word}, indent=1))
-    except OSError:
-        raise InvalidInput(f"The owner's word cannot be kept in '{place}'.") from None
+    def asked() -> bool:
+        return typer.confirm(
+            f"Are the rows of {test.name} public? Then the test is exact and free; otherwise it is "
+            "charged to the people in them.",
+            default=False,
+            err=True,
+        )
+
+    watched = sys.stdin.isatty() and sys.stderr.isatty()
+    return declared_public(test, base, said=said, ask=asked if watched else None)

@@ -13,7 +13,7 @@ from discreet.client.results import RemoteBounds
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.requests.asks import asks
-from discreet.core.requests.bounds import BoundsFields
+from discreet.core.requests.look import BoundsFields
 from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
 from discreet.core.requests.request_fields import sent
 from discreet.core.shown.lines import ShownInLines, ShownLines
@@ -86,3 +86,8 @@ class Client(ShownInLines, RemotePublishing, RemoteLearning, RemoteReporting):
     def bounds(self, asked: BoundsFields) -> RemoteBounds:
         """Return what each `max_rows` leaves out beside the noise of a count; see `Curator.bounds`."""
         return RemoteBounds(self._call("POST", "/bounds", sent(asked)))
+
+    @asks(BoundsFields)
+    def explain_bounds(self, asked: BoundsFields) -> Explanation:
+        """Return plan and price of the look that `bounds` pays for; spends nothing."""
+        return Explanation.from_json(self._call("POST", "/bounds/explain", sent(asked)))

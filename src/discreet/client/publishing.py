@@ -8,8 +8,19 @@ from urllib.parse import quote
 
 from discreet.client.connection import ServerConnection
 from discreet.client.results import RemotePublication, RemoteRehearsal
-from discreet.core.progress import Progress, silent
+from discreet.core.progress import silent
+from discreet.core.requests.asks import asks
+from discreet.core.requests.publish import PackageFields
+from discreet.core.requests.request_fields import beside
+from discreet.core.requests.schema import WithProgress, schema
 from discreet.errors import InvalidInput
+
+
+@schema
+class PackageCall(WithProgress, PackageFields):
+    """A release of one spec of this machine, and who is told how far it is."""
+
+    spec: str | Path = beside("The SPEC.toml that describes the release.", kw_only=False)
 
 
 class RemotePublishing(ServerConnection):
@@ -18,17 +29,16 @@ class RemotePublishing(ServerConnection):
     `spec` is the path of a SPEC.toml of this machine; the files of its exact facts lie on the server.
     """
 
-    def publish(
-        self, spec: str | Path, *, out: str | Path | None = None, progress: Progress = silent
-    ) -> RemotePublication:
+    @asks(PackageCall)
+    def publish(self, asked: PackageCall) -> RemotePublication:
         """Return a release that the server charged, made and signed; see `Curator.publish`.
 
         The package is written to `out`, where one is given.
         """
-        place = f"/publish/{self._drafted(spec)}/release"
-        facts = self._done(place, None, progress)
-        if out is not None:
-            target = Path(out)
+        place = f"/publish/{self._drafted(asked.spec)}/release"
+        facts = self._done(place, None, asked.progress)
+        if asked.out is not None:
+            target = Path(asked.out)
             target.write_bytes(self._file(f"/releases/{_part(facts['release'])}/package.zip"))
             facts = facts | {"out": str(target)}
         return RemotePublication(facts)

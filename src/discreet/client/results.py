@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from discreet.core.bill import Bill, Spent
+from discreet.core.bill import Bill, Billed, Spent
 from discreet.core.machine.extras import needs
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines, framed_page
@@ -63,28 +63,13 @@ class RemotePaid(RemoteResult):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RemoteBilled(RemotePaid):
+class RemoteBilled(RemotePaid, Billed):
     """What was paid for, and the budget around its charge."""
 
     @cached_property
     def bill(self) -> Bill:
         """Return the price, and the budget before and after."""
         return Bill.from_json(self.facts)
-
-    @property
-    def before(self) -> Spent:
-        """Return what was spent before."""
-        return self.bill.before
-
-    @property
-    def after(self) -> Spent:
-        """Return what was spent after."""
-        return self.bill.after
-
-    @property
-    def limit(self) -> Spent:
-        """Return what may be spent in all."""
-        return self.bill.limit
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -217,11 +202,6 @@ class RemoteSelected(RemotePaid):
 @dataclass(frozen=True, repr=False, eq=False)
 class RemoteBounds(RemotePaid):
     """Bounds on rows beside each other, from a paid look."""
-
-    @property
-    def cost(self) -> Spent:
-        """Return what was paid."""
-        return Spent.from_json({"epsilon": self.facts["cost"], "delta": 0.0})
 
     @property
     def table(self) -> str:

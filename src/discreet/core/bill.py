@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from discreet.core.cost import Cost
+from discreet.core.numbers import Delta, Epsilon
+
+
+class DeclaredLimit(Protocol):
+    """A budget or a share of one, as a catalog declares it."""
+
+    @property
+    def epsilon(self) -> Epsilon:
+        """Return the most that a person can lose."""
+
+    @property
+    def delta(self) -> Delta:
+        """Return the chance that this fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +42,20 @@ class Spent:
         if cost.epsilon is None:
             return cls(cost.rho or cost.delta, cost.rho_delta)
         return cls(cost.epsilon, cost.delta)
+
+    @classmethod
+    def declared(cls, limit: DeclaredLimit) -> Self:
+        """Return what may be spent of a declared budget, or of a share of one."""
+        return cls(limit.epsilon.value, limit.delta.value)
+
+    def exact(self) -> dict[str, str]:
+        """Return exact text, as kept models say their price."""
+        return {"epsilon": str(self.epsilon), "delta": str(self.delta)}
+
+    @classmethod
+    def from_exact(cls, found: Mapping[str, str]) -> Self:
+        """Return what `exact` wrote."""
+        return cls(Fraction(found["epsilon"]), Fraction(found["delta"]))
 
     def to_json(self) -> dict[str, float]:
         """Return plain numbers."""
@@ -137,11 +164,15 @@ def price_words(cost: Spent, *, free: bool) -> str:
     return "free" if free else f"epsilon {cost}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charged:
-    """Something that is handed out with the bill of it."""
+class Billed:
+    """Something with a bill, whose parts it has by name."""
 
-    bill: Bill
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        @property
+        def bill(self) -> Bill:
+            """Return the price, and the budget before and after."""
 
     @property
     def cost(self) -> Spent:
@@ -167,3 +198,10 @@ class Charged:
     def free(self) -> bool:
         """Return whether nothing was charged."""
         return self.bill.free
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged(Billed):
+    """Something that is handed out with the bill of it."""
+
+    bill: Bill

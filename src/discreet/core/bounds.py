@@ -82,11 +82,6 @@ def log_lower(value: Fraction) -> Fraction:
     return Fraction(_DOWN.next_minus(_DOWN.ln(decimal_down(value))))
 
 
-def sqrt_upper(value: Fraction) -> Fraction:
-    """Return a fraction that is not below the square root of a non-negative `value`."""
-    return Fraction(_UP.next_plus(_UP.sqrt(decimal_up(value))))
-
-
 def sqrt_lower(value: Fraction) -> Fraction:
     """Return a non-negative fraction that is not above the square root of `value`."""
     root = _DOWN.next_minus(_DOWN.sqrt(decimal_down(value)))

@@ -118,10 +118,6 @@ class Region:
             axes[name] = axes[name] & positions if name in axes else positions
         return Region.of(axes)
 
-    def contains(self, point: Mapping[str, int]) -> bool:
-        """Return whether a unit at `point` can be read by this release."""
-        return all(point[name] in positions for name, positions in self.axes)
-
     def to_json(self) -> dict[str, list[list[int]]]:
         """Return plain lists, the form that the ledger keeps."""
         return {name: [list(span) for span in positions.spans] for name, positions in self.axes}

@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from discreet.account.pure import PureAccountant
+from discreet.account.tally import tally
 from discreet.core.event import Composed, Pure
 
 
@@ -103,4 +103,4 @@ def total_epsilon(amounts: Iterable[Fraction]) -> Fraction:
     >>> total_epsilon([Fraction(1, 2), Fraction(1, 4)])
     Fraction(3, 4)
     """
-    return PureAccountant().cost(Composed(tuple(Pure(amount) for amount in amounts))).epsilon
+    return tally(Composed(tuple(Pure(amount) for amount in amounts))).epsilon

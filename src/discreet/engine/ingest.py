@@ -17,7 +17,7 @@ from pathlib import Path
 
 import duckdb
 
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.names import quoted, text_constant
 from discreet.engine.formats.plain_csv import SHORT_DECIMAL, CsvFile, Misfit, store_plain
 
 UNAMBIGUOUS = ("BIGINT", "BOOLEAN")
@@ -157,7 +157,7 @@ def _stored(
     # error() ends the whole statement: a text that is not spelled alike must not be stored so.
     where = f"CASE WHEN {' AND '.join(alike) or 'true'} THEN true ELSE error('misfit') END"
     how = f"FORMAT parquet, COMPRESSION {compression}, DICTIONARY_SIZE_LIMIT {_DICTIONARY}"
-    order = f"COPY (SELECT {cells} FROM ({below}) AS b WHERE {where}) TO {literal(target)} ({how})"
+    order = f"COPY (SELECT {cells} FROM ({below}) AS b WHERE {where}) TO {text_constant(target)} ({how})"
     try:
         connection.execute(order)
     except duckdb.InvalidInputException:
@@ -165,8 +165,3 @@ def _stored(
             return False
         raise
     return True
-
-
-def literal(text: str) -> str:
-    """Return `text` as an SQL string."""
-    return "'" + text.replace("'", "''") + "'"

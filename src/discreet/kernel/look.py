@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.core.arrays import Integers
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -47,7 +47,7 @@ class ExactResults:
 
     groups: tuple[Group, ...]
     measures: Mapping[str, list[int]]
-    histograms: Mapping[str, npt.NDArray[np.int64]]
+    histograms: Mapping[str, Integers]
 
 
 def look(
@@ -140,7 +140,7 @@ def exact(
     if groups is not None and len(set(groups)) != len(groups):
         raise Unfit("a group that is listed twice would be looked at twice")
     sums: list[dict[Group, tuple[int, ...]]] = []
-    histograms: dict[str, dict[Group, npt.NDArray[np.int64]]] = {}
+    histograms: dict[str, dict[Group, Integers]] = {}
     for read in reads:
         table = open_exact(reader.run(read.draft.sql, seconds=seconds))
         places = _groups(table, domains)
@@ -191,7 +191,7 @@ _ZEROS = _Zeros()
 class _Places:
     """For each row of a result the place of its key, or of its group; and what stands there."""
 
-    place: npt.NDArray[np.int64]
+    place: Integers
     values: list[Any]
 
 
@@ -238,7 +238,7 @@ def _listed(value: Any, domain: Domain) -> Any:
     return _UNLISTED if found is None and value is not None else found
 
 
-def _integers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def _integers(column: pa.ChunkedArray) -> Integers:
     # Not to_numpy(): that imports pandas where it is installed, which takes a second.
     whole = np.from_dlpack(column.combine_chunks().cast(pa.int64()))
     return whole.astype(np.int64, copy=False)
@@ -268,7 +268,7 @@ def _sums(found: _Places, values: list[list[Any]]) -> dict[Group, tuple[int, ...
 
 def _bins(
     found: _Places, places: pa.ChunkedArray, counts: pa.ChunkedArray, bins: int
-) -> dict[Group, npt.NDArray[np.int64]]:
+) -> dict[Group, Integers]:
     present = np.array(places.is_valid().to_pylist(), dtype=bool)
     where = np.clip(_integers(places.drop_null()), 0, bins - 1)
     stacked = np.zeros((len(found.values), bins), dtype=np.int64)
@@ -277,9 +277,7 @@ def _bins(
     return {group: counts for group, counts in by_group if _UNLISTED not in group}
 
 
-def _stacked(
-    found: Mapping[Group, npt.NDArray[np.int64]], groups: tuple[Group, ...], bins: int
-) -> npt.NDArray[np.int64]:
+def _stacked(found: Mapping[Group, Integers], groups: tuple[Group, ...], bins: int) -> Integers:
     empty = np.zeros(bins, dtype=np.int64)
     return np.stack([found.get(group, empty) for group in groups]) if groups else empty[:0]
 
@@ -295,7 +293,7 @@ def _largest(counts: list[int], top: Top, rng: Rng) -> int:
     )
 
 
-def _choose(histograms: npt.NDArray[np.int64], selection: Selection, rng: Rng) -> list[int]:
+def _choose(histograms: Integers, selection: Selection, rng: Rng) -> list[int]:
     """Return the number of one bin for each group.
 
     The utility of a bin is -|(1-q) * rows below it - q * rows above it|, in whole numbers after

@@ -12,13 +12,13 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.event import PrivacyEvent
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law
 from discreet.noise.rng import Rng
 
-Integers = npt.NDArray[np.int64]
 _ROOM = 2**62
 
 
@@ -63,7 +63,7 @@ class VectorSum:
         total: Integers = whole[self._short(whole)].sum(axis=0)
         return total
 
-    def _shrinking(self, vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _shrinking(self, vectors: Floats) -> Floats:
         """Return the factor that brings each vector down to the bound; accuracy only."""
         with np.errstate(over="ignore"):
             largest = np.abs(vectors).max(axis=1)
@@ -75,7 +75,7 @@ class VectorSum:
             factor = self.bound / np.where(length > 0, length * scale, 1.0)
         return np.minimum(1.0, np.nan_to_num(factor, nan=0.0, posinf=1.0))
 
-    def _short(self, whole: Integers) -> npt.NDArray[np.bool_]:
+    def _short(self, whole: Integers) -> Bits:
         """Return which vectors are within the bound: decided in whole numbers, without overflow."""
         if self.norm is Norm.L1:
             return np.asarray(np.abs(whole).sum(axis=1) <= self.bound)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
-from discreet.learn.measure.rows import Grouping, Integers, Reals, ScoreTerm, best_class, steps_of
+from discreet.learn.measure.rows import Grouping, ScoreTerm, best_class, steps_of
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.shape import Codes
 
@@ -23,9 +24,9 @@ LARGEST_WEIGHT = 1e12
 class FittedModel:
     """What a method has learned: intercept, terms, and the noisy share of each class."""
 
-    intercept: Reals
+    intercept: Floats
     terms: tuple[ScoreTerm, ...]
-    shares: Reals
+    shares: Floats
 
 
 class CodedModel:
@@ -60,11 +61,11 @@ class Classifier(CodedModel):
 
     kind: str
     encoding: Encoding
-    intercept: Reals
+    intercept: Floats
     terms: tuple[ScoreTerm, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def scores(self, codes: Codes) -> Reals:
+    def scores(self, codes: Codes) -> Floats:
         """Return the log-odds of each class, up to a constant, for rows of feature codes."""
         found = np.tile(self.intercept, (len(codes), 1))
         for term in self.terms:
@@ -80,7 +81,7 @@ class Classifier(CodedModel):
             found += steps_of(term.weights)[term.grouping.places(codes)]
         return best_class(found)
 
-    def chances(self, codes: Codes) -> Reals:
+    def chances(self, codes: Codes) -> Floats:
         """Return the predicted probability of each class."""
         scores = self.scores(codes)
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -136,7 +137,7 @@ def _term(item: Mapping[str, Any], encoding: Encoding, outputs: int) -> ScoreTer
     return ScoreTerm(grouping, _finite(item["weights"], (grouping.cells, outputs)))
 
 
-def _finite(written: Sequence[Any], shape: tuple[int, ...]) -> Reals:
+def _finite(written: Sequence[Any], shape: tuple[int, ...]) -> Floats:
     found = np.array(written, dtype=np.float64)
     if found.shape != shape or not (np.abs(found) <= LARGEST_WEIGHT).all():
         raise InvalidInput("its weights have the wrong size")

@@ -27,8 +27,9 @@ from discreet.ledger.reports.text import exposure_note
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.sql.relations import declared_scan
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of
-from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of, scan_of
+from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.prepare import copy_budget, preview_of, sealed_reads
@@ -76,21 +77,19 @@ def needed_columns(request: LearnRequest, desk: Desk) -> tuple[str, ...]:
 
 
 def find_private(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
-    """Return the dataset and the table that `dataset.table` or `table` means."""
-    dataset, dot, name = written.rpartition(".")
-    table = catalog.table(name, dataset if dot else None)
+    """Return the dataset and the private table that `written` means, or refuse."""
+    dataset, table = catalog.named(written)
     if table.public:
         raise InvalidInput(
             f"Table '{table.name}' is public: learning from it needs no privacy.",
             hint="Use scikit-learn or the like on it.",
         )
-    return catalog.dataset_of(table), table
+    return dataset, table
 
 
 def private_scan(catalog: Catalog, written: str) -> Scan:
     """Return the declared rows of a private table, or refuse."""
-    dataset, table = find_private(catalog, written)
-    return scan_of(catalog, f"{dataset.name}.{table.name}")
+    return declared_scan(*find_private(catalog, written))
 
 
 def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:

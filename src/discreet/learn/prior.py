@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.learn.measure.binning import SEEN, BinnedFeature
-from discreet.learn.measure.rows import Reals
 
 LENGTH = 4.0
 """Groups over which the weights of an ordered feature forget each other."""
@@ -33,18 +33,18 @@ class FeatureSignal:
     spread: float
 
 
-def class_shares(features: list[BinnedFeature]) -> Reals:
+def class_shares(features: list[BinnedFeature]) -> Floats:
     """Return the share of each class, from the counts of all features together."""
     totals = np.maximum(np.mean([f.counts.sum(axis=0) for f in features], axis=0), 1.0)
     return np.asarray(totals / totals.sum())
 
 
-def scored(values: Reals) -> Reals:
+def scored(values: Floats) -> Floats:
     """Return the columns that have a score: with two classes the second one only."""
     return values[..., 1:] if values.shape[-1] == 2 else values
 
 
-def strength(feature: BinnedFeature, shares: Reals, variance: float) -> FeatureSignal:
+def strength(feature: BinnedFeature, shares: Floats, variance: float) -> FeatureSignal:
     """Return what the noisy counts of a feature say about the target beyond chance."""
     seen = feature.sizes > SEEN * np.sqrt(variance * feature.joined * len(shares))
     if not seen.any():
@@ -62,7 +62,7 @@ def strength(feature: BinnedFeature, shares: Reals, variance: float) -> FeatureS
     return FeatureSignal(excess, deviation, float(np.clip(spread, NARROWEST**2, WIDEST**2)))
 
 
-def curvature(feature: BinnedFeature, shares: Reals, variance: float) -> Reals:
+def curvature(feature: BinnedFeature, shares: Floats, variance: float) -> Floats:
     """Return about how fast the residuals of each group fall when its weight grows."""
     sizes = feature.sizes[:, None]
     doubt = 2 * float(np.sqrt(variance))
@@ -70,7 +70,7 @@ def curvature(feature: BinnedFeature, shares: Reals, variance: float) -> Reals:
     return scored(sizes * np.maximum(shares * (1 - shares), local * (1 - local)))
 
 
-def shrinkage(feature: BinnedFeature, spread: float, curve: Reals, noise: float) -> list[Reals]:
+def shrinkage(feature: BinnedFeature, spread: float, curve: Floats, noise: float) -> list[Floats]:
     """Return for each score the matrix that turns estimated weights into believed ones.
 
     `noise` is the variance of a sum of residuals when all rounds are taken together.

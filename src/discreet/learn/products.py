@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.numbers import Delta
 from discreet.core.requests import paid
 from discreet.core.schema import Table
 from discreet.engine.base import PaidReader
 from discreet.errors import UnknownName
 from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
-from discreet.learn.measure.rows import Integers, Reals, fetch
+from discreet.learn.measure.rows import fetch
 from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
 from discreet.learn.prepare import private_scan
 from discreet.ledger.entry import Receipt
@@ -59,7 +60,7 @@ class ProductsRequest(CheckedLook):
 class Products:
     """Noisy sums of products of (1, v1, v2, ...), variables scaled to -1 to 1, and their noise."""
 
-    sums: Reals
+    sums: Floats
     deviation: float
     receipt: Receipt
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.bill import Charged
+from discreet.core.bill import Charged, Spent
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
@@ -97,7 +97,7 @@ def _facts(request: LearnRequest, table: str, found: Products, target: Variable)
         "baseline": round(math.sqrt(spread) * half, 6),
         "r2": None,
         "measured_on": "nothing yet: give --test FILE",
-        "cost": {"epsilon": str(request.epsilon.value)},
+        "cost": Spent.of(found.receipt.cost).exact(),
         "rows": round(found.rows),
     }
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Floats
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
 from discreet.learn.linear.variables import Variable
-from discreet.learn.measure.rows import Reals
 from discreet.learn.scored.read_file import read_table
 
 FIRST = "ridge"
@@ -27,11 +27,11 @@ class Regressor:
 
     variables: tuple[Variable, ...]
     target: Variable
-    weights: Reals
+    weights: Floats
     facts: Mapping[str, Any] = field(default_factory=dict)
     kind: str = FIRST
 
-    def predict(self, table: pa.Table) -> Reals:
+    def predict(self, table: pa.Table) -> Floats:
         """Return the predicted numbers for the rows of a table, inside the declared range."""
         scaled = np.stack([_scaled(table, v) for v in self.variables], axis=1)
         found = self.weights[0] + scaled @ self.weights[1:]
@@ -97,7 +97,7 @@ def tested_regressor(model: Regressor, path: Path) -> dict[str, Any]:
     }
 
 
-def _scaled(table: pa.Table, variable: Variable, *, gap: float = 0.0) -> Reals:
+def _scaled(table: pa.Table, variable: Variable, *, gap: float = 0.0) -> Floats:
     """Return a variable of the rows of a file; what is missing or not declared lies at `gap`."""
     place = {name.lower(): i for i, name in enumerate(table.column_names)}
     if variable.column.lower() not in place:

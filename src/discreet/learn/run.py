@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from discreet.account.noisy_steps import NoisySteps
-from discreet.core.bill import Charged
+from discreet.core.arrays import Floats
+from discreet.core.bill import Charged, Spent
 from discreet.core.progress import Progress, silent
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
@@ -19,7 +20,7 @@ from discreet.learn.kept.model_text import from_text, to_text
 from discreet.learn.learners import CHECKING, LEARNERS, chosen, load
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import PaidRows, Reals, fetch
+from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.measure.unit_rows import fetch_unit_codes, seal_unit_codes
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
@@ -167,7 +168,7 @@ class _Learning:
         return told
 
     def _facts(
-        self, shares: Reals, checked: tuple[int, int, float], notices: tuple[str, ...]
+        self, shares: Floats, checked: tuple[int, int, float], notices: tuple[str, ...]
     ) -> dict[str, Any]:
         """Return what a model says about where it comes from: public, or paid for."""
         plan = self.plan
@@ -178,10 +179,7 @@ class _Learning:
         return {
             "dataset": plan.look.payer.dataset,
             "table": plan.outline.table.name,
-            "cost": {
-                "epsilon": str(plan.request.epsilon.value),
-                "delta": str(plan.look.budget.delta.value),
-            },
+            "cost": Spent(plan.request.epsilon.value, plan.look.budget.delta.value).exact(),
             "unit": plan.look.sealed.unit.to_json(),
             "rows": max(right + wrong, 0),
             "rows_needed": plan.rows_needed(),

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta
 from discreet.core.requests.learn import SelectFields
@@ -25,7 +26,6 @@ from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import fine_cells, plain_column
-from discreet.learn.measure.rows import Integers
 from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
 from discreet.learn.prepare import private_scan
 from discreet.ledger.entry import Receipt

@@ -1,4 +1,4 @@
-"""Noise on numbers: exact integers from the discrete Laplace, Gaussian and geometric laws."""
+"""Noise on numbers: exact integers from the discrete Laplace and Gaussian laws."""
 
 from __future__ import annotations
 
@@ -35,26 +35,13 @@ def discrete_laplace(scale: Number, size: DrawShape, *, rng: Rng = SYSTEM) -> In
     >>> discrete_laplace("1/1000", 3).tolist()      # a chance of e^-1000 to be anything else
     [0, 0, 0]
     """
-    sampler = geometric_sampler(_scale(scale, "scale"))
+    written = to_fraction(scale, name="scale")
+    _check(written, SMALLEST_SCALE, GREATEST_SCALE, "scale")
+    sampler = geometric_sampler(written)
     width = sampler.words_per_draw
     return _fill(
         size, lambda count: sampler.laplace(rng.words(count * width).reshape(width, count), rng)
     )
-
-
-def discrete_gaussian(sigma: Number, size: DrawShape, *, rng: Rng = SYSTEM) -> Integers:
-    """Return integers with P(x) proportional to exp(-x^2 / (2 sigma^2)), as numpy int64.
-
-    `sigma` is any rational from 1/1000 to 10^12; where only its square is rational use
-    `discrete_gaussian_squared`.
-
-    Guarantee: exact sampling, no floating point, work that does not depend on the values. Added to
-        an integer query of L2 sensitivity s it is (s^2 / (2 sigma^2))-zCDP. [CKS20, Theorem 4]
-
-    >>> discrete_gaussian(10, (2, 3)).shape
-    (2, 3)
-    """
-    return discrete_gaussian_squared(_scale(sigma, "sigma") ** 2, size, rng=rng)
 
 
 def discrete_gaussian_squared(
@@ -62,48 +49,18 @@ def discrete_gaussian_squared(
 ) -> Integers:
     """Return integers with P(x) proportional to exp(-x^2 / (2 sigma_squared)), as numpy int64.
 
-    `sigma_squared` is any rational from 10^-6 to 10^24. Guarantee: as `discrete_gaussian`.
+    `sigma_squared` is any rational from 10^-6 to 10^24.
+
+    Guarantee: exact sampling, no floating point, work that does not depend on the values. Added to an
+        integer query of L2 sensitivity s it is (s^2 / (2 sigma_squared))-zCDP. [CKS20, Theorem 4]
+
+    >>> discrete_gaussian_squared(100, (2, 3)).shape
+    (2, 3)
     """
     variance = to_fraction(sigma_squared, name="sigma_squared")
     _check(variance, SMALLEST_SCALE**2, GREATEST_SCALE**2, "sigma_squared")
     sampler = gaussian_sampler(variance)
     return _fill(size, lambda count: sampler.draw(count, rng))
-
-
-def geometric(scale: Number, size: DrawShape, *, rng: Rng = SYSTEM) -> Integers:
-    """Return integers k >= 0 with P(k or more) = exp(-k / scale), as numpy int64.
-
-    Guarantee: exact sampling, no floating point, the same work whatever the values are.
-    """
-    sampler = geometric_sampler(_scale(scale, "scale"))
-    width = sampler.words_per_draw
-    return _fill(
-        size, lambda count: sampler.geometric(rng.words(count * width).reshape(width, count), rng)
-    )
-
-
-def truncated_geometric(
-    scale: Number, size: DrawShape, *, upper: int, rng: Rng = SYSTEM
-) -> Integers:
-    """Return integers 0 <= k <= upper with P(k) proportional to exp(-k / scale), as numpy int64.
-
-    Guarantee: exact, since a geometric number modulo upper + 1 has this law. No floating point.
-
-    >>> bool(truncated_geometric(100, 50, upper=3).max() <= 3)
-    True
-    """
-    modulus = index(upper) + 1
-    if not 1 <= modulus < 1 << 62:
-        raise InvalidInput(f"upper must be at least 0 and below 2^62, not {upper}.")
-    drawn = geometric(scale, size, rng=rng)
-    drawn %= np.int64(modulus)
-    return drawn
-
-
-def _scale(written: Number, name: str) -> Fraction:
-    value = to_fraction(written, name=name)
-    _check(value, SMALLEST_SCALE, GREATEST_SCALE, name)
-    return value
 
 
 def _check(value: Fraction, smallest: Fraction, greatest: Fraction, name: str) -> None:

@@ -8,32 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.arrays import Bits, Integers
-from discreet.core.numbers import Epsilon, Number, least_whole, to_fraction
+from discreet.core.numbers import Number, least_whole, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.coins import uniform
-from discreet.noise.exact.real_coins import RationalOdds, TruthOdds, flip
+from discreet.noise.exact.real_coins import RationalOdds, flip
 from discreet.noise.exact.refine import WORD_BITS
 from discreet.noise.rng import SYSTEM, Rng
 
-_MOST_CODES = 1 << 31
 _DIGITS = 10**12
-
-
-def randomized_response(
-    bits: npt.ArrayLike, epsilon: Number | Epsilon, *, rng: Rng = SYSTEM
-) -> Integers:
-    """Return each bit as 0 or 1, kept with probability exactly e^epsilon / (1 + e^epsilon), else negated.
-
-    Guarantee: each report is epsilon-DP for its own respondent, replace-one (`core.event.Pure`).
-        Exact coin. [Warner 1965; docs/notes/0006-randomized-response.md]
-
-    >>> randomized_response([True, False], epsilon=80).tolist()
-    [1, 0]
-    """
-    truth = _checked_bits(bits)
-    odds = TruthOdds(Epsilon.of(epsilon).value, others=1)
-    return (truth ^ ~flip(odds, truth.shape, rng)).astype(np.int64)
 
 
 def coin_response(bits: npt.ArrayLike, truth: Number, *, rng: Rng = SYSTEM) -> Integers:
@@ -51,33 +33,6 @@ def coin_response(bits: npt.ArrayLike, truth: Number, *, rng: Rng = SYSTEM) -> I
     tells = flip(RationalOdds(honest), answers.shape, rng)
     coins = flip(RationalOdds(Fraction(1, 2)), answers.shape, rng)
     return ((answers & tells) | (coins & ~tells)).astype(np.int64)
-
-
-def randomized_response_kary(
-    codes: npt.ArrayLike, k: int, epsilon: Number | Epsilon, *, rng: Rng = SYSTEM
-) -> Integers:
-    """Return each code of 0 .. k-1 with probability e^epsilon / (e^epsilon + k - 1), else another.
-
-    Guarantee: each report is epsilon-DP for its own respondent, replace-one (`core.event.Pure`).
-        Each of the k - 1 other codes has the same chance, 1 / (e^epsilon + k - 1). Exact; the
-        same work whatever the code. [docs/notes/0006-randomized-response.md]
-
-    >>> randomized_response_kary([0, 2, 1], 3, epsilon=80).tolist()
-    [0, 2, 1]
-    """
-    if not 2 <= k <= _MOST_CODES:
-        raise InvalidInput("A choice needs between 2 and 2^31 possible answers.")
-    truth = np.asarray(codes)
-    if truth.dtype.kind not in "iu":
-        raise InvalidInput("Codes must be integers.")
-    if truth.size and (int(truth.min()) < 0 or int(truth.max()) >= k):
-        raise InvalidInput("A code lies outside 0 .. k-1.")
-    own = truth.astype(np.int64)
-    keep = flip(TruthOdds(Epsilon.of(epsilon).value, others=k - 1), own.shape, rng)
-    other = uniform(k - 1, own.shape, rng=rng)
-    other += other >= own  # skips the respondent's own code
-    # Arithmetic instead of a branch: no lane does more work than another.
-    return other + (own - other) * keep
 
 
 def coin_epsilon(truth: Number) -> Fraction:

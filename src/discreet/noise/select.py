@@ -1,4 +1,4 @@
-"""Private selection: exponential mechanism, permute-and-flip, report noisy max.
+"""Private selection: exponential mechanism and permute-and-flip.
 
 Each function releases the index only; a count shown beside it is a second charge. Candidates must
 be public (or have passed a threshold). `monotone=True` is for utilities that one more unit can only
@@ -14,7 +14,6 @@ import numpy.typing as npt
 from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Epsilon, Number
 from discreet.errors import InvalidInput
-from discreet.noise.additive import geometric
 from discreet.noise.exact.coins import flip_exp
 from discreet.noise.exact.exp_table import exp_table
 from discreet.noise.exact.utility_lattice import UtilityGaps, utility_gaps
@@ -23,7 +22,6 @@ from discreet.noise.exact.wide_multiply import below
 from discreet.noise.rng import SYSTEM, Rng, Words
 
 _WIDEST = 1 << 40  # the sum of all weights after taking out their common divisor
-_FARTHEST = np.uint64(1 << 61)
 
 
 def exponential(
@@ -87,82 +85,12 @@ def permute_and_flip(
     return int(_permute_and_flip(contest, rng)[0])
 
 
-def permute_and_flip_rows(
-    utilities: npt.ArrayLike,
-    sensitivity: Number,
-    epsilon: Number | Epsilon,
-    *,
-    monotone: bool = False,
-    rng: Rng = SYSTEM,
-) -> Integers:
-    """Return one index for each row of (groups x candidates), each as `permute_and_flip` would."""
-    contest = utility_gaps(utilities, sensitivity, epsilon, monotone=monotone, dimensions=2)
-    return _permute_and_flip(contest, rng)
-
-
-def report_noisy_max(
-    utilities: npt.ArrayLike,
-    sensitivity: Number,
-    epsilon: Number | Epsilon,
-    *,
-    monotone: bool = False,
-    rng: Rng = SYSTEM,
-) -> int:
-    """Return the index of the greatest utility after geometric noise of 2 * sensitivity / epsilon.
-
-    Utilities must be integers here: put others on a public lattice first.
-
-    Guarantee: epsilon-DP (`core.event.Pure`). Ties are broken by a random order that is
-    independent of the data, under which the winner's own noise decides alone.
-        [Dwork and Roth 2014, section 3.3; docs/notes/0004-exact-selection.md]
-
-    >>> report_noisy_max([0, 10**6, 3], sensitivity=1, epsilon=1)
-    1
-    """
-    contest = utility_gaps(_whole(utilities), sensitivity, epsilon, monotone=monotone, dimensions=1)
-    return int(_noisy_max(contest, rng)[0])
-
-
-def report_noisy_max_rows(
-    utilities: npt.ArrayLike,
-    sensitivity: Number,
-    epsilon: Number | Epsilon,
-    *,
-    monotone: bool = False,
-    rng: Rng = SYSTEM,
-) -> Integers:
-    """Return one index for each row of (groups x candidates), each as `report_noisy_max` would."""
-    contest = utility_gaps(_whole(utilities), sensitivity, epsilon, monotone=monotone, dimensions=2)
-    return _noisy_max(contest, rng)
-
-
 def _permute_and_flip(contest: UtilityGaps, rng: Rng) -> Integers:
     chosen = np.empty(contest.rows, dtype=np.int64)
     for rows in contest.batches():
         gaps = contest.gaps[rows]
         heads = flip_exp(gaps.reshape(-1), contest.rate, rng).reshape(gaps.shape)
         chosen[rows] = _pick(heads, rng)
-    return chosen
-
-
-def _whole(utilities: npt.ArrayLike) -> npt.ArrayLike:
-    # The noise lives on the lattice of the utilities, which for other numbers would depend on them.
-    if np.asarray(utilities).dtype.kind not in "iu":
-        raise InvalidInput(
-            "report_noisy_max needs integer utilities.",
-            hint="Multiply utilities and sensitivity by a public number, or use permute_and_flip.",
-        )
-    return utilities
-
-
-def _noisy_max(contest: UtilityGaps, rng: Rng) -> Integers:
-    chosen = np.empty(contest.rows, dtype=np.int64)
-    for rows in contest.batches():
-        # Clipping far gaps keeps the arithmetic in a word and the guarantee: a clipped difference
-        # of two utilities moves no further than the difference itself.
-        behind = np.minimum(contest.gaps[rows], _FARTHEST).astype(np.int64)
-        scores = geometric(1 / contest.rate, behind.shape, rng=rng) - behind
-        chosen[rows] = _pick(scores == scores.max(axis=1, keepdims=True), rng)
     return chosen
 
 

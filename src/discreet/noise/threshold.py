@@ -63,24 +63,6 @@ def threshold_for(noise: NoiseLaw, delta: Number | Delta, *, max_groups: int) ->
         bits *= 2
 
 
-def appearance_bounds(
-    noise: NoiseLaw, threshold: int, *, units: int = 1, max_groups: int = 1, bits: int = 128
-) -> tuple[Fraction, Fraction]:
-    """Return exact fractions around the chance that a group of `units` units appears.
-
-    With `max_groups` it is the sum over that many groups, at most 1: what a unit alone in all of
-    them risks.
-
-    >>> from discreet.noise.laws import LaplaceLaw
-    >>> low, high = appearance_bounds(LaplaceLaw.of(1), 22)
-    >>> high < Fraction(1, 10**9) < appearance_bounds(LaplaceLaw.of(1), 21)[0]
-    True
-    """
-    _checked_groups(max_groups)
-    low, high = noise.one_sided.bounds(threshold - units, bits)
-    return min(low * max_groups, Fraction(1)), min(high * max_groups, Fraction(1))
-
-
 def keep_groups(
     counts: npt.ArrayLike, noise: NoiseLaw, threshold: int, *, rng: Rng = SYSTEM
 ) -> Appearing:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import plain, to_fraction
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.bind_spec import BoundRule
@@ -19,14 +19,7 @@ from discreet.publish.families.levels import mask_of
 from discreet.publish.grid import add_up
 from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import check_several, contradiction, settle_facts
-from discreet.publish.reconcile.problem import (
-    GridProblem,
-    Integers,
-    Mask,
-    Sums,
-    implies,
-    linked,
-)
+from discreet.publish.reconcile.problem import GridProblem, Sums, implies, linked
 from discreet.publish.reconcile.whole import fact_classes
 from discreet.publish.specification.fact_files import read_rows
 from discreet.publish.specification.spec import FactSpec, Spec
@@ -123,9 +116,9 @@ def _by_labels(member: Member) -> dict[tuple[int, ...], int]:
     )
 
 
-def zero_cells(family: Family, rules: Sequence[BoundRule]) -> Mask | None:
+def zero_cells(family: Family, rules: Sequence[BoundRule]) -> Bits | None:
     """Return the leaf cells that rules say are empty, None where none are."""
-    found: npt.NDArray[np.bool_] | None = None
+    found: Bits | None = None
     places = {dimension.base: i for i, dimension in enumerate(family.dimensions)}
     source = family.members[0].table.table.name
     for rule in rules:
@@ -141,7 +134,7 @@ def zero_cells(family: Family, rules: Sequence[BoundRule]) -> Mask | None:
     return found
 
 
-def _leaf_masks(family: Family, rule: BoundRule) -> list[Mask] | None:
+def _leaf_masks(family: Family, rule: BoundRule) -> list[Bits] | None:
     """Return along each dimension the leaf classes that a rule is about, None where it cuts one."""
     masks = []
     for dimension in family.dimensions:
@@ -155,7 +148,7 @@ def _leaf_masks(family: Family, rule: BoundRule) -> list[Mask] | None:
     return masks
 
 
-def held_pieces(dimension: Dimension, conditions: Sequence[BoundCondition]) -> Mask:
+def held_pieces(dimension: Dimension, conditions: Sequence[BoundCondition]) -> Bits:
     """Return the pieces of a column for which all conditions on it hold."""
     held = np.ones(dimension.atoms.size, dtype=bool)
     for condition in conditions:

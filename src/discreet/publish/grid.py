@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.publish.families.atoms import Codes
+from discreet.core.arrays import Integers
 
 Array = npt.NDArray[Any]
 
 
-def is_identity(classes: Codes, size: int) -> bool:
+def is_identity(classes: Integers, size: int) -> bool:
     """Return whether every class stays what it is."""
     return len(classes) == size and bool((classes == np.arange(size)).all())
 
 
-def add_up(cells: Array, maps: Sequence[Codes], shape: Sequence[int]) -> Array:
+def add_up(cells: Array, maps: Sequence[Integers], shape: Sequence[int]) -> Array:
     """Return the sums of leaf cells by class along every dimension; class -1 is not counted."""
     found = cells
     # Largest shrinkage first: later dimensions then have less to do.
@@ -28,7 +28,7 @@ def add_up(cells: Array, maps: Sequence[Codes], shape: Sequence[int]) -> Array:
     return found
 
 
-def add_along(cells: Array, classes: Codes, size: int, axis: int) -> Array:
+def add_along(cells: Array, classes: Integers, size: int, axis: int) -> Array:
     """Return the sums of cells by class along one dimension."""
     if is_identity(classes, size):
         return cells
@@ -51,7 +51,7 @@ def add_along(cells: Array, classes: Codes, size: int, axis: int) -> Array:
     return full
 
 
-def spread(values: Array, maps: Sequence[Codes], leaf: Sequence[int]) -> Array:
+def spread(values: Array, maps: Sequence[Integers], leaf: Sequence[int]) -> Array:
     """Return for each leaf cell the value of the class it is in, 0 where it is in none."""
     found = values
     order = sorted(range(len(leaf)), key=lambda d: leaf[d] / max(1, values.shape[d]))
@@ -60,7 +60,7 @@ def spread(values: Array, maps: Sequence[Codes], leaf: Sequence[int]) -> Array:
     return found
 
 
-def spread_along(values: Array, classes: Codes, axis: int) -> Array:
+def spread_along(values: Array, classes: Integers, axis: int) -> Array:
     """Return the value of each cell's class along one dimension; 0 for class -1."""
     if is_identity(classes, values.shape[axis]):
         return values
@@ -78,12 +78,12 @@ def narrowed(cells: Array) -> Array:
     return cells.astype(np.int32) if fits else cells
 
 
-def refines(fine: Sequence[Codes], coarse: Sequence[Codes]) -> bool:
+def refines(fine: Sequence[Integers], coarse: Sequence[Integers]) -> bool:
     """Return whether every cell of `coarse` is a sum of whole cells of `fine`."""
     return all(_refines_along(one, two) for one, two in zip(fine, coarse, strict=True))
 
 
-def _refines_along(fine: Codes, coarse: Codes) -> bool:
+def _refines_along(fine: Integers, coarse: Integers) -> bool:
     inside = coarse >= 0
     if (fine[inside] < 0).any():
         return False
@@ -94,14 +94,14 @@ def _refines_along(fine: Codes, coarse: Codes) -> bool:
     return bool((coarse[used] == owner[np.searchsorted(classes, fine[used])]).all())
 
 
-def parts_along(fine: Codes, coarse: Codes, size: int) -> Codes:
+def parts_along(fine: Integers, coarse: Integers, size: int) -> Integers:
     """Return for each class of `coarse` how many classes of `fine` it is made of."""
     inside = coarse >= 0
     pairs = np.unique(np.stack([coarse[inside], fine[inside]]), axis=1)
     return np.bincount(pairs[0], minlength=size)
 
 
-def mean_parts(fine: Sequence[Codes], coarse: Sequence[Codes], shape: Sequence[int]) -> float:
+def mean_parts(fine: Sequence[Integers], coarse: Sequence[Integers], shape: Sequence[int]) -> float:
     """Return how many cells of `fine` make up one of `coarse`, on average."""
     found = 1.0
     for one, two, size in zip(fine, coarse, shape, strict=True):
@@ -109,5 +109,5 @@ def mean_parts(fine: Sequence[Codes], coarse: Sequence[Codes], shape: Sequence[i
     return found
 
 
-def _at(places: Codes, axis: int, dimensions: int) -> tuple[Any, ...]:
+def _at(places: Integers, axis: int, dimensions: int) -> tuple[Any, ...]:
     return tuple(places if d == axis else slice(None) for d in range(dimensions))

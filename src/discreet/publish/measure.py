@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Integers
 from discreet.core.schema import Domain
 from discreet.engine.base import PaidReader, open_exact, require_paid
 from discreet.kernel.look import canonical
 from discreet.kernel.mechanism import Law
 from discreet.noise.rng import Rng
-from discreet.publish.families.atoms import Codes, FamilyAtoms
+from discreet.publish.families.atoms import FamilyAtoms
 from discreet.publish.families.find import Family, Member
 from discreet.publish.reads import CellRead
-from discreet.publish.reconcile.problem import Integers
 
 _SAFE = 2**62
 
@@ -26,7 +26,7 @@ _SAFE = 2**62
 class ExactCells:
     """The exact groups of one read: their pieces along each dimension and their sums. Never shown."""
 
-    pieces: tuple[Codes, ...]
+    pieces: tuple[Integers, ...]
     sums: Integers
 
     def __repr__(self) -> str:
@@ -54,7 +54,7 @@ def count_cells(
     return ExactCells(tuple(codes[known] for codes in pieces), sums[known])
 
 
-def _pieces(column: pa.ChunkedArray, domain: Domain, atoms: FamilyAtoms) -> Codes:
+def _pieces(column: pa.ChunkedArray, domain: Domain, atoms: FamilyAtoms) -> Integers:
     """Return the piece that each key of a result stands for, -1 for none; total, whatever it says."""
     whole = column.combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
@@ -72,7 +72,7 @@ def _pieces(column: pa.ChunkedArray, domain: Domain, atoms: FamilyAtoms) -> Code
         [_place(value, domain, places, last) for value in coded.dictionary.to_pylist()] or [-1],
         dtype=np.int64,
     )
-    found: Codes = table[np.asarray(indices)]
+    found: Integers = table[np.asarray(indices)]
     if nulls is not None:
         found[nulls] = last
     return found

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.read.check import check_table
+from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Delta
 from discreet.core.schema import Dataset
 from discreet.engine.base import Engine, Held
@@ -24,7 +25,7 @@ from discreet.publish.families.find import Family, find_families
 from discreet.publish.price.quote import Priced, price_release
 from discreet.publish.price.shares import MeasureShare
 from discreet.publish.reads import CellRead, plan_reads
-from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums, problem_of
+from discreet.publish.reconcile.problem import GridProblem, Sums, problem_of
 from discreet.publish.reconcile.solve import Reconciled, reconcile
 from discreet.publish.specification.fact_files import check_published
 from discreet.publish.specification.spec import Spec
@@ -49,7 +50,7 @@ class PlannedRelease:
     wanted: tuple[MeasureShare, ...]
     priced: Priced
     facts: tuple[PlacedFact, ...]
-    zeros: tuple[Mask | None, ...]
+    zeros: tuple[Bits | None, ...]
     steps: tuple[Fraction, ...]
     non_negative: tuple[bool, ...]
     payer: Payer

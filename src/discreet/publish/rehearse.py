@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.kernel.mechanism import Law
@@ -16,7 +17,6 @@ from discreet.publish.grid import add_up
 from discreet.publish.measure import noisy_cells
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease, reconciled_family
-from discreet.publish.reconcile.problem import Integers
 from discreet.report import Document, Figure, Grid, Paragraph, Section, bars
 
 ROWS = 100_000

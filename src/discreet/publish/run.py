@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
 from discreet.core.progress import Progress, silent
 from discreet.core.proof.permit import Permit
@@ -28,7 +29,6 @@ from discreet.publish.package import OwnerKey, write_package
 from discreet.publish.package.write import writing_package
 from discreet.publish.prepare import PlannedRelease, planned, reconciled_family
 from discreet.publish.reads import CellRead
-from discreet.publish.reconcile.problem import Integers
 from discreet.publish.specification.spec import Spec
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
@@ -94,13 +94,12 @@ def publish(
     started = time.monotonic()
     with planned(spec, desk) as (plan, held):
         progress(0, 4, "charging")
+        packing = _Packing(plan, held, desk, store, key, progress)
         try:
             receipt, found = paid(
                 plan.payer,
                 _bill(plan),
-                lambda reader, receipt: _packed(
-                    plan, held, desk, (reader, receipt), (store, key), progress
-                ),
+                packing.packed,
                 held=held,
                 ledger=desk.ledger,
             )
@@ -150,35 +149,40 @@ def request_id(spec: Spec) -> str:
     return f"release:{spec.name}"
 
 
-def _packed(  # noqa: PLR0917 what is done once for a charge
-    plan: PlannedRelease,
-    held: Held,
-    desk: Desk,
-    charged: tuple[PaidReader, Receipt],
-    kept: tuple[Path, OwnerKey],
-    progress: Progress,
-) -> bytes:
-    """Return what is stored in the ledger: where the package lies, and its hash."""
-    name, (store, key), (reader, receipt) = plan.spec.name, kept, charged
-    measured = measure(plan, held, desk, reader=reader, progress=progress)
-    progress(3, 4, "writing the package")
-    contents = contents_of(
-        plan,
-        measured,
-        ledger=excerpt_of(desk.ledger, receipt, name),
-        created=receipt.time.isoformat(),
-        private=bool(getattr(desk.rng, "private", True)),
-    )
-    store.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = write_package(contents, store / f"{name}.zip", key)
-    facts = {
-        "file": path.name,
-        "sha256": _hash(path),
-        "tables": {table.name: table.rows.num_rows for table in contents.tables},
-        "key": key.public.hex(),
-        "warnings": list(contents.warnings),
-    }
-    return MARK + json.dumps(facts).encode()
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """A release that is to be packed once it is paid for: its plan, and where its package goes."""
+
+    plan: PlannedRelease
+    held: Held
+    desk: Desk
+    store: Path
+    key: OwnerKey
+    progress: Progress
+
+    def packed(self, reader: PaidReader, receipt: Receipt) -> bytes:
+        """Return what is stored in the ledger: where the package lies, and its hash."""
+        plan, desk, progress = self.plan, self.desk, self.progress
+        name = plan.spec.name
+        measured = measure(plan, self.held, desk, reader=reader, progress=progress)
+        progress(3, 4, "writing the package")
+        contents = contents_of(
+            plan,
+            measured,
+            ledger=excerpt_of(desk.ledger, receipt, name),
+            created=receipt.time.isoformat(),
+            private=bool(getattr(desk.rng, "private", True)),
+        )
+        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = write_package(contents, self.store / f"{name}.zip", self.key)
+        facts = {
+            "file": path.name,
+            "sha256": _hash(path),
+            "tables": {table.name: table.rows.num_rows for table in contents.tables},
+            "key": self.key.public.hex(),
+            "warnings": list(contents.warnings),
+        }
+        return MARK + json.dumps(facts).encode()
 
 
 def unpack(payload: bytes) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from discreet.release.assembled import (
 )
 from discreet.release.bars.epsilon_for_error import allowed_errors, expected_errors, least_epsilon
 from discreet.release.bars.noise_for_size import stated_noise
+from discreet.release.bounds.rows_probe import paid_histograms
 from discreet.release.desk import Desk
 from discreet.release.finish import finish
 from discreet.release.kept.kept_noise import kept_noise, shown_again
@@ -46,7 +47,6 @@ from discreet.release.kept.stored import KeptAnswer, pack, paid_values_in, unpac
 from discreet.release.paid import paid_together
 from discreet.release.request import Request
 from discreet.release.reuse import implied
-from discreet.release.rows_probe import paid_histograms
 from discreet.release.sealing import seal
 from discreet.release.snapshots import hold_tables, label, snapshots_of, tables_of
 from discreet.release.text import mechanism_words

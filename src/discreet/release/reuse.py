@@ -15,8 +15,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.core.region import Positions
 from discreet.kernel.look import Noisy
 from discreet.noise.bars.spread import combined_half_width
@@ -30,8 +30,6 @@ from discreet.release.kept.paid_cells import Cells, PaidValue, cells_of, signatu
 MOST_ATOMS = 4_000
 MOST_KNOWN = 400
 TOLERANCE = 1e-9
-
-Matrix = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def _estimates(cells: Cells, known: list[PaidValue]) -> list[Estimate] | None:
 
 def _indicators(
     boxes: list[dict[str, Positions]], ranges: Mapping[str, tuple[int, int]]
-) -> Matrix | None:
+) -> Floats | None:
     """Return which atoms each box holds; None where there would be too many atoms."""
     names = sorted({name for box in boxes for name in box})
     pieces = {

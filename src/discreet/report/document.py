@@ -1,85 +1,23 @@
-"""What a report is made of: sections of words, figures and grids, frozen and without a layout."""
+"""A whole report: what it is made of, shown in a notebook or written to a file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from discreet.core.shown.lines import ShownInLines, ShownLines, framed_page
-from discreet.errors import InternalError
-
-GridCell: TypeAlias = str | int | float | None
-"""One field of a grid; None is shown as a dash."""
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """One paragraph. A warning is set apart by a rule and the word "Note"."""
-
-    text: str
-    warning: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A chart as a Vega-Lite specification; the caption says in words what it shows."""
-
-    title: str
-    spec: dict[str, Any]
-    caption: str
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table of text and numbers; `shares` names the columns shown as a percentage."""
-
-    headers: tuple[str, ...]
-    rows: tuple[tuple[GridCell, ...], ...]
-    caption: str
-    shares: frozenset[int] = field(default_factory=frozenset)
-
-    def __post_init__(self) -> None:
-        if any(len(row) != len(self.headers) for row in self.rows):
-            raise InternalError("a row of a grid has more or fewer cells than there are headers")
-
-    @classmethod
-    def of(
-        cls,
-        headers: Sequence[str],
-        rows: Sequence[Sequence[GridCell]],
-        caption: str,
-        *,
-        shares: Sequence[int] = (),
-    ) -> Grid:
-        """Return a grid of any sequences."""
-        return cls(tuple(headers), tuple(tuple(row) for row in rows), caption, frozenset(shares))
-
-
-DocumentBlock: TypeAlias = Paragraph | Figure | Grid
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading and what stands below it."""
-
-    title: str
-    blocks: tuple[DocumentBlock, ...]
+from discreet.report.blocks import DocumentContents
+from discreet.report.html import to_html
+from discreet.report.save import write
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Document(ShownInLines):
+class Document(DocumentContents, ShownInLines):
     """A whole report. `warning` is repeated on every page and above every section.
 
-    >>> Document("Town", "one row each", None, (Section("Ages", (Paragraph("None."),)),)).title
+    >>> Document("Town", "one row each", None, ()).title
     'Town'
     """
-
-    title: str
-    subtitle: str
-    warning: str | None
-    sections: tuple[Section, ...]
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
@@ -89,11 +27,7 @@ class Document(ShownInLines):
 
     def write(self, path: str | Path) -> Path:
         """Return the path after writing it there, as a .html or .json file."""
-        from discreet.report.save import write
-
         return write(self, path)
 
     def _repr_html_(self) -> str:
-        from discreet.report.html import to_html
-
         return framed_page(to_html(self))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from discreet.report.document import (
-    Document,
+from discreet.report.blocks import (
     DocumentBlock,
+    DocumentContents,
     Figure,
     Grid,
     GridCell,
@@ -20,7 +20,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """A second wall behind the escaping: the file may run and load nothing."""
 
 
-def to_html(document: Document) -> str:
+def to_html(document: DocumentContents) -> str:
     """Return the whole document as a page that needs nothing besides itself."""
     title = escape(document.title)
     mark = "" if document.warning is None else f"{escape(document.warning)} · "
@@ -35,18 +35,18 @@ def to_html(document: Document) -> str:
     )
 
 
-def to_fragment(document: Document) -> str:
+def to_fragment(document: DocumentContents) -> str:
     """Return the sections alone, for a page that brings its own headline and style sheet."""
     return f'<article class="report">{_banner(document)}{_sections(document)}</article>'
 
 
-def _banner(document: Document) -> str:
+def _banner(document: DocumentContents) -> str:
     if document.warning is None:
         return ""
     return f'<p class="mark" role="note"><strong>{escape(document.warning)}</strong></p>'
 
 
-def _sections(document: Document) -> str:
+def _sections(document: DocumentContents) -> str:
     return "".join(_section(section, document.warning) for section in document.sections)
 
 

@@ -11,29 +11,18 @@ import pyarrow.parquet as pq
 
 from discreet.errors import InvalidInput
 from discreet.report.csv_text import CsvStyle, write_csv_text
+from discreet.report.save import check_target
 
-SUFFIXES = (".csv", ".parquet")
+ROW_FILES = (".csv", ".parquet")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _FORMULA = r"\A[=+\-@\t\r]"  # the same as a pattern: an array of them would import pandas
-
-
-def check_out(path: Path) -> Path:
-    """Return `path` if rows can be written there; refuse it before anything is paid or recorded."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise InvalidInput(
-            f"'{path.name}' is neither a .csv nor a .parquet file.",
-            hint="Write --out NAME.csv or --out NAME.parquet.",
-        )
-    if not path.parent.is_dir():
-        raise InvalidInput(f"There is no folder '{path.parent}' to write to.")
-    return path
 
 
 def write_rows(
     table: pa.Table, path: Path, *, delimiter: str = ",", style: CsvStyle | None = None
 ) -> None:
     """Write the rows to `path`, as CSV or Parquet by its ending; CSV in a `style` if one is given."""
-    check_out(path)
+    check_target(path, ROW_FILES)
     try:
         if path.suffix.lower() == ".parquet":
             pq.write_table(table, path)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 import math
 import os
+import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import InvalidInput
-from discreet.report.document import Document, DocumentBlock, Figure, Grid, GridCell, Paragraph
+from discreet.report.blocks import (
+    DocumentBlock,
+    DocumentContents,
+    Figure,
+    Grid,
+    GridCell,
+    Paragraph,
+)
 from discreet.report.html import to_html
 
-SUFFIXES = (".html", ".json")
+REPORT_FILES = (".html", ".json")
 
 
-def to_json(document: Document) -> dict[str, Any]:
+def to_json(document: DocumentContents) -> dict[str, Any]:
     """Return the document as plain objects; every block says its kind."""
     return {
         "title": document.title,
@@ -49,22 +58,44 @@ def _finite(cell: GridCell) -> GridCell:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-def check_suffix(path: str | Path) -> Path:
-    """Return the path of a report; refuse other endings before anything is spent."""
+def check_target(path: str | Path, endings: Sequence[str] = ()) -> Path:
+    """Return the path if a file can be written there; refuse it before anything is paid or recorded.
+
+    `endings` are those that the file may have, in any case; none: what it is called does not matter.
+    """
     target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise InvalidInput(
-            f"A report cannot be written as '{target.suffix}'.", hint="Use .html or .json."
-        )
+    _check_ending(target, endings)
+    if target.is_dir():
+        raise InvalidInput(f"'{target}' is a folder.")
+    if target.exists():
+        if not os.access(target, os.W_OK):
+            raise InvalidInput(f"The file '{target}' cannot be written.")
+        return target
+    if not target.parent.is_dir():
+        raise InvalidInput(f"There is no folder '{target.parent}' to write to.")
+    try:
+        tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError:
+        raise InvalidInput(f"Nothing can be written to the folder '{target.parent}'.") from None
     return target
 
 
-def write(document: Document, path: str | Path) -> Path:
+def _check_ending(target: Path, endings: Sequence[str]) -> None:
+    if not endings or target.suffix.lower() in endings:
+        return
+    *some, last = (f"a {ending}" for ending in endings)
+    kinds = f"neither {', '.join(some)} nor {last}" if some else f"not {last}"
+    known = " or ".join([", ".join(endings[:-1]), endings[-1]] if some else endings)
+    raise InvalidInput(f"'{target.name}' is {kinds} file.", hint=f"Use {known}.")
+
+
+def write(document: DocumentContents, path: str | Path) -> Path:
     """Return the path of the report after writing it; its ending says how.
 
     A document with a warning is for its writer alone: nobody else on the machine may read the file.
     """
-    target = check_suffix(path)
+    target = Path(path)
+    _check_ending(target, REPORT_FILES)
     if target.suffix.lower() == ".json":
         text = json.dumps(to_json(document), indent=1, allow_nan=False) + "\n"
     else:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.change_file import change_file
+from discreet.catalog.declare.change_file import CatalogChange, Edit, change_catalog
 from discreet.catalog.declare.compose import composed, engine_and_ledger
-from discreet.catalog.read.policy_file import loads
 from discreet.server.workspace import Workspace
 
 
-def change(workspace: Workspace, edit: Callable[[str, Catalog], str]) -> Catalog:
-    """Return the catalog after `edit` has changed the text of discreet.toml.
+def change(workspace: Workspace, edit: Edit) -> CatalogChange:
+    """Return the catalogs before and after `edit` has changed the text of discreet.toml.
 
     The new text must read as a catalog, and the curator must start with it. Limits that changed
     become entries of the ledger when it does.
@@ -21,8 +17,5 @@ def change(workspace: Workspace, edit: Callable[[str, Catalog], str]) -> Catalog
     """
     config = workspace.config
     config.parent.mkdir(parents=True, exist_ok=True)
-
-    def edited(text: str) -> str:
-        return edit(text, loads(text, base=config.parent, name=config.name))
-
-    return change_file(config, edited, start=composed(engine_and_ledger()), then=workspace.reload)
+    start = composed(engine_and_ledger())
+    return change_catalog(config, edit, start=start, then=workspace.reload)

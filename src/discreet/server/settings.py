@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from discreet.core.requests.server import ServeFields
 from discreet.errors import InvalidInput
 
 STATE = ".discreet"
 """The folder beside discreet.toml where tokens, snapshots and stored tables are kept."""
 
-DEFAULT_PORT = 8765
+DEFAULT_PORT = ServeFields.port
 
 
 def is_loopback(host: str) -> bool:
@@ -23,25 +24,17 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+@dataclass(frozen=True)
+class Settings(ServeFields):
     """What the server is told: where things lie, whom it listens to, and how much it takes.
 
     What has an option of `discreet serve` is explained there. A long job is a copy, a model, a
     release or an attack.
     """
 
-    config: Path
-    host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
-    pg_port: int | None = None
+    config: Path = field()  # nobody serves what they did not name
     state: Path | None = None
     """The folder of tokens and sessions; `.discreet` beside discreet.toml unless named."""
-    allow_plain_http: bool = False
-    tls_certificate: Path | None = None
-    tls_key: Path | None = None
-    max_upload_mb: int = 512
-    upload_hours: float = 24.0
     max_body_kb: int = 256
     """Largest body of a request that is no upload."""
     rate: float = 50.0
@@ -62,12 +55,8 @@ class Settings:
     """Questions of one caller that may wait."""
     session_hours: float = 12.0
     """How long a browser stays signed in."""
-    job_memory_mb: int = 8192
-    job_seconds: float = 3600.0
     spare_child: bool = True
     """Whether a process is kept ready for the next long job."""
-    default_epsilon: str | None = None
-    openid: Path | None = None
 
     def __post_init__(self) -> None:
         if (self.tls_certificate is None) != (self.tls_key is None):

@@ -201,9 +201,18 @@ def _analysts(dataset: str, analysts: Mapping[str, Any]) -> list[dict[str, Any]]
     ]
 
 
+def minute_of(moment: object) -> str:
+    """Return a moment as the pages show it, to the minute.
+
+    >>> minute_of("2026-11-19T08:30:12+00:00")
+    '2026-11-19 08:30'
+    """
+    return str(moment)[:16].replace("T", " ")
+
+
 def _entry(entry: Mapping[str, Any]) -> dict[str, str]:
     line = {
-        "when": str(entry["time"])[:16].replace("T", " "),
+        "when": minute_of(entry["time"]),
         "who": "owner",
         "payer": "",
         "used": "",

@@ -158,14 +158,14 @@ def _named(node: exp.Expr, context: BindingContext) -> Named:
 
 
 def _scan(context: BindingContext, written: exp.Table) -> Named:
-    table = context.catalog.table(written.name, written.db or None)
+    dataset, table = context.catalog.find(written.name, written.db or None)
     if getattr(written.args.get("alias"), "columns", None):
         raise refusal("clause", what="Renaming columns in FROM")
-    scan, columns = _declared(context.catalog.dataset_of(table), table, context.sizes)
-    return Named(written.alias or table.name, _complete(scan), columns, table)
+    scan, columns = _declared(dataset, table, context.sizes)
+    return Named(written.alias or table.name, complete_rows(scan), columns, table)
 
 
-def scan_of(dataset: Dataset, table: Table) -> Scan:
+def declared_scan(dataset: Dataset, table: Table) -> Scan:
     """Return a table of the catalog as it is read by itself."""
     return _declared(dataset, table, Sizes())[0]
 
@@ -195,7 +195,7 @@ def _declared(
     return Scan(dataset, table, tuple(fields), unit), tuple(columns)
 
 
-def _complete(scan: Scan) -> Relation:
+def complete_rows(scan: Scan) -> Relation:
     """Return the rows that have a declared value wherever the owner said that all rows have one.
 
     Guarantee: which rows are left out is a function of each row itself, or of its unit's rows where

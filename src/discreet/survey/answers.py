@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits
 from discreet.core.escape_text import visible
 from discreet.errors import InvalidInput
 from discreet.survey.sketch.hashes import BLANKS, word_bytes
@@ -25,7 +26,7 @@ _LONGEST_CELL = 10_000
 class AnswerColumn:
     """The answers to one question: who gave one, and the values of those."""
 
-    answered: npt.NDArray[np.bool_]
+    answered: Bits
     values: Sequence[Any] | npt.NDArray[Any]
 
 

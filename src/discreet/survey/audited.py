@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.survey.randomizers.base import Reports
 from discreet.survey.randomizers.keystream import KeystreamRng
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnyRandomizer, Mechanism
@@ -35,7 +35,7 @@ def audited_randomizer(name: str, epsilon: Fraction) -> AnyRandomizer:
     return AUDITED[name].make(AUDITED[name].audited, epsilon)
 
 
-def sample(name: str, value: int, size: int, *, epsilon: Fraction) -> npt.NDArray[np.int64]:
+def sample(name: str, value: int, size: int, *, epsilon: Fraction) -> Integers:
     """Return whole reports of one value, each as one number; of RAPPOR what endless reports would show."""
     randomizer: Any = audited_randomizer(name, epsilon)
     values: Any = [str(value)] * size if name in WORDS else np.full(size, value)
@@ -44,7 +44,7 @@ def sample(name: str, value: int, size: int, *, epsilon: Fraction) -> npt.NDArra
     return as_numbers(randomizer.encode_many(values, KeystreamRng()))
 
 
-def as_numbers(reports: Reports) -> npt.NDArray[np.int64]:
+def as_numbers(reports: Reports) -> Integers:
     """Return reports as one number each, whether they are numbers or short strings of bits."""
     if reports.ndim == 1:
         return reports.astype(np.int64)
@@ -54,7 +54,7 @@ def as_numbers(reports: Reports) -> npt.NDArray[np.int64]:
     return found
 
 
-def __getattr__(name: str) -> Callable[[int, int], npt.NDArray[np.int64]]:
+def __getattr__(name: str) -> Callable[[int, int], Integers]:
     """Return what an audit calls, (data, size), for each name of AUDITED."""
     if name not in AUDITED:
         raise AttributeError(name)

@@ -38,7 +38,7 @@ from discreet.synth.measure.private_marginals import (
 from discreet.synth.measure.sealing import SealedCodes, SealedSource, seal_codes, seal_words
 from discreet.synth.methods.registry import Method, find_method, refuse_missing
 from discreet.synth.request import SynthRequest
-from discreet.synth.rules import allowed_codes, read_condition, read_rules
+from discreet.synth.rules import allowed_codes, check_spelling, read_condition, read_rules
 from discreet.synth.workload import find_workload
 
 WRONG = 0.1
@@ -132,7 +132,7 @@ def _prepare(
     if request.options:
         for name, method in methods:
             try_settings(name, method, request.options, preview_of(outline).shape)
-    found = PreparedSynthesis(
+    return PreparedSynthesis(
         request=request,
         outline=outline,
         methods=methods,
@@ -144,13 +144,6 @@ def _prepare(
         rules=rules,
         csv=source_style(desk.catalog, table),
     )
-    if found.free and request.rows is None:
-        raise InvalidInput(
-            f"The method '{request.method}' reads no data, so it does not know how many rows there "
-            "are.",
-            hint="Say how many with --rows (rows= in Python).",
-        )
-    return found
 
 
 def delta_of(request: SynthRequest, dataset: Dataset, desk: Desk) -> Delta:
@@ -209,9 +202,25 @@ def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
                 f"The method '{name}' has no setting '{unknown[0]}'.",
                 hint=f"Its settings: {known}.",
             )
+    if request.rows is None and not any(method.uses_data for _, method in methods):
+        raise InvalidInput(
+            f"The method '{request.method}' reads no data, so it does not know how many rows there "
+            "are.",
+            hint="Say how many with --rows (rows= in Python).",
+        )
     budget = synth_budget(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
     check_hope(budget, CountSensitivity(), request.epsilon)
     return methods
+
+
+def check_untyped(request: SynthRequest, names: Sequence[str]) -> None:
+    """Refuse what can be refused of a table of which only the names of the columns are known."""
+    check_spelling(request.where, request.rules)
+    preview = Encoding("rows", tuple(_unread(name) for name in names))
+    _check_workload(request, preview)
+    if request.options:
+        for name, method in check_early(request):
+            try_settings(name, method, request.options, preview.shape)
 
 
 class _AskedError(Exception):
@@ -251,8 +260,7 @@ def _check_words(request: SynthRequest, outline: Outline, rules: tuple[str, ...]
     """Refuse a condition or rule that cannot be read, before anything is paid."""
     preview = preview_of(outline)
     read_rules(rules, preview)
-    if "workload" in request.options:
-        find_workload(preview.shape, checked_workload(request.options["workload"]))
+    _check_workload(request, preview)
     if request.where is not None:
         condition = read_condition(request.where, preview)
         known = {item.name for item in outline.items if isinstance(item, Coded)}
@@ -261,6 +269,11 @@ def _check_words(request: SynthRequest, outline: Outline, rules: tuple[str, ...]
                 raise InvalidInput(
                     f"No declared value satisfies the condition: {request.where[:80]}."
                 )
+
+
+def _check_workload(request: SynthRequest, preview: Encoding) -> None:
+    if "workload" in request.options:
+        find_workload(preview.shape, checked_workload(request.options["workload"]))
 
 
 def checked_workload(written: Any) -> list[list[str]]:
@@ -292,5 +305,10 @@ def preview_of(outline: Outline, *, words: bool = True) -> Encoding:
         elif isinstance(item, RangeToLearn):
             columns.append(Coded(item.name, item.domain, (0,), missing=True))
         elif words:
-            columns.append(Coded(item.name, CategoryDomain(("…", "…*")), missing=True, stems=1))
+            columns.append(_unread(item.name))
     return Encoding(outline.table.name, tuple(columns))
+
+
+def _unread(name: str) -> Coded:
+    """Return the stand-in of a column of which no value is known."""
+    return Coded(name, CategoryDomain(("…", "…*")), missing=True, stems=1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from discreet.plan.expr import Expr
 from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.ir import Filter, fields_of
 from discreet.sql.bind import bind
+from discreet.sql.parse import parse
 from discreet.sql.refuse import refusal
 from discreet.synth.derived_columns import Derivation, read_derivation
 from discreet.synth.encoding.columns import Coded, Encoding
@@ -101,21 +103,42 @@ def read_rules(texts: Sequence[str], encoding: Encoding) -> Rules:
     return Rules(tuple(conditions), tuple(dependencies), tuple(derivations))
 
 
+def check_spelling(where: str | None, rules: Sequence[str]) -> None:
+    """Refuse a condition or rule that says nothing, whatever the columns of the table hold."""
+    if where is not None:
+        with _told(where):
+            parse(_question(where))
+    for text in rules:
+        tokens = _tokens(text)
+        for part in () if _top_level(tokens, "->") is not None else _parts(text, tokens):
+            with _told(part):
+                parse(_question(part))
+
+
 def read_condition(text: str, encoding: Encoding) -> Condition:
     """Return the condition that `text` writes over the columns of `encoding`."""
-    try:
-        statement = bind(
-            f'SELECT COUNT(*) AS n FROM "{_ALIAS}" WHERE ({text}\n)', _catalog(encoding)
-        )
-    except QueryRefused as refused:
-        raise InvalidInput(
-            f"The condition '{text[:80]}' cannot be used: {refused.message}", hint=refused.hint
-        ) from None
+    with _told(text):
+        statement = bind(_question(text), _catalog(encoding))
     plain = not statement.keys and statement.limit is None and statement.having == e.TRUE
     if not plain or not isinstance(statement.source, Filter):
         raise InvalidInput(f"'{text[:80]}' is not a condition on one row.")
     names = {f.name: e.ColumnRef(f.called) for f in fields_of(statement.source)}
     return Condition(text, e.substitute(statement.source.condition, names))
+
+
+def _question(condition: str) -> str:
+    return f'SELECT COUNT(*) AS n FROM "{_ALIAS}" WHERE ({condition}\n)'
+
+
+@contextmanager
+def _told(condition: str) -> Iterator[None]:
+    try:
+        yield
+    except QueryRefused as refused:
+        raise InvalidInput(
+            f"The condition '{condition[:80]}' cannot be used: {refused.message}",
+            hint=refused.hint,
+        ) from None
 
 
 def _catalog(encoding: Encoding) -> Catalog:
@@ -158,14 +181,18 @@ def _quoted(token: Token) -> bool:
 
 
 def _implication(text: str, tokens: Sequence[Token], encoding: Encoding) -> Condition:
+    then, *given = (read_condition(part, encoding) for part in _parts(text, tokens))
+    return Condition(text, e.Or((e.Not(given[0].expr), then.expr))) if given else then
+
+
+def _parts(text: str, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Return the conditions of "THEN if GIVEN", or the one condition that a rule is."""
     at = _top_level(tokens, "if")
     if at is None:
-        return read_condition(text, encoding)
+        return (text,)
     if at + 1 == len(tokens):
         raise InvalidInput(f"The rule '{text[:80]}' cannot be used: nothing follows its 'if'.")
-    then = read_condition(text[: tokens[at].start], encoding)
-    given = read_condition(text[tokens[at].end + 1 :], encoding)
-    return Condition(text, e.Or((e.Not(given.expr), then.expr)))
+    return text[: tokens[at].start], text[tokens[at].end + 1 :]
 
 
 def _dependency(text: str, tokens: Sequence[Token], arrow: int, encoding: Encoding) -> Dependency:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.bill import Bill
+from discreet.core.bill import Bill, Spent
 from discreet.core.progress import Progress, silent
 from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
@@ -172,7 +172,7 @@ def _facts(
         "dataset": ready.payer.dataset,
         "method": method,
         "options": dict(ready.request.options),
-        "cost": {"epsilon": str(ready.request.epsilon.value), "delta": str(budget.delta.value)},
+        "cost": Spent(ready.request.epsilon.value, budget.delta.value).exact(),
         "purse": {
             "amount": str(budget.fitting.amount * part),
             "concentrated": budget.whole.concentrated,

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from discreet.api import open as open_curator
 from discreet.core.requests.asks import asks_function
 from discreet.core.requests.learn import LocalLearnFields
 from discreet.core.requests.request_fields import beside, given
 from discreet.core.requests.schema import WithProgress, schema
-from discreet.learn.prepare import needed_columns
-from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained
-from discreet.tasks.bare.bare_place import typed_place
+from discreet.tasks.bare.bare_place import WrittenSource
+from discreet.tasks.learning.classify import classify
 
 
 @schema
@@ -39,17 +36,6 @@ def learn(asked: LearnFileCall) -> Trained:
     classifier   boosted for income, accuracy 0.843
     uses         epsilon 1; leaves 0 of 1
     """
-    words = given(asked)
-    LearnRequest.of("", **words)  # a mistake is refused before a discreet.toml is written for it
-    place = None if asked.config is None else Path(asked.config)
-    typed = typed_place(
-        str(asked.source), place, words, accept=asked.accept, unit=asked.unit, foresee=_check
-    )
-    with typed as (found, table, left), open_curator(found) as curator:
-        return curator.learn(table, progress=asked.progress, **left)
-
-
-def _check(config: Path, table: str, asked: dict[str, Any]) -> None:
-    """Refuse a training that would be refused, before the types of a bare file are paid for."""
-    with open_curator(config) as curator:
-        needed_columns(LearnRequest.of(table, **asked), curator)
+    config = None if asked.config is None else Path(asked.config)
+    source = WrittenSource(str(asked.source), config, asked.unit, asked.accept)
+    return classify(source, given(asked), progress=asked.progress)

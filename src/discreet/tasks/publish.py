@@ -5,19 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.api import open as open_curator
-from discreet.core.progress import Progress, silent
+from discreet.core.requests.asks import asks_function
+from discreet.core.requests.publish import PublishFields
+from discreet.core.requests.request_fields import beside, given
+from discreet.core.requests.schema import WithProgress, schema
 from discreet.publish.run import Publication
 
 
-def publish(
-    spec: str | Path,
-    *,
-    out: str | Path | None = None,
-    config: str | Path | None = None,
-    who: str = "owner",
-    supersedes: str | None = None,
-    progress: Progress = silent,
-) -> Publication:
+@schema
+class PublishFileCall(WithProgress, PublishFields):
+    """A release of one spec, and the catalog that it is of."""
+
+    spec: str | Path = beside("The SPEC.toml that describes the release.", kw_only=False)
+    config: str | Path | None = beside("The discreet.toml, if not in this folder.", default=None)
+
+
+@asks_function(PublishFileCall)
+def publish(asked: PublishFileCall) -> Publication:
     """Return a release after writing its signed package, charged before any row is read.
 
     `config` is the discreet.toml that is meant, or the one in this folder. Drafts, approvals and
@@ -26,5 +30,5 @@ def publish(
     >>> discreet.publish("SPEC.toml", out="RELEASE.zip").tables             # doctest: +SKIP
     {'sexes': 2}
     """
-    with open_curator(config) as curator:
-        return curator.publish(spec, out=out, who=who, supersedes=supersedes, progress=progress)
+    with open_curator(asked.config) as curator:
+        return curator.publish(asked.spec, progress=asked.progress, **given(asked))

@@ -14,9 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.api import open as open_curator
+from discreet.catalog.declare.change_file import write_file
 from discreet.catalog.declare.compose import composed, dataset_lines, table_lines
 from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.propose.bare_file import widest
+from discreet.catalog.read.policy_file import FILE_NAME
+from discreet.catalog.read.sources import check_file
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.requests.asks import asks_function
 from discreet.core.requests.request_fields import beside, given
@@ -25,7 +28,8 @@ from discreet.core.requests.synth import LocalSynthFields
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import InvalidInput
 from discreet.synth.synthetic import Synthetic
-from discreet.tasks.bare.bare_synth import ready_file
+from discreet.tasks.bare.bare_place import WrittenSource
+from discreet.tasks.copies import place_of_copy
 
 Columns = Mapping[str, Mapping[str, Any]]
 """Declared columns: the settings that discreet.toml takes, such as {"age": {"type": "integer", ...}}."""
@@ -39,6 +43,7 @@ class SynthFrameCall(WithProgress, LocalSynthFields):
     table: str = beside("What `data` are declared as.", default="", init=False)
     columns: Columns | None = beside("Settings of columns, as in discreet.toml.", default=None)
     unit: str = beside("Whom to protect: 'row', or the column with the person.", default="row")
+    accept: bool = beside("Declare what a file's rows hold public.", default=False)
     max_rows: int = beside("The most rows of one person that count, of a frame.", default=1)
     neighbours: str = beside("add-remove or replace, of a frame.", default="add-remove")
 
@@ -55,27 +60,20 @@ def synthesize(asked: SynthFrameCall) -> Synthetic:
 
     Guarantee: (epsilon, delta) for each `unit`, as in `discreet.synth.run.synthesize`.
     """
-    words = given(asked) | {"progress": asked.progress}
     if isinstance(asked.data, str | Path):
-        ready = ready_file(
-            Path(asked.data),
-            config=None,
-            epsilon=Epsilon.of(asked.epsilon),
-            delta=None if asked.delta is None else Delta.of(asked.delta),
-            unit=asked.unit,
-            accept=False,
-        )
-        with ready as found, open_curator(found.config) as curator:
-            return curator.synthesize(
-                found.table, **words | {"epsilon": found.epsilon, "delta": found.delta}
-            )
+        path = Path(asked.data)
+        check_file(path)
+        source = WrittenSource(str(path), unit=asked.unit, accept=asked.accept)
+        with place_of_copy(source, given(asked)) as (place, curator):
+            found = curator.synthesize(place.table, progress=asked.progress, **place.asked)
+            return place.told(found)
     table = arrow_table(asked.data)
     with tempfile.TemporaryDirectory(prefix="discreet-") as scratch:
         folder = Path(scratch)
         pq.write_table(table, folder / "frame.parquet")
-        (folder / "discreet.toml").write_text(_declaration(table, asked), encoding="utf-8")
+        write_file(folder / FILE_NAME, _declaration(table, asked))
         with open_curator(folder) as curator:
-            return curator.synthesize("frame", **words)
+            return curator.synthesize("frame", progress=asked.progress, **given(asked))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

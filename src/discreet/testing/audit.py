@@ -10,10 +10,11 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import lower_limit, upper_limit
 
-Outcomes: TypeAlias = npt.NDArray[np.int64]
+Outcomes: TypeAlias = Integers
 Data = TypeVar("Data")
 
 ALPHA = 1e-9
@@ -96,9 +97,7 @@ def _choose(likely: Outcomes, unlikely: Outcomes, delta: float) -> Outcomes:
     return chosen
 
 
-def _measure(
-    likely: npt.NDArray[np.bool_], unlikely: npt.NDArray[np.bool_], delta: float, alpha: float
-) -> float:
+def _measure(likely: Bits, unlikely: Bits, delta: float, alpha: float) -> float:
     above = lower_limit(int(likely.sum()), likely.size, alpha) - delta
     below = upper_limit(int(unlikely.sum()), unlikely.size, alpha)
     return math.log(above / below) if above > 0 else -math.inf

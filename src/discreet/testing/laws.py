@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import lower_limit, upper_limit
 from discreet.noise.laws import NoiseLaw
@@ -21,8 +21,8 @@ ALPHA = 1e-9
 LEAST_EXPECTED = 10  # of each bin; smaller ones are merged with their neighbours
 BINS = 400
 
-Sample: TypeAlias = npt.NDArray[np.int64]
-Survival: TypeAlias = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+Sample: TypeAlias = Integers
+Survival: TypeAlias = Callable[[Floats], Floats]
 
 
 def assert_law(sample: Sample, law: NoiseLaw, *, wrong_laws: Iterable[NoiseLaw]) -> None:
@@ -44,7 +44,7 @@ def assert_frequency(successes: int, trials: int, low: float, high: float) -> No
     assert upper_limit(successes, trials, ALPHA / 2) >= low, f"too rare: {successes}/{trials}"
 
 
-def chi_square_pvalue(sample: Sample, survival_of: Survival, edges: npt.NDArray[np.int64]) -> float:
+def chi_square_pvalue(sample: Sample, survival_of: Survival, edges: Integers) -> float:
     """Return Pearson's p-value over the bins between `edges` and the two open ends."""
     above = np.concatenate([[1.0], survival_of(edges.astype(np.float64)), [0.0]])
     expected = -np.diff(above) * sample.size
@@ -85,15 +85,13 @@ def upper_gamma(shape: float, x: float) -> float:
     return min(1.0, front * fraction)
 
 
-def _edges(law: NoiseLaw) -> npt.NDArray[np.int64]:
+def _edges(law: NoiseLaw) -> Integers:
     """Return whole numbers that cut the law's middle into at most BINS pieces."""
     reach = max(3, math.ceil(8 * math.sqrt(law.variance)))
     return np.unique(np.linspace(-reach, reach, BINS).round().astype(np.int64))
 
 
-def _merge(
-    expected: npt.NDArray[np.float64], observed: npt.NDArray[np.float64]
-) -> tuple[list[float], list[float]]:
+def _merge(expected: Floats, observed: Floats) -> tuple[list[float], list[float]]:
     """Return the bins with neighbours joined until each expects enough."""
     bins: list[list[float]] = []
     open_bin = [0.0, 0.0]

@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.account.advanced import optimal_delta, optimal_epsilon
-from discreet.account.batch import batch_delta, batch_epsilon, price_batch
+from discreet.account.batch import batch_epsilon, price_batch
 from discreet.account.calibrate import gaussian_epsilon
 from discreet.account.convert import epsilon_of_rho
 from discreet.core.cost import FREE
@@ -43,15 +43,6 @@ def test_equal_responses_match_the_exact_theorem(epsilon, count, delta):
     # Never below the exact value (optimal_epsilon is rounded up to 10^-6), and close to it.
     assert optimal_delta(one, count, found) <= Fraction(delta)
     assert found <= optimal_epsilon(one, count, Fraction(delta)) + Fraction(2, 10**5)
-
-
-def test_delta_of_a_batch_matches_the_exact_theorem():
-    found = batch_delta([Repeated(Pure(Fraction(1, 10)), 100)], Epsilon.of(4))
-    exact = optimal_delta(Fraction(1, 10), 100, Fraction(4))
-    assert exact <= found <= exact * Fraction(1001, 1000)
-    assert batch_delta([Pure(Fraction(1, 10))], Epsilon.of(1)) == 0
-    assert batch_delta([Approximate(ONE, Fraction(1, 100))], Epsilon.of(1)) == Fraction(1, 100)
-    assert batch_delta([Laplace(Fraction(1, 1000), ONE)], Epsilon.of(1)) == 1
 
 
 @pytest.mark.parametrize("variance", ["0.8", "30", "5000", "3e9"])
@@ -102,12 +93,11 @@ def test_failures_need_a_delta_of_their_own():
 
 
 def test_what_has_no_law_is_refused():
+    half = Fraction(1, 2)
     with pytest.raises(InvalidInput, match="cannot hold"):
-        batch_delta([Sampled(Composed((Gaussian(ONE, ONE, 1),)), Fraction(1, 2))], Epsilon.of(1))
+        batch_epsilon([Sampled(Composed((Gaussian(ONE, ONE, 1),)), half)], MICRO)
     with pytest.raises(InvalidInput, match="sample of a sample"):
-        batch_delta(
-            [Sampled(Sampled(Pure(ONE), Fraction(1, 2)), Fraction(1, 2))], Epsilon.of("0.1")
-        )
+        batch_epsilon([Sampled(Sampled(Pure(ONE), half), half)], MICRO)
 
 
 def test_a_batch_is_one_charge():

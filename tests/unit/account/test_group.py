@@ -3,13 +3,12 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.account.group import group_delta, group_epsilon, group_rho
+from discreet.account.group import group_delta, group_epsilon
 from discreet.errors import InvalidInput
 
 
-def test_groups_pay_in_every_currency():
+def test_groups_pay_in_epsilon_and_delta():
     assert group_epsilon(Fraction(1, 10), 7) == Fraction(7, 10)
-    assert group_rho(Fraction(1, 10), 3) == Fraction(9, 10)
     found = group_delta(Fraction(1, 2), Fraction(1, 10**6), 4)
     hybrid = sum(math.exp(0.5 * i) for i in range(4)) * 1e-6
     assert float(found) == pytest.approx(hybrid)
@@ -21,9 +20,9 @@ def test_groups_pay_in_every_currency():
 def test_a_group_of_one_is_a_person_and_none_is_free():
     assert group_epsilon(Fraction(1, 3), 1) == Fraction(1, 3)
     assert float(group_delta(Fraction(1), Fraction(1, 10**6), 1)) == pytest.approx(1e-6)
-    assert group_rho(Fraction(1), 0) == 0
+    assert group_epsilon(Fraction(1), 0) == 0
     with pytest.raises(InvalidInput):
-        group_rho(Fraction(1), -1)
+        group_epsilon(Fraction(1), -1)
 
 
 @pytest.mark.parametrize("size", [2, 5])

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.class_labels import SUPPRESSED, full_domain
-from discreet.anonymize.costs.cost import measure
+from discreet.anonymize.costs.measure import measure
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.column_levels import make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy

@@ -45,9 +45,8 @@ class Memory:
     def exposures(self, dataset):
         return [each for _, name, each in self.told if name == dataset]
 
-    def record_exposure(self, dataset, *, reason, columns, note):
+    def record_exposure(self, dataset, *, reason, columns):
         assert not self.out.exists(), "the exposure is recorded before anything is written"
-        assert not note
         self.told.append((self.place, dataset, NonPrivate(reason, columns)))
 
 

@@ -59,7 +59,7 @@ def test_the_command_opens_the_table_with_its_path(shop):
 
 def test_the_curator_reads_the_same_rows(shop):
     with discreet.open(shop) as curator:
-        found = declared_source(curator.engine, curator.catalog, "shop", "items")
+        found = declared_source(curator.engine, *curator.catalog.named("shop.items"))
         assert found.rows() == 8
         assert people(found) == [7, 8]
         copy = curator.anonymize("items", k=3, quasi=["price"])

@@ -4,14 +4,13 @@ import pytest
 from discreet.anonymize.source import (
     AnonymizeSource,
     declared_source,
-    find_table,
     hidden_columns,
     is_file,
     narrowed,
     open_source,
 )
 from discreet.catalog.read.policy_file import loads
-from discreet.errors import CatalogError, EngineFailed, InvalidInput, UnknownName
+from discreet.errors import CatalogError, EngineFailed, InvalidInput
 from discreet.testing import FakeEngine
 
 TOML = """
@@ -59,21 +58,17 @@ def test_a_failure_says_nothing_of_the_rows():
 
 def test_hidden_columns_and_the_person_are_never_copied(tmp_path):
     catalog = loads(TOML, base=tmp_path)
-    assert find_table(catalog, "people") == ("town", "people")
-    assert find_table(catalog, "town.people") == ("town", "people")
     assert set(hidden_columns(catalog.table("people"))) == {"note", "person"}
-    with pytest.raises(UnknownName):
-        find_table(catalog, "nobody")
 
 
 def test_a_declared_column_that_the_source_lacks_is_refused(tmp_path):
     catalog = loads(TOML, base=tmp_path)
     good = FakeEngine({"town.people": {"person": "BIGINT", "age": "BIGINT", "note": "VARCHAR"}})
-    assert declared_source(good, catalog, "town", "people").hidden == ("note", "person")
+    assert declared_source(good, *catalog.named("people")).hidden == ("note", "person")
     # Under another spelling 'note' would not be hidden.
     for columns in ({"person": "", "agee": ""}, {"person": "", "age": "", "Note": ""}):
         with pytest.raises(CatalogError, match=r"table 'people' .* has no column"):
-            declared_source(FakeEngine({"town.people": columns}), catalog, "town", "people")
+            declared_source(FakeEngine({"town.people": columns}), *catalog.named("people"))
 
 
 def test_what_is_a_file(tmp_path):

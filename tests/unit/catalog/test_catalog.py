@@ -37,6 +37,16 @@ def test_a_name_in_two_datasets_must_say_which(catalog):
     assert catalog.dataset_of(catalog.table("people", "census")).name == "census"
 
 
+def test_what_is_written_is_a_table_or_a_table_of_a_dataset(catalog):
+    for written in ("animals", "ZOO.Animals"):
+        dataset, table = catalog.named(written)
+        assert (dataset.name, table.name) == ("zoo", "animals")
+    assert catalog.named("tax.people")[1].source == "tax-People.csv"
+    for written in ("people", "zoo.people", "xyz.people", ".people", "nobody"):
+        with pytest.raises(UnknownName):
+            catalog.named(written)
+
+
 def test_unknown_names_get_a_suggestion(catalog):
     with pytest.raises(UnknownName, match="Did you mean 'animals'"):
         catalog.table("animal")

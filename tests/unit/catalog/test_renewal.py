@@ -38,7 +38,8 @@ def read(text):
 
 
 def renewed(text, day):
-    return with_renewal(text, read(text), "town", day)
+    new = with_renewal(text, read(text), "town", day)
+    return new, read(new).budgets["town"].renewal.granted[-1]
 
 
 def policy(**changes):
@@ -157,5 +158,5 @@ def test_a_renamed_dataset_keeps_its_policy():
     before, _ = renewed(TEXT.partition("\n[analysts")[0], JANUARY)
     text = with_new_name(before, "town", "city")
     assert read(text).budgets["town"] == read(before).budgets["town"]
-    again, _ = with_renewal(text, read(text), "city", APRIL)
+    again = with_renewal(text, read(text), "city", APRIL)
     assert str(read(again).budgets["town"].epsilon) == "2"

@@ -2,11 +2,11 @@
 
 import json
 
-from discreet.api.bounding import BoundsTrade
 from discreet.attack.audit.audit import Audit
 from discreet.client.results import RemoteReport, RemoteSynthetic
 from discreet.core.shown.budget_report import BudgetReport
 from discreet.core.shown.lines import LONGEST, MOST, ShownInLines, lines_html
+from discreet.release.bounds.trade import BoundsTrade
 from discreet.report import Document, Paragraph, Section
 
 NASTY = "<script>alert('x')</script>"

@@ -1,8 +1,11 @@
 """The whole way of a training: charged first, stored, repeatable, and nothing uncharged."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import copying
 from discreet.core.schema import CategoryDomain
 from discreet.errors import (
     BudgetExceeded,
@@ -13,6 +16,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.learn import PrivateKMeans, PrivatePCA, PrivateScaler
+from discreet.learn.kept.card import card_of
 from discreet.learn.kept.model_zip import read_model, write_model
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.model import Classifier
@@ -53,6 +57,13 @@ def test_a_model_learns_what_there_is(tmp_path, model):
     assert said["cost"]["epsilon"] == 4
     assert spent(asked) == pytest.approx(4, rel=0.05)
     assert not found.private  # a seeded generator drew the noise
+
+
+@pytest.mark.parametrize("model", ["auto", "network"])
+def test_a_table_with_a_complete_column_is_learned_from(tmp_path, model):
+    asked = copying.curator(tmp_path, complete=True)
+    found = asked.learn("visits", target="ward", epsilon=4, model=model)
+    assert found.to_json()["classes"] == ["A", "B", "C"]
 
 
 def test_many_classes(tmp_path):
@@ -217,6 +228,15 @@ def test_a_regression(tmp_path):
     csv.write_csv(people(2000, seed=5), tmp_path / "test.csv")
     score = tested_regressor(found.model, tmp_path / "test.csv")
     assert score["r2"] > 0.7
+    assert found.model.facts["cost"] == {"epsilon": "5", "delta": str(found.cost.delta)}
+    assert f"epsilon 5, delta {float(found.cost.delta):g}" in card_of(found.model).subtitle
+    kept = {**found.model.facts, "cost": {"epsilon": "5"}}  # as earlier versions kept it
+    assert card_of(replace(found.model, facts=kept)).subtitle.endswith("epsilon 5")
+    again = asked.regress(
+        "people", target="wage", epsilon=5, features=["age", "sex"], request_id=found.request_id
+    )
+    assert again.free
+    assert again.model.facts["cost"] == found.model.facts["cost"]
     assert found.to_json()["rmse"] is None  # only a test can tell
     write_model(found.model, tmp_path / "r.zip")
     rows = predicted(read_model(tmp_path / "r.zip"), tmp_path / "test.csv")

@@ -12,11 +12,9 @@ from discreet.noise.select import (
     exponential,
     exponential_rows,
     permute_and_flip,
-    permute_and_flip_rows,
-    report_noisy_max,
-    report_noisy_max_rows,
 )
 from discreet.testing.rng import FakeBits, SeededRng
+from noise_kit import permute_and_flip_rows
 from sittings import FULL
 
 ALPHA = 1e-9
@@ -44,26 +42,6 @@ def permute_and_flip_law(utilities, rate):
             law[i] += tails * heads[i] / len(orders)
             tails *= 1 - heads[i]
     return law
-
-
-def noisy_max_law(utilities, rate, reach=200):
-    """Return the law of the greatest value after geometric noise, ties split evenly."""
-    decay = np.exp(-rate)
-    noise = (1 - decay) * decay ** np.arange(reach)
-    values = np.arange(reach + max(utilities))
-    each = np.array([np.pad(noise, (u, max(utilities) - u)) for u in utilities])
-    below = np.cumsum(each, axis=1) - each
-    law = np.zeros(len(utilities))
-    for i in range(len(utilities)):
-        others = [j for j in range(len(utilities)) if j != i]
-        for size in range(len(others) + 1):
-            for tied in itertools.combinations(others, size):
-                chance = each[i].copy()
-                for j in others:
-                    chance *= each[j] if j in tied else below[j]
-                law[i] += chance.sum() / (size + 1)
-    assert len(values) == each.shape[1]
-    return law / law.sum()
 
 
 def assert_law(chosen, right, wrongs):
@@ -108,12 +86,6 @@ def test_permute_and_flip_law_is_that_of_the_definition():
     assert_law(chosen, right, [exponential_law(UTILITIES, 1), permute_and_flip_law(UTILITIES, 0.9)])
 
 
-def test_noisy_max_law():
-    right = noisy_max_law(UTILITIES, 1)
-    chosen = report_noisy_max_rows(rows(), 1, 2, rng=SeededRng(1))
-    assert_law(chosen, right, [noisy_max_law(UTILITIES, 0.9), exponential_law(UTILITIES, 1)])
-
-
 def test_auction():
     # Bids 1.00, 1.00, 1.00, 3.01: revenue 4.00 at price 1.00, 3.01 at 3.01 and 0 at 3.02.
     revenue = [Fraction(4), Fraction("3.01"), Fraction(0)]
@@ -132,7 +104,7 @@ def test_cents_and_decimals_mean_the_same():
     assert (whole == decimals).all()
 
 
-@pytest.mark.parametrize("choose", [exponential, permute_and_flip, report_noisy_max])
+@pytest.mark.parametrize("choose", [exponential, permute_and_flip])
 def test_clear_winners_win(choose):
     assert choose([0, 5, 10**6], 1, 1) == 2
     assert choose(np.array([-(2**63), 2**63 - 1]), 1, 1) == 1
@@ -142,13 +114,13 @@ def test_clear_winners_win(choose):
 
 def test_a_million_candidates():
     utilities = np.arange(10**6) % 1000
-    for choose in (exponential, permute_and_flip, report_noisy_max):
+    for choose in (exponential, permute_and_flip):
         assert utilities[choose(utilities, 1, 2, rng=SeededRng(1))] > 900
 
 
 def test_choices_differ_between_rows():
     table = np.array([[0, 1000], [1000, 0]] * 700)
-    for choose in (exponential_rows, permute_and_flip_rows, report_noisy_max_rows):
+    for choose in (exponential_rows, permute_and_flip_rows):
         assert choose(table, 1, 1).tolist() == [1, 0] * 700
 
 
@@ -169,17 +141,11 @@ def test_common_divisors_of_weights_do_not_matter():
     assert exponential([0, 10**6], 1, 1, weights=[2**50, 2**51]) == 1
 
 
-def test_noisy_max_needs_integers():
-    with pytest.raises(InvalidInput, match="integer"):
-        report_noisy_max([0.5, 1.0], 1, 1)
-
-
 @pytest.mark.parametrize(
     ("alone", "together"),
     [
         (exponential, exponential_rows),
         (permute_and_flip, permute_and_flip_rows),
-        (report_noisy_max, report_noisy_max_rows),
     ],
 )
 def test_one_choice_is_a_row_of_many(alone, together):
@@ -194,14 +160,13 @@ def test_one_choice_is_a_row_of_many(alone, together):
         assert (chosen == halved) is not options.get("monotone", False)
 
 
-@pytest.mark.parametrize("choose", [exponential_rows, permute_and_flip_rows, report_noisy_max_rows])
+@pytest.mark.parametrize("choose", [exponential_rows, permute_and_flip_rows])
 def test_rows_need_two_dimensions_and_one_choice_needs_one(choose):
     with pytest.raises(InvalidInput, match="2 dimension"):
         choose([1, 2], 1, 1)
     single = {
         exponential_rows: exponential,
         permute_and_flip_rows: permute_and_flip,
-        report_noisy_max_rows: report_noisy_max,
     }[choose]
     with pytest.raises(InvalidInput, match="1 dimension"):
         single([[1, 2]], 1, 1)
@@ -235,8 +200,3 @@ def test_weights_add_up_to_at_most_2_to_the_40():
     for uneven in ([1, most], [2, most - 1], [2**63, 2**63, 1], [most - 1, most - 2]):
         with pytest.raises(InvalidInput, match="uneven"):
             _scale(np.array(uneven, dtype=np.uint64), len(uneven))
-
-
-def test_far_gaps_do_not_wrap_around():
-    chosen = report_noisy_max_rows(np.array([[-(2**63), 2**63 - 1, 0]] * 50), 1, "0.001")
-    assert chosen.tolist() == [1] * 50

@@ -9,8 +9,9 @@ from scipy.stats import binomtest
 
 from discreet.errors import InvalidInput
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.threshold import _least_distance, appearance_bounds, keep_groups, threshold_for
+from discreet.noise.threshold import _least_distance, keep_groups, threshold_for
 from discreet.testing.rng import SeededRng
+from noise_kit import appearance_bounds
 
 ALPHA = 1e-9
 NOISES = [
@@ -103,8 +104,6 @@ def test_nonsense_is_refused():
         GaussianLaw.of(-1)
     with pytest.raises(InvalidInput):
         threshold_for(LaplaceLaw.of(1), "1e-9", max_groups=0)
-    with pytest.raises(InvalidInput):
-        appearance_bounds(LaplaceLaw.of(1), 3, max_groups=0)
     for counts in ([0.5], [[1, 2]], 3, ["a"]):
         with pytest.raises(InvalidInput):
             keep_groups(counts, LaplaceLaw.of(1), 3)
@@ -119,12 +118,6 @@ def test_a_delta_next_to_a_tail_is_told_apart(noise, distance):
     )
     assert threshold_for(noise, just_enough, max_groups=1) == distance + 1
     assert threshold_for(noise, too_little, max_groups=1) == distance + 2
-
-
-def test_a_sum_of_chances_is_at_most_one():
-    assert appearance_bounds(LaplaceLaw.of(1), 1, units=9, max_groups=50) == (1, 1)
-    one = appearance_bounds(LaplaceLaw.of(1), 9)
-    assert appearance_bounds(LaplaceLaw.of(1), 9, max_groups=7) == (7 * one[0], 7 * one[1])
 
 
 @dataclass

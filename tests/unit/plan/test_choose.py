@@ -5,8 +5,8 @@ from fractions import Fraction
 from asking import plan
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Select
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.threshold import appearance_bounds
 from discreet.plan.measure import BINS
+from noise_kit import appearance_bounds
 
 
 def test_scale_is_sensitivity_over_epsilon():

@@ -55,7 +55,7 @@ def asked(**changes: object) -> TotalsRequest:
         "epsilon": 30,
         "delta": "1e-7",
     }
-    return TotalsRequest.of("arrivals", **(options | changes))  # type: ignore[arg-type]
+    return TotalsRequest.of("arrivals", **(options | changes))
 
 
 def opened(folder: Path) -> Curator:

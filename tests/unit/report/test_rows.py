@@ -3,7 +3,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.report.rows import check_out, harmless, write_rows
+from discreet.report.rows import ROW_FILES, harmless, write_rows
+from discreet.report.save import check_target
 
 
 def test_formulas_are_made_harmless():
@@ -24,6 +25,6 @@ def test_rows_are_written_as_asked(tmp_path):
 
 def test_other_endings_and_folders_are_refused(tmp_path):
     with pytest.raises(InvalidInput, match="neither"):
-        check_out(tmp_path / "o.xlsx")
+        check_target(tmp_path / "o.xlsx", ROW_FILES)
     with pytest.raises(InvalidInput, match="no folder"):
-        check_out(tmp_path / "there" / "o.csv")
+        check_target(tmp_path / "there" / "o.csv", ROW_FILES)

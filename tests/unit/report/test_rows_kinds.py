@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.report.rows import check_out, harmless, write_rows
+from discreet.report.rows import ROW_FILES, harmless, write_rows
+from discreet.report.save import check_target
 
 TABLE = pa.table(
     {
@@ -43,9 +44,9 @@ def test_no_rows_at_all(tmp_path):
 
 def test_where_it_cannot_go(tmp_path):
     with pytest.raises(InvalidInput, match=r"neither a \.csv nor a \.parquet"):
-        check_out(Path("out.xlsx"))
+        check_target(Path("out.xlsx"), ROW_FILES)
     with pytest.raises(InvalidInput, match="There is no folder"):
-        check_out(tmp_path / "nowhere" / "out.csv")
+        check_target(tmp_path / "nowhere" / "out.csv", ROW_FILES)
     (tmp_path / "taken.csv").mkdir()
-    with pytest.raises(InvalidInput, match="cannot be written"):
+    with pytest.raises(InvalidInput, match="is a folder"):
         write_rows(TABLE, tmp_path / "taken.csv")

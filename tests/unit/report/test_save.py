@@ -8,6 +8,7 @@ import pytest
 
 from discreet.errors import InvalidInput
 from discreet.report import Document, Figure, Grid, Paragraph, Section, bars, to_json, write
+from discreet.report.save import REPORT_FILES, check_target
 
 DOCUMENT = Document(
     "Title",
@@ -59,3 +60,21 @@ def test_a_document_with_a_warning_is_for_its_writer_alone(tmp_path):
         assert write(harmless, tmp_path / "p.html").stat().st_mode & 0o777 == 0o644
     finally:
         os.umask(before)
+
+
+def test_a_target_is_refused_before_it_is_needed(tmp_path):
+    for place, words in {
+        "r.pdf": r"neither a \.html nor a \.json",
+        "folder.html": "is a folder",
+        "no/r.html": "There is no folder",
+    }.items():
+        (tmp_path / "folder.html").mkdir(exist_ok=True)
+        with pytest.raises(InvalidInput, match=words):
+            check_target(tmp_path / place, REPORT_FILES)
+    with pytest.raises(InvalidInput, match=r"is not a \.zip file"):
+        check_target(tmp_path / "r.pdf", (".zip",))
+    with pytest.raises(InvalidInput, match="Nothing can be written"):
+        check_target("/proc/r.html", REPORT_FILES)
+    assert check_target(tmp_path / "r.HTML", REPORT_FILES).name == "r.HTML"
+    assert check_target("/dev/null").name == "null"
+    assert [each.name for each in tmp_path.iterdir()] == ["folder.html"]

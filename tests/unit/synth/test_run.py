@@ -49,6 +49,12 @@ def test_a_copy(tmp_path):
     assert "secret" not in json.dumps(found.to_json())
 
 
+def test_a_table_with_a_complete_column_is_copied_without_the_rows_that_lack_it(tmp_path):
+    found = curator(tmp_path, complete=True).synthesize("people", epsilon=5)
+    assert abs(found.table.num_rows - 360) < 20
+    assert found.table["age"].null_count == 0
+
+
 def test_a_declared_column_that_the_source_lacks_is_refused_before_the_charge(tmp_path):
     asked = curator(tmp_path, table=people(40).drop_columns(["age"]))
     with pytest.raises(CatalogError, match=r"table 'people' .* has no column 'age'"):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.exact.coins import bernoulli
 from discreet.testing.audit import audit, epsilon_lower_bound
 from discreet.testing.rng import SeededRng
+from noise_kit import bernoulli
 from sittings import FULL
 
 

@@ -1,4 +1,4 @@
-"""Privacy-loss curves: Renyi divergences and privacy-loss distributions (PLD) of events.
+"""Privacy-loss curves: the privacy-loss distributions (PLD) of events.
 
 Others ask `price`, `batch` or `convert`.
 

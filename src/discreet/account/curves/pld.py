@@ -77,13 +77,6 @@ class LossBatch:
         """Return an upper bound of the chance that some event fails outright."""
         return min(1.0, sum(count * atoms.infinite for atoms, count in self.laws) * (1 + 1e-12))
 
-    def around_epsilon(self, epsilon: float) -> Convolved:
-        """Return the summed law, most precise around `epsilon`."""
-        stack = Stack.of(self.laws)
-        tilt = _best_tilt(lambda value: stack.log_moment(value) - value * epsilon + _relief(value))
-        wanted = math.exp(max(-600.0, min(0.0, stack.log_moment(tilt) - tilt * epsilon)))
-        return self._convolved(stack, tilt, wanted, epsilon)
-
     def around_delta(self, delta: float) -> Convolved:
         """Return the summed law, most precise around the epsilon that goes with `delta`."""
         stack = Stack.of(self.laws)

@@ -35,6 +35,7 @@ SIGMAS = 14.0  # the tail beyond has probability below 10^-43 and counts as a fa
 WIDEST_SIGMA = 10_000  # larger Gaussians are taken in blocks of neighbouring integers
 
 _HUGE = 600.0  # a loss beyond this counts as infinite
+_POINTS = 600  # of a curve of deltas, between which it is joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ def _gaussian(event: Gaussian, _adding: bool) -> Atoms:
     )
 
 
-def concentrated_atoms(rho: float, *, points: int = 600) -> Atoms:
+def concentrated_atoms(rho: float) -> Atoms:
     """Return a law that dominates every rho-zCDP mechanism, from its curve of deltas.
 
     Upper bounds of a convex curve at some points lie above it in between as well, once joined along
@@ -148,7 +149,7 @@ def concentrated_atoms(rho: float, *, points: int = 600) -> Atoms:
     widest = rho + 2 * math.sqrt(rho * 75)
     if widest > 300:
         return Atoms(np.zeros(0), np.zeros(0), infinite=1.0)
-    epsilons = np.linspace(0, widest, points)
+    epsilons = np.linspace(0, widest, _POINTS)
     deltas = _concentrated_deltas(rho, epsilons)
     odds = np.exp(np.concatenate((-epsilons[:0:-1], epsilons)))
     below = 1 - np.exp(-epsilons[:0:-1]) * (1 - deltas[:0:-1])

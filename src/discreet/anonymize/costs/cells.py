@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from discreet.anonymize.costs.cost import View
-from discreet.anonymize.groups import Numbers
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.core.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class ColumnCost:
     """
 
     base: Sequence[float] = field(repr=False)
-    extra: Sequence[Numbers] = field(repr=False)
+    extra: Sequence[Floats] = field(repr=False)
     most: float
 
 
@@ -31,7 +31,7 @@ class CellCost:
 
     ladders: tuple[ColumnLevels, ...] = field(repr=False)
     base: tuple[tuple[float, ...], ...] = field(repr=False)
-    extra: tuple[tuple[Numbers, ...], ...] = field(repr=False)
+    extra: tuple[tuple[Floats, ...], ...] = field(repr=False)
     scale: float
 
     def of(self, view: View) -> float:

@@ -9,8 +9,9 @@ import numpy as np
 from discreet.anonymize.class_labels import SUPPRESSED
 from discreet.anonymize.costs.cells import CellCost, ColumnCost, mean_over
 from discreet.anonymize.costs.cost import RecodedCopy
-from discreet.anonymize.groups import Groups, Integers
+from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.core.arrays import Integers
 
 
 def model(groups: Groups, ladders: Sequence[ColumnLevels], weights: Sequence[float]) -> CellCost:

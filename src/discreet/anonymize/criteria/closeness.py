@@ -15,9 +15,10 @@ from discreet.anonymize.criteria.measures import (
     ordered_distances,
 )
 from discreet.anonymize.criteria.model import SLACK, PrivacyModel
-from discreet.anonymize.groups import Mask, Numbers, Sensitive
+from discreet.anonymize.groups import Sensitive
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.sensitive_levels import has_order, heights
+from discreet.core.arrays import Bits, Floats
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 from discreet.core.requests.request_fields import named
 from discreet.errors import InternalError, InvalidInput
@@ -61,11 +62,11 @@ class Closeness(PrivacyModel):
             )
         return replace(self, levels=heights(sensitive, hierarchy)) if self.by_hierarchy else self
 
-    def holds(self, histogram: Histogram) -> Mask:
+    def holds(self, histogram: Histogram) -> Bits:
         """Return which classes are within t of the whole table."""
         return self._distances(histogram) <= self.t + SLACK
 
-    def _distances(self, histogram: Histogram) -> Numbers:
+    def _distances(self, histogram: Histogram) -> Floats:
         if self.distance is Distance.EQUAL:
             return equal_distances(histogram)
         if self.distance is Distance.ORDERED:

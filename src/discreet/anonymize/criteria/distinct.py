@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from discreet.anonymize.criteria.measures import Histogram, distinct_values
 from discreet.anonymize.criteria.model import PrivacyModel, check_count, whole
-from discreet.anonymize.groups import Mask
+from discreet.core.arrays import Bits
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 
 
@@ -25,7 +25,7 @@ class DistinctDiversity(PrivacyModel):
         """Return l: each value needs a row."""
         return self.l
 
-    def holds(self, histogram: Histogram) -> Mask:
+    def holds(self, histogram: Histogram) -> Bits:
         """Return which classes have l values."""
         return distinct_values(histogram) >= self.l
 

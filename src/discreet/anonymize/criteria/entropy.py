@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from discreet.anonymize.criteria.measures import Histogram, entropies
 from discreet.anonymize.criteria.model import SLACK, PrivacyModel
-from discreet.anonymize.groups import Mask
+from discreet.core.arrays import Bits
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 from discreet.errors import InvalidInput
 
@@ -27,7 +27,7 @@ class EntropyDiversity(PrivacyModel):
         """Return l rounded up: so many values are needed."""
         return math.ceil(self.l - SLACK)
 
-    def holds(self, histogram: Histogram) -> Mask:
+    def holds(self, histogram: Histogram) -> Bits:
         """Return which classes have an entropy of at least log l."""
         return entropies(histogram) >= math.log(self.l) - SLACK
 

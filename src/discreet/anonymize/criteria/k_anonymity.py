@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.anonymize.criteria.measures import Histogram
 from discreet.anonymize.criteria.model import PrivacyModel, check_count
-from discreet.anonymize.groups import Integers, Mask
+from discreet.core.arrays import Bits, Integers
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 
 
@@ -28,7 +28,7 @@ class KAnonymity(PrivacyModel):
         """Return k."""
         return self.k
 
-    def satisfied(self, sizes: Integers, histogram: Histogram | None) -> Mask:  # noqa: ARG002 protocol
+    def satisfied(self, sizes: Integers, histogram: Histogram | None) -> Bits:  # noqa: ARG002 protocol
         """Return which classes have k rows."""
         return np.asarray(sizes >= self.k)
 

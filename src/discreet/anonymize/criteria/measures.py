@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.anonymize.groups import Integers, Numbers
+from discreet.core.arrays import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Histogram:
     klass: Integers = field(repr=False)
     codes: Integers = field(repr=False)
     rows: Integers = field(repr=False)
-    whole: Numbers = field(repr=False)
+    whole: Floats = field(repr=False)
 
     @property
     def sizes(self) -> Integers:
@@ -35,7 +35,7 @@ class Histogram:
 
 
 def make_histogram(
-    klass: Integers, codes: Integers, rows: Integers, *, classes: int, whole: Numbers
+    klass: Integers, codes: Integers, rows: Integers, *, classes: int, whole: Floats
 ) -> Histogram:
     """Return the histogram of pairs (class, value) that may occur several times."""
     values = len(whole)
@@ -53,7 +53,7 @@ def make_histogram(
     return Histogram(classes, values, found // values, found % values, counts, whole)
 
 
-def sums_by_class(histogram: Histogram, terms: Numbers) -> Numbers:
+def sums_by_class(histogram: Histogram, terms: Floats) -> Floats:
     """Return the sum of one number for each pair, by class."""
     found = np.bincount(histogram.klass, weights=terms, minlength=histogram.classes)
     return found.astype(np.float64, copy=False)
@@ -64,7 +64,7 @@ def distinct_values(histogram: Histogram) -> Integers:
     return np.bincount(histogram.klass, minlength=histogram.classes)
 
 
-def entropies(histogram: Histogram) -> Numbers:
+def entropies(histogram: Histogram) -> Floats:
     """Return the entropy of the sensitive values of each class, in nats."""
     shares = histogram.rows / histogram.sizes[histogram.klass]
     terms = -shares * np.log(shares)
@@ -83,7 +83,7 @@ def tops_and_tails(histogram: Histogram, length: int) -> tuple[Integers, Integer
     return top.astype(np.int64), tail.astype(np.int64)
 
 
-def equal_distances(histogram: Histogram) -> Numbers:
+def equal_distances(histogram: Histogram) -> Floats:
     """Return the total variation distance between each class and the whole table.
 
     That is the earth mover's distance where any two values are equally far apart.
@@ -94,7 +94,7 @@ def equal_distances(histogram: Histogram) -> Numbers:
     return sums_by_class(histogram, excess)
 
 
-def ordered_distances(histogram: Histogram) -> Numbers:
+def ordered_distances(histogram: Histogram) -> Floats:
     """Return the earth mover's distance between each class and the whole table, values in order.
 
     Neighbouring values are 1/(m - 1) apart: the mean of |difference of the running sums| over the
@@ -121,7 +121,7 @@ def ordered_distances(histogram: Histogram) -> Numbers:
     return found / (values - 1)
 
 
-def hierarchical_distances(histogram: Histogram, levels: Sequence[Integers]) -> Numbers:
+def hierarchical_distances(histogram: Histogram, levels: Sequence[Integers]) -> Floats:
     """Return the earth mover's distance between each class and the whole table, over a tree.
 
     `levels[h][value]` is the label of a value at height h of a hierarchy whose root stands above the
@@ -132,7 +132,7 @@ def hierarchical_distances(histogram: Histogram, levels: Sequence[Integers]) -> 
     """
     total = np.zeros(histogram.classes)
     for labels in levels:
-        whole: Numbers = np.bincount(labels, weights=histogram.whole).astype(np.float64)
+        whole: Floats = np.bincount(labels, weights=histogram.whole).astype(np.float64)
         coarse = make_histogram(
             histogram.klass,
             labels[histogram.codes],
@@ -144,9 +144,7 @@ def hierarchical_distances(histogram: Histogram, levels: Sequence[Integers]) -> 
     return total / max(1, len(levels))
 
 
-def _stretch(
-    table: Numbers, below: Numbers, level: Numbers, start: Integers, end: Integers
-) -> Numbers:
+def _stretch(table: Floats, below: Floats, level: Floats, start: Integers, end: Integers) -> Floats:
     """Return the sum of |level - table[i]| for i in [start, end), `table` being in rising order."""
     turn = np.clip(np.searchsorted(table, level), start, end)
     lower = level * (turn - start) - (below[turn] - below[start])

@@ -15,8 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.anonymize.criteria.measures import Histogram, distinct_values
-from discreet.anonymize.groups import Integers, Mask, Sensitive
+from discreet.anonymize.groups import Sensitive
 from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InternalError, InvalidInput
 
 SLACK = 1e-9
@@ -50,11 +51,11 @@ class PrivacyModel(ABC):
         """Return the model as it applies to these values; `hierarchy` is the one that was given."""
         return self
 
-    def satisfied(self, sizes: Integers, histogram: Histogram | None) -> Mask:  # noqa: ARG002  # for k
+    def satisfied(self, sizes: Integers, histogram: Histogram | None) -> Bits:  # noqa: ARG002  # for k
         """Return which classes satisfy it."""
         return np.asarray(self.holds(_given(histogram)))
 
-    def holds(self, histogram: Histogram) -> Mask:  # noqa: ARG002  # for others
+    def holds(self, histogram: Histogram) -> Bits:  # noqa: ARG002  # for others
         """Return which classes satisfy it by their sensitive values; asked unless `satisfied` goes by sizes."""
         raise InternalError(
             f"{type(self).__name__} says neither by sizes nor by values what holds."
@@ -88,8 +89,8 @@ def whole(number: float) -> int:
 class Verdict:
     """Which classes satisfy all models, and which a weaker condition closed under supersets."""
 
-    kept: Mask
-    possible: Mask
+    kept: Bits
+    possible: Bits
 
 
 @dataclass(frozen=True, slots=True)

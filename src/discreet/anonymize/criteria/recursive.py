@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from discreet.anonymize.criteria.measures import Histogram, tops_and_tails
 from discreet.anonymize.criteria.model import PrivacyModel, check_count, whole
-from discreet.anonymize.groups import Mask
+from discreet.core.arrays import Bits
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 from discreet.errors import InvalidInput
 
@@ -29,7 +29,7 @@ class RecursiveDiversity(PrivacyModel):
         """Return l: the l-th value must be there."""
         return self.l
 
-    def holds(self, histogram: Histogram) -> Mask:
+    def holds(self, histogram: Histogram) -> Bits:
         """Return which classes have r_1 < c (r_l + ... + r_m)."""
         top, tail = tops_and_tails(histogram, self.l)
         return top < self.c * tail

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.anonymize.groups import CellValue, Groups, Integers, Numbers
+from discreet.anonymize.groups import CellValue, Groups
 from discreet.anonymize.hierarchy.build import guess
 from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.core.arrays import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class ColumnLevel:
 
     codes: Integers = field(repr=False)
     labels: tuple[str, ...] = field(repr=False)
-    share: Numbers = field(repr=False)
+    share: Floats = field(repr=False)
     mass: Integers = field(repr=False)
 
     @property
@@ -78,7 +79,7 @@ def _ladder(
     return ColumnLevels(column, tuple(rungs))
 
 
-def _shares(hierarchy: Hierarchy, level: int, labels: tuple[str, ...]) -> Numbers:
+def _shares(hierarchy: Hierarchy, level: int, labels: tuple[str, ...]) -> Floats:
     leaves: dict[str, int] = {}
     for path in hierarchy.paths.values():
         leaves[path[level]] = leaves.get(path[level], 0) + 1

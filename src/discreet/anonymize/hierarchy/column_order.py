@@ -10,8 +10,9 @@ from datetime import date
 import numpy as np
 
 from discreet.anonymize.class_labels import ClassLabels
-from discreet.anonymize.groups import CellValue, Groups, Integers, Numbers, spelled
+from discreet.anonymize.groups import CellValue, Groups, spelled
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.core.arrays import Floats, Integers
 
 _APART = 2.0
 """Where missing values stand on an axis from 0 to 1: apart, so that they are cut off first."""
@@ -28,7 +29,7 @@ class ColumnOrder:
     values: tuple[CellValue, ...] = field(repr=False)
     ladder: ColumnLevels
     rank: Integers = field(repr=False)
-    spot: Numbers = field(repr=False)
+    spot: Floats = field(repr=False)
     mass: Integers = field(repr=False)
     by_size: bool
 
@@ -109,7 +110,7 @@ def _amount(value: CellValue) -> float:
     return float(value.toordinal()) if isinstance(value, date) else float(value or 0)
 
 
-def _positions(amounts: Sequence[float]) -> Numbers:
+def _positions(amounts: Sequence[float]) -> Floats:
     places = np.asarray(amounts, dtype=np.float64)
     reach = float(places.max() - places.min()) if len(places) else 0.0
     return (places - places.min()) / reach if reach else np.zeros(len(places))

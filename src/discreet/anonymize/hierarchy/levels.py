@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
 
 from discreet.anonymize.groups import CellValue, spelled
 from discreet.errors import InvalidInput
@@ -141,15 +140,3 @@ def read_hierarchies(folder: Path, columns: Sequence[str]) -> dict[str, Hierarch
         for column, path in found.items()
         if path.resolve().parent == folder.resolve() and path.is_file()
     }
-
-
-def written(hierarchy: Hierarchy) -> str:
-    """Return the text of the file that `read_hierarchy` reads."""
-    sink = io.StringIO(newline="")
-    cells = {cell for path in hierarchy.paths.values() for cell in path}
-    # Unquoted, these would end a line or be taken for the mark at the start of a file.
-    odd = any(mark in cell for cell in cells for mark in "\r\ufeff")
-    quoting: Literal[0, 1] = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
-    writer = csv.writer(sink, delimiter=";", lineterminator="\n", quoting=quoting)
-    writer.writerows(hierarchy.paths.values())
-    return sink.getvalue()

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Counts = npt.NDArray[np.int64]
+from discreet.core.arrays import Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,8 +18,8 @@ class ClassSizes:
     0.2222222222222222
     """
 
-    sizes: Counts
-    classes: Counts
+    sizes: Integers
+    classes: Integers
 
     @classmethod
     def of(cls, each: Any) -> ClassSizes:

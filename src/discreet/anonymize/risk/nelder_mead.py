@@ -10,9 +10,10 @@ Point: TypeAlias = tuple[float, float]
 
 STEPS = 400
 CLOSE = 1e-9
+FIRST_STEP = 0.5
 
 
-def minimize(function: Callable[[Point], float], start: Point, *, step: float = 0.5) -> Point:
+def minimize(function: Callable[[Point], float], start: Point) -> Point:
     """Return where `function` is least near `start`; values that are no numbers count as high."""
 
     def height(point: Point) -> float:
@@ -22,7 +23,7 @@ def minimize(function: Callable[[Point], float], start: Point, *, step: float = 
             return math.inf
         return found if math.isfinite(found) else math.inf
 
-    corners = [start, (start[0] + step, start[1]), (start[0], start[1] + step)]
+    corners = [start, (start[0] + FIRST_STEP, start[1]), (start[0], start[1] + FIRST_STEP)]
     simplex = sorted((height(corner), corner) for corner in corners)
     for _ in range(STEPS):
         if _size(simplex) < CLOSE:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.anonymize.criteria.measures import Histogram, make_histogram
-from discreet.anonymize.groups import Groups, Integers, Numbers, packed
+from discreet.anonymize.groups import Groups, packed
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.core.arrays import Floats, Integers
 
 _DENSE = 8
 """Counting into an array beats sorting up to so many cells for each class."""
@@ -141,14 +142,14 @@ def _merged(
     return found.klass, found.codes, found.rows
 
 
-def histogram_of(table: ClassTable, whole: Numbers) -> Histogram:
+def histogram_of(table: ClassTable, whole: Floats) -> Histogram:
     """Return the sensitive values by class; `whole` is their distribution in the whole table."""
     return make_histogram(
         table.klass, table.sensitive, table.pair_rows, classes=table.size, whole=whole
     )
 
 
-def whole_distribution(groups: Groups) -> Numbers:
+def whole_distribution(groups: Groups) -> Floats:
     """Return the share of each sensitive value among all rows, the suppressed ones too."""
     beside = groups.sensitive
     if beside is None:

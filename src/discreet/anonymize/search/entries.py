@@ -8,7 +8,8 @@ import numpy as np
 
 from discreet.anonymize.criteria.measures import make_histogram
 from discreet.anonymize.criteria.model import Conditions
-from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
+from discreet.anonymize.groups import Groups
+from discreet.core.arrays import Bits, Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Entries:
     rows: Integers
     part: Integers
 
-    def some(self, places: Integers | Mask, part: Integers) -> Entries:
+    def some(self, places: Integers | Bits, part: Integers) -> Entries:
         """Return those at these places, in these parts."""
         return Entries(self.combination[places], self.sensitive[places], self.rows[places], part)
 
@@ -35,7 +36,7 @@ def start_entries(groups: Groups, conditions: Conditions) -> Entries:
     return Entries(beside.group, beside.codes, beside.rows, np.zeros(len(beside.rows), np.int64))
 
 
-def judge(entries: Entries, conditions: Conditions, whole: Numbers, parts: int) -> Mask:
+def judge(entries: Entries, conditions: Conditions, whole: Floats, parts: int) -> Bits:
     """Return which parts satisfy all models."""
     sizes = np.bincount(entries.part, weights=entries.rows, minlength=parts).astype(np.int64)
     histogram = None

@@ -13,7 +13,7 @@ from discreet.anonymize.class_labels import SUPPRESSED
 from discreet.anonymize.costs.cost import CostModel, View
 from discreet.anonymize.costs.discernibility import Discernibility
 from discreet.anonymize.criteria.model import Conditions
-from discreet.anonymize.groups import Groups, Integers, Mask
+from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.search.classes import (
     ClassTable,
@@ -24,6 +24,7 @@ from discreet.anonymize.search.classes import (
     roll_up,
     whole_distribution,
 )
+from discreet.core.arrays import Bits, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Judged:
     No finer node could keep the `impossible` rows either; no coarser one has more than `most_classes`.
     """
 
-    kept: Mask
+    kept: Bits
     among: Integers
     impossible: int
     most_classes: int

@@ -10,13 +10,14 @@ import numpy as np
 
 from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding, merged_by_text
 from discreet.anonymize.criteria.model import Conditions
-from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
+from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.search.classes import whole_distribution
 from discreet.anonymize.search.entries import Entries, judge, start_entries
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.progress import Progress
 
-_Test: TypeAlias = Callable[[Integers, int], Mask]
+_Test: TypeAlias = Callable[[Integers, int], Bits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class _Column:
 
     values: Integers = field(repr=False)
     labels: Integers = field(repr=False)
-    share: Numbers = field(repr=False)
+    share: Floats = field(repr=False)
 
 
 def local_recoding(
@@ -80,7 +81,7 @@ def local_recoding(
     return _read_off(groups, ladders, parts, stays)
 
 
-def _tested(entries: Entries, stays: Integers, conditions: Conditions, whole: Numbers) -> _Test:
+def _tested(entries: Entries, stays: Integers, conditions: Conditions, whole: Floats) -> _Test:
     """Return the test of parts: given the part of each combination that stays, which satisfy all."""
     place = np.full(int(entries.combination.max()) + 1, -1, dtype=np.int64)
     place[stays] = np.arange(len(stays))
@@ -88,7 +89,7 @@ def _tested(entries: Entries, stays: Integers, conditions: Conditions, whole: Nu
     combination = place[entries.combination[inside]]
     sensitive, rows = entries.sensitive[inside], entries.rows[inside]
 
-    def test(part: Integers, parts: int) -> Mask:
+    def test(part: Integers, parts: int) -> Bits:
         members = Entries(combination, sensitive, rows, part[combination])
         return judge(members, conditions, whole, parts)
 
@@ -98,7 +99,7 @@ def _tested(entries: Entries, stays: Integers, conditions: Conditions, whole: Nu
 def _rescued(
     entries: Entries,
     conditions: Conditions,
-    whole: Numbers,
+    whole: Floats,
     *,
     klass: Integers,
     levels: Sequence[int],
@@ -129,7 +130,7 @@ def _gains(
     column: _Column,
     test: _Test,
     rows: Integers,
-) -> Numbers:
+) -> Floats:
     """Return what each class saves by one level less in a column; -1 where it may not."""
     level = parts.levels[parts.part, place]
     count = len(parts.levels)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.anonymize.costs.cost import CostModel
-from discreet.anonymize.groups import Groups, Integers, Mask, packed
+from discreet.anonymize.groups import Groups, packed
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.search.classes import ClassTable
 from discreet.anonymize.search.evaluate import Evaluator, Judged
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 
 _MOST_PATTERNS = 64
@@ -53,7 +54,7 @@ class MatchingEvaluator(Evaluator):
                 return Judged(kept, np.where(kept, among, 0), 0, table.size)
             kept = still
 
-    def _labels(self, table: ClassTable) -> tuple[list[Integers], list[int], list[Mask]]:
+    def _labels(self, table: ClassTable) -> tuple[list[Integers], list[int], list[Bits]]:
         columns, sizes, blank = [], [], []
         for place, level in enumerate(table.levels):
             rung = self._ladders[place].rungs[level]
@@ -67,7 +68,7 @@ class MatchingEvaluator(Evaluator):
 def _matches(
     columns: list[Integers],
     sizes: list[int],
-    blank: list[Mask],
+    blank: list[Bits],
     pattern: Integers,
     rows: Integers,
 ) -> Integers:

@@ -13,11 +13,12 @@ import numpy as np
 
 from discreet.anonymize.class_labels import Recoding, merged_by_text
 from discreet.anonymize.criteria.model import Conditions
-from discreet.anonymize.groups import Groups, Integers, Mask, Numbers
+from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.anonymize.hierarchy.column_order import ColumnOrder, make_axes
 from discreet.anonymize.search.classes import whole_distribution
 from discreet.anonymize.search.entries import Entries, judge, start_entries
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 
@@ -27,10 +28,10 @@ class _Space:
     """What stays the same while parts are cut; rank and position of each combination on each axis."""
 
     ranks: Integers
-    spots: Numbers
-    weights: Numbers
+    spots: Floats
+    weights: Floats
     conditions: Conditions
-    whole: Numbers
+    whole: Floats
     relaxed: bool
     absent: Integers
     """The rank of missing values on each axis; -1 where there are none."""
@@ -79,7 +80,7 @@ def mondrian(
     return read_off(groups, axes, entries)
 
 
-def _spreads(entries: Entries, space: _Space, parts: int) -> Numbers:
+def _spreads(entries: Entries, space: _Space, parts: int) -> Floats:
     """Return how far each part reaches along each axis, times the weight of the column."""
     order = np.argsort(entries.part, kind="stable")
     ordered = entries.part[order]
@@ -94,8 +95,8 @@ def _spreads(entries: Entries, space: _Space, parts: int) -> Numbers:
 
 
 def _cut_round(
-    entries: Entries, chosen: Integers, is_open: Mask, space: _Space
-) -> tuple[Mask, Integers, Entries]:
+    entries: Entries, chosen: Integers, is_open: Bits, space: _Space
+) -> tuple[Bits, Integers, Entries]:
     """Return which entries go to a new half, which parts were cut, and the entries (some divided)."""
     parts = len(is_open)
     sizes = np.bincount(entries.part, weights=entries.rows, minlength=parts)
@@ -153,7 +154,7 @@ def _totals(part: Integers, rows: Integers, before: Integers) -> tuple[Integers,
 
 def _divide(
     entries: Entries, places: Integers, column: Integers, space: _Space, *, apart: bool
-) -> Mask:
+) -> Bits:
     """Return which entries lie above the allowed cut next to the median (equal values together).
 
     With `apart`, only the cut that leaves all missing values and nothing else above it.
@@ -182,7 +183,7 @@ def _divide(
 
 def _halve(
     entries: Entries, places: Integers, column: Integers, space: _Space
-) -> tuple[Entries, Mask]:
+) -> tuple[Entries, Bits]:
     """Return entries such that each part falls into two equal halves, and which are in the upper.
 
     The entry at the median is divided where the middle falls inside it.
@@ -208,7 +209,7 @@ def _halve(
     return grown, right
 
 
-def _both_satisfy(entries: Entries, right: Mask, wanting: Mask, space: _Space) -> Mask:
+def _both_satisfy(entries: Entries, right: Bits, wanting: Bits, space: _Space) -> Bits:
     """Return which parts have two halves that satisfy all models."""
     parts = len(wanting)
     inside = np.flatnonzero(wanting[entries.part])

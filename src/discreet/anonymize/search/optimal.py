@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from discreet.anonymize.class_labels import Recoding, full_domain
-from discreet.anonymize.costs.cost import Costs, check_weights, make_cost, measure
+from discreet.anonymize.costs.measure import Costs, check_weights, make_cost, measure
 from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
 from discreet.anonymize.criteria.k_anonymity import KAnonymity
 from discreet.anonymize.criteria.model import Conditions, PrivacyModel
-from discreet.anonymize.groups import Groups, Integers
+from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels, make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.cheapest import CheapestNode, search
@@ -25,6 +25,7 @@ from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluat
 from discreet.anonymize.search.local_recoding import local_recoding
 from discreet.anonymize.search.missing import MatchingEvaluator
 from discreet.anonymize.search.mondrian import mondrian
+from discreet.core.arrays import Integers
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 

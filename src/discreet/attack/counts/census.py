@@ -43,7 +43,7 @@ from discreet.attack.package import attack_package
 from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
-from discreet.report.document import DocumentBlock, Figure, Grid, Paragraph
+from discreet.report.blocks import DocumentBlock, Figure, Grid, Paragraph
 
 ATTACK = Attack(
     name="census",

@@ -23,7 +23,7 @@ from discreet.attack.curator import MOST_KEYS, curator_over
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
 from discreet.core.arrays import Bits
 from discreet.core.progress import Progress
-from discreet.report.document import Figure
+from discreet.report.blocks import Figure
 
 ATTACK = Attack(
     name="differencing",

@@ -32,8 +32,8 @@ from discreet.attack.package import attack_package
 from discreet.core.answers.answer import Answer
 from discreet.core.arrays import Bits, Floats
 from discreet.core.progress import Progress
+from discreet.report.blocks import DocumentBlock, Figure, Grid, Paragraph
 from discreet.report.charts import lines
-from discreet.report.document import DocumentBlock, Figure, Grid, Paragraph
 from discreet.report.look import LIGHT
 
 ATTACK = Attack(

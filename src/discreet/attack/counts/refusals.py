@@ -25,8 +25,8 @@ from discreet.attack.counts.secret_bits import OWN_FILE
 from discreet.attack.curator import curator_over, subsets_table
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.core.progress import Progress
+from discreet.report.blocks import DocumentBlock, Figure, Grid
 from discreet.report.charts import lines
-from discreet.report.document import DocumentBlock, Figure, Grid
 
 ATTACK = Attack(
     name="refusals",

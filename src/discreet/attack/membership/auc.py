@@ -24,7 +24,7 @@ FEWEST_MODELS = 4
 _FARTHEST = 300.0
 
 
-def auc_score(members: Floats, others: Floats, *, confidence: float = 0.95) -> Score:
+def auc_score(members: Floats, others: Floats) -> Score:
     """Return the area under the curve beside 1/2, what a score that knows nothing has.
 
     The interval is DeLong's (1988) on the logit scale, which keeps it inside [0, 1]; where the two
@@ -44,19 +44,19 @@ def auc_score(members: Floats, others: Floats, *, confidence: float = 0.95) -> S
         if (few > 1)
         else 0.0
     )
-    low, high = _limits(auc, spread, few, confidence)
+    low, high = _limits(auc, spread, few)
     return Score(auc, 0.5, low, high, MEASURE)
 
 
-def _limits(auc: float, spread: float, few: int, confidence: float) -> tuple[float, float]:
+def _limits(auc: float, spread: float, few: int) -> tuple[float, float]:
     if spread == 0.0 or not 0 < auc < 1:
         # The zero-variance end: the chance of no error in `few` pairs at error rate r is (1 - r)^few.
-        slack = 1 - ((1 - confidence) / 2) ** (1 / few)
+        slack = 1 - 0.025 ** (1 / few)
         return max(0.0, auc - slack), min(1.0, auc + slack)
-    return _on_logit(auc, NormalDist().inv_cdf((1 + confidence) / 2) * spread)
+    return _on_logit(auc, NormalDist().inv_cdf(0.975) * spread)
 
 
-def clustered_auc(guessed: Floats, inside: Bits, *, confidence: float = 0.95) -> Score:
+def clustered_auc(guessed: Floats, inside: Bits) -> Score:
     """Return the chance that a member's score is above an outsider's, over all models together.
 
     The interval is Obuchowski's (1997): DeLong's placements summed within each model, and Student's
@@ -73,7 +73,7 @@ def clustered_auc(guessed: Floats, inside: Bits, *, confidence: float = 0.95) ->
         which[~inside], below - auc, models
     ) / len(others)
     spread = math.sqrt(models / (models - 1) * float((pull**2).sum()))
-    t = student_quantile((1 + confidence) / 2, models - 1)
+    t = student_quantile(0.975, models - 1)
     return Score(auc, 0.5, *_on_logit(auc, t * spread), MEASURE)
 
 

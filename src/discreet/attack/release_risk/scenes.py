@@ -23,8 +23,8 @@ from discreet.attack.release_risk.parties import Parties, parties_of
 from discreet.core.arrays import Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
+from discreet.report.blocks import Figure, Grid, Paragraph
 from discreet.report.charts import bars
-from discreet.report.document import Figure, Grid, Paragraph
 
 COMMON = (
     Knob("people", 2_000, "people behind the release, and as many strangers", 200, 20_000, 100),

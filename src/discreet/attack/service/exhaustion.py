@@ -26,7 +26,7 @@ from discreet.attack.curator import (
 from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
 from discreet.core.progress import Progress
 from discreet.errors import BudgetExceeded, InvalidInput
-from discreet.report.document import Figure
+from discreet.report.blocks import Figure
 
 ATTACK = Attack(
     name="exhaustion",

@@ -25,7 +25,7 @@ from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
-from discreet.report.document import Figure, Grid
+from discreet.report.blocks import Figure, Grid
 
 ATTACK = Attack(
     name="timing",

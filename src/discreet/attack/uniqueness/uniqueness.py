@@ -26,8 +26,8 @@ from discreet.attack.uniqueness.copula import chances_of_uniqueness
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
+from discreet.report.blocks import Figure, Grid
 from discreet.report.charts import bars
-from discreet.report.document import Figure, Grid
 
 ATTACK = Attack(
     name="uniqueness",

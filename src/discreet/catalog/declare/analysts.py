@@ -10,9 +10,8 @@ from string import ascii_lowercase, digits
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.amounts import with_section
-from discreet.catalog.declare.change_file import change_file
+from discreet.catalog.declare.change_file import change_catalog
 from discreet.catalog.declare.compose import analyst_lines, composed
-from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.errors import CatalogError, InvalidInput
 
@@ -24,11 +23,10 @@ def add_analysts(
 ) -> Catalog:
     """Return the catalog after giving each of `names` a share of `epsilon` in each dataset."""
 
-    def edit(text: str) -> str:
-        old = loads(text, base=config.parent, name=config.name)
+    def edit(text: str, old: Catalog) -> str:
         return with_analysts(text, old, names, epsilon=epsilon, datasets=datasets)
 
-    return change_file(config, edit)
+    return change_catalog(config, edit).after
 
 
 def with_analysts(

@@ -6,12 +6,43 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.policy_file import loads, text_of
 from discreet.core.machine.atomic_file import write_whole
 from discreet.errors import InvalidInput
+
+Edit: TypeAlias = Callable[[str, Catalog], str]
+"""A change of a text, told what the text declares."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogChange:
+    """What a discreet.toml declared before a change, and what it declares after it."""
+
+    before: Catalog
+    after: Catalog
+
+
+def change_catalog(
+    config: Path,
+    edit: Edit,
+    *,
+    start: str | None = None,
+    then: Callable[[], object] = lambda: None,
+) -> CatalogChange:
+    """Return both catalogs after `edit` has changed a discreet.toml; all else as `change_file`."""
+    before: list[Catalog] = []
+
+    def edited(text: str) -> str:
+        before.append(loads(text, base=config.parent, name=config.name))
+        return edit(text, before[0])
+
+    after = change_file(config, edited, start=start, then=then)
+    return CatalogChange(before[0], after)
 
 
 def change_file(

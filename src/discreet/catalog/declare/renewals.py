@@ -11,8 +11,8 @@ from discreet.catalog.declare.sections import inside, parsed, with_settings
 from discreet.errors import CatalogError
 
 
-def with_renewal(text: str, catalog: Catalog, dataset: str, day: dt.date) -> tuple[str, str]:
-    """Return the text after a renewal on `day`, and the period that it is for; or refuse.
+def with_renewal(text: str, catalog: Catalog, dataset: str, day: dt.date) -> str:
+    """Return the text after a renewal on `day`, in which the last period granted is its own; or refuse.
 
     Guarantee: total, shares and the note of the period are one text, which is written whole or not
     at all; so a period is never granted twice, and never half.
@@ -42,4 +42,4 @@ def with_renewal(text: str, catalog: Catalog, dataset: str, day: dt.date) -> tup
                     if cap.delta != budget.delta:
                         more["delta"] = cap.delta.value
                     text = with_share(text, analyst, name, more)
-    return text, period
+    return text

@@ -44,10 +44,10 @@ def unit_lines(unit: str | None) -> Iterator[str]:
         yield setting("max_rows", 1)
 
 
-def find_declared(place: Path, path: Path) -> str | None:
-    """Return dataset.table of the table whose source is this file, finished or not."""
+def find_declared(place: Path, path: Path) -> tuple[str, str] | None:
+    """Return dataset and name of the table whose source is this file, finished or not."""
     found = declared_in(text_of(place), place, path)
-    return None if found is None else f"{found[0]}.{found[1]}"
+    return None if found is None else found[:2]
 
 
 def fill_in(place: Path, path: Path, *, epsilon: Epsilon, delta: Delta | None, unit: str) -> None:

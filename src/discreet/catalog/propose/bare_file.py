@@ -37,7 +37,7 @@ from discreet.catalog.propose.request import InitRequest
 from discreet.catalog.read.policy_file import FILE_NAME, load, loads
 from discreet.catalog.read.sources import check_file, find_sources, numbered
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.schema import IntegerDomain, NumberDomain, TextDomain
+from discreet.core.schema import IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
 from discreet.engine.dialect.storage import ColumnKind, Storage, storage
@@ -76,17 +76,27 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """Where the table of a bare file is declared: the discreet.toml, and dataset.table in it.
+    """Where the table of a bare file is declared: the discreet.toml, and dataset and name in it.
 
     `before` and `after` are the bytes of the discreet.toml as it was found (None: there was none)
     and as it was left.
     """
 
     config: Path
-    table: str
+    dataset: str
+    name: str
     created: bool
     before: bytes | None = None
     after: bytes | None = None
+
+    @property
+    def table(self) -> str:
+        """Return dataset.table, as people write it."""
+        return f"{self.dataset}.{self.name}"
+
+    def declared(self) -> Table:
+        """Return the table as it is declared now."""
+        return load(self.config).table(self.name, self.dataset)
 
 
 def bare_table(
@@ -133,7 +143,7 @@ def _found_or_written(
             fill_in(place, path, epsilon=epsilon, delta=_doubled(delta), unit=unit)
         known = _declared(load(place), path)
         if known is not None:
-            return Bare(place, known, created=False)
+            return Bare(place, *known, created=False)
     if epsilon is None:
         raise InvalidInput(
             f"'{path.name}' has no budget yet: say how much with --epsilon.",
@@ -147,9 +157,7 @@ def _found_or_written(
 
 def is_untyped(bare: Bare) -> bool:
     """Return whether the table's columns are all declared as bare text, as `untyped` writes them."""
-    dataset, _, name = bare.table.rpartition(".")
-    catalog = load(bare.config)
-    table = catalog.table(name, dataset)
+    table = bare.declared()
     unit = None if table.unit is None else table.unit.column
     columns = [column for column in table.columns if column.name != unit]
     return Path(table.source).suffix.lower() not in PARQUET_FILES and all(
@@ -185,8 +193,7 @@ def _number(value: int | Fraction) -> Setting:
 
 
 def _rewrite(bare: Bare, changes: Mapping[str, Callable[[ColumnSettings], ColumnSettings]]) -> None:
-    dataset, _, name = bare.table.rpartition(".")
-    change_file(bare.config, lambda text: with_columns(text, dataset, name, changes))
+    change_file(bare.config, lambda text: with_columns(text, bare.dataset, bare.name, changes))
 
 
 def recorded_table(
@@ -202,7 +209,7 @@ def recorded_table(
     if place.is_file():
         known = find_declared(place, path)
         if known is not None:
-            return Bare(place, known, created=False)
+            return Bare(place, *known, created=False)
     return _written(path, place, None, None, None, opened=opened)
 
 
@@ -210,13 +217,13 @@ def _doubled(delta: Delta | None) -> Delta | None:
     return None if delta is None else Delta.of(delta.value * 2)
 
 
-def _declared(catalog: Catalog, path: Path) -> str | None:
-    """Return dataset.table of the table whose source is this file."""
+def _declared(catalog: Catalog, path: Path) -> tuple[str, str] | None:
+    """Return dataset and name of the table whose source is this file."""
     wanted = path.resolve()
     for dataset in catalog.datasets.values():
         for table in dataset.tables:
             if (catalog.base / table.source).resolve() == wanted:
-                return f"{dataset.name}.{table.name}"
+                return dataset.name, table.name
     for sentence in catalog.unfinished.values():
         # The file may be one of these; a second declaration would forget what was spent.
         raise NotReviewed(sentence)
@@ -231,7 +238,7 @@ def _accepted(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, un
             hint="Declare the file there, or move it to a folder of its own.",
         )
     proposal = propose_file(request)
-    return Bare(place, f"{proposal.dataset}.{proposal.tables[0].name}", created=True)
+    return Bare(place, proposal.dataset, proposal.tables[0].name, created=True)
 
 
 def _written(
@@ -289,7 +296,7 @@ def _written(
         return with_section(start, added)
 
     change_file(place, edit, start="")
-    return Bare(place, f"{dataset}.{name}", created=True)
+    return Bare(place, dataset, name, created=True)
 
 
 def _names(engine: Engine, name: str) -> tuple[list[tuple[str, str]], set[str]]:

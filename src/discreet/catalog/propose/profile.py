@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.core.arrays import Bits, Integers
 from discreet.engine.base import Engine, open_exact
 from discreet.engine.dialect.functions import filled
 from discreet.engine.dialect.names import quoted
@@ -42,7 +42,7 @@ class Profile:
     rows: int
     missing: int
     values: pa.Array = field(repr=False)
-    counts: npt.NDArray[np.int64] = field(repr=False)
+    counts: Integers = field(repr=False)
     complete: bool = True
     extremes: tuple[Any, Any] | None = field(default=None, repr=False)
 
@@ -56,7 +56,7 @@ class Profile:
         """Return the number of rows that have a value."""
         return int(self.counts.sum())
 
-    def keep(self, mask: Sequence[bool] | npt.NDArray[np.bool_]) -> Profile:
+    def keep(self, mask: Sequence[bool] | Bits) -> Profile:
         """Return the profile of the values under `mask`; the others count as missing."""
         chosen = np.asarray(mask, dtype=bool)
         lost = int(self.counts[~chosen].sum())

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from discreet.core.arrays import Bits
 
 MISSING = ("", "?", "-", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing")
 """Spellings of "no value here", in lower case. "none" and "unknown" are often answers: not here."""
@@ -44,12 +45,12 @@ DATES = (
 ISO = frozenset({"%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"})
 
 
-def matches(texts: pa.Array, pattern: str) -> npt.NDArray[np.bool_]:
+def matches(texts: pa.Array, pattern: str) -> Bits:
     """Return which texts match `pattern`."""
     return np.asarray(pc.match_substring_regex(texts, pattern=pattern), dtype=bool)
 
 
-def is_missing(texts: pa.Array) -> npt.NDArray[np.bool_]:
+def is_missing(texts: pa.Array) -> Bits:
     """Return which texts only say that there is no value."""
     plain = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
     return np.asarray(pc.is_in(plain, value_set=pa.array(MISSING)), dtype=bool)

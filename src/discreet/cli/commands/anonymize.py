@@ -44,39 +44,20 @@ def anonymize(
 
     Measure: discreet anonymize safe.csv --check --quasi age,zip,sex --sensitive disease
     """
+    found: Any
     if check:
-        wanted = {name: asked[name] for name in ("quasi", "sensitive", "population", "where")}
-        found, words = _checked(source, **wanted, config=config)
+        from discreet.anonymize.command import measure_file
+
+        wanted = {name: asked[name] for name in ("quasi", "population", "where")}
+        with waiting("Counting"):
+            found = measure_file(
+                source, **wanted, sensitive=comma_list(asked["sensitive"]), config=config
+            )
     else:
-        found, words = _made(source, out=out, report=report, config=config, **asked)
-    tell(found, "\n".join(words), json=json)
+        from discreet.tasks.anonymize import anonymize as make_copy
 
-
-def _checked(
-    source: str,
-    *,
-    quasi: list[str],
-    sensitive: str | None,
-    population: int | None,
-    where: str | None,
-    config: Path | None,
-) -> tuple[dict[str, Any], list[str]]:
-    """Return k, l, t and risks of a table, as an object and as words."""
-    from discreet.anonymize.check import measure
-    from discreet.anonymize.source import open_source
-    from discreet.anonymize.text import measured_words
-
-    with waiting("Counting"), open_source(source, config=config, where=where) as opened:
-        found = measure(
-            opened, tuple(quasi), sensitive=tuple(comma_list(sensitive)), population=population
-        )
-        return found.to_json(), measured_words(opened.label, found)
-
-
-def _made(source: str, **wanted: Any) -> tuple[dict[str, Any], list[str]]:
-    """Return what was made, after recording the exposure and writing the copy, in that order."""
-    from discreet.tasks.anonymize import anonymize as make_copy
-
-    with counting("Anonymizing") as progress:
-        made = make_copy(source, progress=progress, **wanted)
-    return made.to_json(), made.words()
+        with counting("Anonymizing") as progress:
+            found = make_copy(
+                source, out=out, report=report, config=config, progress=progress, **asked
+            )
+    tell(found.to_json(), lambda: "\n".join(found.words()), json=json)

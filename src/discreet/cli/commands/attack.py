@@ -48,10 +48,10 @@ def _command(attack: Attack) -> Any:
 
     def run(*, report: Report = None, json: Json = False, **settings: Any) -> None:
         from discreet.attack.story import story, told
-        from discreet.report.save import check_suffix, write
+        from discreet.report.save import REPORT_FILES, check_target, write
 
         if report is not None:
-            check_suffix(report)
+            check_target(report, REPORT_FILES)
         with counting(attack.name) as progress:
             outcome = attack.run(settings, progress=progress)
         if report is not None:

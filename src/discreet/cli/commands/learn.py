@@ -8,10 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli import learn_words
 from discreet.cli.options import Accept, Config, Json, Source, UnitOption, comma_list, command_group
-from discreet.cli.public_declaration import declared_public
+from discreet.cli.public_declaration import held_out
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say, tell
+from discreet.cli.waiting import counting, waiting
 from discreet.core.requests.learn import (
     LocalLearnFields,
     RecommendFields,
@@ -20,7 +22,6 @@ from discreet.core.requests.learn import (
 )
 from discreet.errors import InvalidInput
 from discreet.learn.learners import REGRESS, choices
-from discreet.tasks.bare.bare_place import declared_place, typed_place, with_types
 
 app = command_group(help="Train a private model, and use it.")
 
@@ -50,19 +51,15 @@ def classify(
 
     Example: discreet learn classify people.csv --target income --epsilon 1 --delta 1e-9
     """
-    from discreet.cli.commands import learn_work as work
-    from discreet.learn.request import LearnRequest
+    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.learning.classify import classify_kept
 
-    work.check_places(test, out)
-    LearnRequest.of("", **asked)  # a mistake is refused before a discreet.toml is written for it
-    first = work.check_training
-    typed = typed_place(source, config, asked, accept=accept, unit=unit, foresee=first)
-    with typed as (place, table, given):
-        public = declared_public(test, place, said=test_public)
-        found = work.trained_and_kept(place, table, given, test=(test, public), out=out)
-    if given is not asked and not found["free"]:
-        found = with_types(found, asked["epsilon"], asked["delta"])
-    tell(found, lambda: work.trained_words(found), json=json)
+    place = WrittenSource(source, config, unit, accept)
+    tested = None if test is None else held_out(test, place, said=test_public)
+    with counting("Learning") as progress:
+        kept = classify_kept(place, asked, test=tested, out=out, progress=progress)
+    found = kept.to_json()
+    tell(found, lambda: learn_words.trained_words(found), json=json)
 
 
 @app.command()
@@ -83,29 +80,15 @@ def regress(
 
     Example: discreet learn regress people.csv --target hours --epsilon 1 --delta 1e-9
     """
-    from discreet.cli.commands import learn_work as work
-    from discreet.learn.request import LearnRequest
+    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.learning.regress import regress_kept
 
-    work.check_places(test, out)
-    epsilon, delta = asked["epsilon"], asked.pop("delta")  # which is for the bare file alone
-    LearnRequest.of("", task="regress", **asked)
-    typed = typed_place(
-        source,
-        config,
-        asked | {"delta": delta},
-        accept=accept,
-        unit=unit,
-        foresee=work.check_columns_there,
-        pure=True,
-        ranges=[asked["target"], *asked["features"]] if asked["features"] else (),
-    )
-    with typed as (place, table, given):
-        work.check_public(test, public=declared_public(test, place, said=test_public))
-        fit = {name: value for name, value in given.items() if name != "delta"}
-        found = work.regressed_and_kept(place, table, fit, test=test, out=out)
-    if fit["epsilon"] is not epsilon and found["cost"]["epsilon"]:
-        found = with_types(found, epsilon, found["cost"]["delta"])
-    tell(found, lambda: work.regression_words(found), json=json)
+    place = WrittenSource(source, config, unit, accept)
+    tested = None if test is None else held_out(test, place, said=test_public)
+    with waiting("Learning"):
+        kept = regress_kept(place, asked, test=tested, out=out)
+    found = kept.to_json()
+    tell(found, lambda: learn_words.regression_words(found), json=json)
 
 
 @app.command()
@@ -129,28 +112,17 @@ def impact(
 
     Example: discreet learn impact people --target income --epsilons 0.5,1,3 --test new.csv
     """
-    from discreet.cli.commands import learn_work as work
-    from discreet.cli.learn_impact import check_first, impact_words, impact_written, shares_of
-    from discreet.learn.request import LearnRequest
-    from discreet.report.save import check_suffix
+    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.learning.impact import impact as made_impact
 
-    work.check_places(test, out)
-    check_suffix(out)
-    each = comma_list(epsilons)
-    for epsilon in each:
-        LearnRequest.of("", epsilon=epsilon, **asked)
-    delta = asked["delta"]
-    whole, risk = work.sum_of(each), delta and work.sum_of([delta] * len(each))
-    paid = {"epsilon": whole, "delta": risk}
-    first = check_first(asked, each)
-    typed = typed_place(source, config, paid, accept=accept, unit=unit, foresee=first, pure=True)
-    with typed as (place, table, given):
-        tested = (test, declared_public(test, place, said=test_public))
-        left = shares_of(each, given["epsilon"])
-        found = impact_written(place, table, asked | {"epsilons": left}, test=tested, out=out)
-        if given is not paid:
-            found = with_types(found, whole, risk)
-    tell(found, lambda: impact_words(found), json=json)
+    place = WrittenSource(source, config, unit, accept)
+    tested = held_out(test, place, said=test_public)
+    with counting("Learning") as progress:
+        made = made_impact(
+            place, comma_list(epsilons), asked, test=tested, out=out, progress=progress
+        )
+    found = made.to_json()
+    tell(found, lambda: learn_words.impact_words(found), json=json)
 
 
 @app.command()
@@ -208,9 +180,13 @@ def select(
     Example: discreet learn select people.csv --target region --epsilon 0.5 --accept
     """
     from discreet.api import open as open_curator
+    from discreet.tasks.bare.bare_place import WrittenSource, declared_place
 
-    declared = declared_place(source, config, asked["epsilon"], None, accept=accept, unit=unit)
-    with declared as (place, table), open_curator(place) as curator:
+    written = WrittenSource(source, config, unit, accept)
+    with (
+        declared_place(written, asked["epsilon"], None) as (place, table),
+        open_curator(place) as curator,
+    ):
         found = curator.select(table, **asked).to_json()
     bound = (
         f"at most {found['loss95']:g} below the best of {found['candidates']:,}, 95 times in 100"
@@ -247,21 +223,21 @@ def recommend(
 
     Example: discreet learn recommend ratings --item film_id --epsilon 1 --for 12=5,40=1
     """
-    from discreet.cli.commands import learn_work as work
+    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.learning.recommend import kept_recommender, recommend_kept
 
-    epsilon, delta = asked["epsilon"], asked["delta"]
-    if model is None and (source is None or epsilon is None):
+    if model is None and (source is None or asked["epsilon"] is None):
         raise InvalidInput("Say what to learn from and --epsilon, or give a kept --model.")
-    wanted = work.viewer_ratings(viewer)
+    wanted = learn_words.viewer_ratings(viewer)
+    kept: Any
     found: dict[str, Any]
     if model is not None:
-        kept, found = work.kept_recommender(model), {"out": str(model), "free": True}
+        kept, found = kept_recommender(model), {"out": str(model), "free": True}
     else:
-        work.check_places(None, out)
-        price = (str(epsilon), delta)
-        declared = declared_place(str(source), config, *price, accept=accept, unit=unit)
-        with declared as (place, table):
-            kept, found = work.recommender_and_kept(place, table, asked, out)
+        written = WrittenSource(str(source), config, unit, accept)
+        with waiting("Learning"):
+            made = recommend_kept(written, asked, out=out)
+        kept, found = made.model, made.to_json()
     if wanted:
         best = kept.recommend(wanted)
         found["recommended"] = [{"item": name, "rating": value} for name, value in best]
@@ -284,11 +260,12 @@ def predict(
     """
     from discreet.learn.kept.model_zip import read_model
     from discreet.learn.scored.predict import predicted
-    from discreet.report.rows import check_out, write_rows
+    from discreet.report.rows import ROW_FILES, write_rows
+    from discreet.report.save import check_target
 
     started = time.monotonic()
     target = out or Path(f"{file.stem}-predicted.csv")
-    check_out(target)
+    check_target(target, ROW_FILES)
     rows = predicted(read_model(model), file)
     write_rows(rows, target)
     found = {

@@ -8,14 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.options import Config, Json
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import counting
+from discreet.core.requests.publish import PublishFields
 from discreet.errors import InvalidInput
 
 Source = Annotated[
     Path | None, typer.Argument(metavar="SPEC", help="The SPEC.toml that describes the release.")
 ]
-Out = Annotated[Path | None, typer.Option(help="Where to write the package, such as RELEASE.zip.")]
 Rehearse = Annotated[
     bool, typer.Option("--rehearse", help="Try it on made-up rows: costs nothing. --out: .html.")
 ]
@@ -29,23 +30,20 @@ Key = Annotated[bool, typer.Option("--key", help="Show the owner's public key, a
 Withdraw = Annotated[
     str | None, typer.Option(help="Withdraw the release of this spec, for this reason.")
 ]
-Supersedes = Annotated[str | None, typer.Option(help="The earlier release that this one replaces.")]
-Who = Annotated[str, typer.Option("--as", help="Who drafts or approves.")]
 
 
+@with_options(PublishFields)
 def publish(
     source: Source = None,
     *,
-    out: Out = None,
     rehearse: Rehearse = False,
     approve: Approve = False,
     digest: Digest = None,
     key: Key = False,
     withdraw: Withdraw = None,
-    supersedes: Supersedes = None,
-    who: Who = "owner",
     json: Json = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Publish many tables as one consistent, signed package, charging the budget first.
 
@@ -57,7 +55,7 @@ def publish(
         if key:
             tell({"key": curator.release_key()}, curator.release_key(), json=json)
             return
-        spec = _spec(source)
+        spec, out, who = _spec(source), asked["out"], asked["who"]
         _check_out(out, rehearse=rehearse)
         if rehearse:
             _rehearse(curator, spec, out, who, json=json)
@@ -74,7 +72,7 @@ def publish(
         else:
             if approve:
                 curator.approve_release(spec, who=who, digest=digest)
-            _release(curator, spec, out, who, supersedes, json=json)
+            _release(curator, spec, asked, json=json)
 
 
 def _spec(source: Path | None) -> Path:
@@ -113,12 +111,11 @@ def _rehearse(curator: Any, spec: Path, out: Path | None, who: str, *, json: boo
     tell(found.to_json() | {"out": None if out is None else str(out)}, "\n".join(lines), json=json)
 
 
-def _release(
-    curator: Any, spec: Path, out: Path, who: str, supersedes: str | None, *, json: bool
-) -> None:
+def _release(curator: Any, spec: Path, asked: dict[str, Any], *, json: bool) -> None:
     with counting("Publishing") as progress:
-        found = curator.publish(spec, out=out, who=who, supersedes=supersedes, progress=progress)
+        found = curator.publish(spec, progress=progress, **asked)
     paid = "the stored package, free" if found.free else f"used {found.bill.price}"
+    out = asked["out"]
     lines = [f"{found.release}: {out}", *(f"  {n}: {r:,} rows" for n, r in found.tables.items())]
     lines += [f"  {paid}", f"  key {found.key}", f"  check it: discreet verify {out}"]
     lines += [f"  Note: {notice}" for notice in found.notices]

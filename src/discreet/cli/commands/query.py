@@ -42,6 +42,8 @@ def query(
     """
     from discreet.api import open as open_curator
 
+    if not explain:
+        _check_places(plot, csv)
     if asked["seed"] is not None and not explain:
         _check_rehearsal(asked)
     with open_curator(config) as curator:
@@ -54,11 +56,24 @@ def query(
                 answer = curator.rehearse(sql, **those_of(RehearseFields, asked))
             else:
                 answer = curator.query(sql, **those_of(QueryFields, asked))
-        if plot is not None:
-            answer.plot().save(plot)
+        tell(answer.to_json(), lambda: answer_words(answer), json=json)
         if csv is not None:
             answer.to_csv(csv)
-        tell(answer.to_json(), lambda: answer_words(answer), json=json)
+        if plot is not None:  # last, since some answers have nothing to draw
+            answer.plot().save(plot)
+
+
+def _check_places(plot: Path | None, csv: Path | None) -> None:
+    """Refuse files that cannot be written, before the answer is paid."""
+    if plot is None and csv is None:
+        return
+    from discreet.core.answers.answer_chart import check_chart
+    from discreet.report.save import check_target
+
+    if plot is not None:
+        check_target(check_chart(plot))
+    if csv is not None:
+        check_target(csv)
 
 
 def _check_rehearsal(asked: dict[str, Any]) -> None:

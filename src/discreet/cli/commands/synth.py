@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.options import Accept, Config, Json, UnitOption
-from discreet.cli.request_options import those_of, with_options
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import budget_said, price_said, tell
 from discreet.cli.waiting import counting
-from discreet.core.requests.synth import LinkedFields, LocalSynthFields
+from discreet.core.requests.synth import LocalSynthFields
 from discreet.errors import InvalidInput
 from discreet.synth.methods.registry import choices
-from discreet.tasks.bare.bare_place import typed_place, with_types
-
-FOLDERS = ("", ".zip")
-"""Where linked tables are written, one file each."""
-
 
 Source = Annotated[
     str | None,
@@ -66,28 +60,22 @@ def synth(
 
     Example: discreet synth people.csv --epsilon 1 --delta 1e-9 --out synthetic.csv
     """
-    _check_paths(out, report, compare, save_model)
+    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.copies import CopyFiles, write_copy, write_sample
+
+    files = CopyFiles(out, save_model, report, compare, target)
     if model is not None:
         _refuse_with_model(source=source, epsilon=asked["epsilon"], compare=compare)
         wanted = {name: asked[name] for name in ("rows", "where", "rules")}
-        found = _sampled(model, **wanted, out=out, report=report)
-        tell(found, lambda: _words(found), json=json)
-        return
-    source, epsilon = _needed(source, asked["epsilon"])
-    from discreet.synth.prepare import check_early
-    from discreet.synth.request import SynthRequest
-
-    check_early(SynthRequest.of("", **asked))  # refused before a discreet.toml is written for it
-    with typed_place(source, config, asked, accept=accept, unit=unit) as (place, table, given):
-        found = _made(
-            place, table, given, out=out, save_model=save_model, reports=(report, compare, target)
-        )
-    if given is not asked and not found["free"]:
-        found = with_types(found, epsilon, asked["delta"])
+        found = write_sample(model, files, **wanted)
+    else:
+        place = WrittenSource(_needed(source, asked["epsilon"]), config, unit, accept)
+        with counting("Synthesizing") as progress:
+            found = write_copy(place, asked, files, progress=progress)
     tell(found, lambda: _words(found), json=json)
 
 
-def _needed(source: str | None, epsilon: str | None) -> tuple[str, str]:
+def _needed(source: str | None, epsilon: str | None) -> str:
     if source is None:
         raise InvalidInput(
             "Say what to copy: a file, a table, or a saved model.",
@@ -97,24 +85,7 @@ def _needed(source: str | None, epsilon: str | None) -> tuple[str, str]:
         raise InvalidInput(
             "Say how much budget to use.", hint="Usual values of --epsilon are 0.1 to 10."
         )
-    return source, epsilon
-
-
-def _check_paths(
-    out: Path | None, report: Path | None, compare: Path | None, save_model: Path | None
-) -> None:
-    """Refuse places that cannot be written to, before anything is paid."""
-    from discreet.report.rows import check_out
-    from discreet.report.save import check_suffix
-
-    if out is not None and out.suffix.lower() not in FOLDERS:
-        check_out(out)
-    for path in (report, compare):
-        if path is not None:
-            check_suffix(path)
-    for path in (report, compare, save_model):
-        if path is not None and not path.parent.is_dir():
-            raise InvalidInput(f"There is no folder '{path.parent}' to write to.")
+    return source
 
 
 def _refuse_with_model(**given: Any) -> None:
@@ -123,121 +94,6 @@ def _refuse_with_model(**given: Any) -> None:
             raise InvalidInput(
                 f"A saved model reads no data and costs nothing: leave out the {name}."
             )
-
-
-def _made(
-    place: Path | None,
-    table: str,
-    asked: dict[str, Any],
-    *,
-    out: Path | None,
-    save_model: Path | None,
-    reports: tuple[Path | None, Path | None, str | None],
-) -> dict[str, Any]:
-    """Return what was made, after writing it."""
-    from discreet.api import open as open_curator
-    from discreet.report import write as write_report
-    from discreet.report.rows import check_out
-
-    report, compare, target = reports
-    with open_curator(place) as curator:
-        if _is_linked(curator, table):
-            _refuse_linked(asked, save_model=save_model, report=report, compare=compare)
-            return _made_linked(curator, table, asked, out)
-        if out is not None:
-            check_out(out)
-        with counting("Synthesizing") as progress:
-            found = curator.synthesize(table, progress=progress, **asked)
-        target_path = out or Path(f"{table.rpartition('.')[2]}-synthetic.csv")
-        found.write(target_path)
-        said: dict[str, Any] = found.to_json() | {"out": str(target_path)}
-        if save_model is not None:
-            found.save_model(save_model)
-            said["model"] = str(save_model)
-        if report is not None:
-            said["report"] = str(
-                write_report(curator.synthesis_report(found, target=target), report)
-            )
-        if compare is not None:
-            document = curator.synthesis_comparison(found, target=target)
-            said["compare"] = str(write_report(document, compare))
-    return said
-
-
-def _is_linked(curator: Any, name: str) -> bool:
-    """Return whether a name means a dataset of several tables, not a table."""
-    datasets = curator.catalog.datasets
-    if name not in datasets or len(datasets[name].tables) < 2:
-        return False
-    return all(table.name != name for each in datasets.values() for table in each.tables)
-
-
-def _refuse_linked(asked: dict[str, Any], **given: Any) -> None:
-    asked = {**asked, **given}
-    for name in ("where", "rules", "choose", "options", *given):
-        if asked[name]:
-            raise InvalidInput(
-                f"A copy of linked tables takes no {name.replace('_', '-')}.",
-                hint="Copy one of the tables by itself: discreet synth TABLE.",
-            )
-
-
-def _made_linked(
-    curator: Any, dataset: str, asked: dict[str, Any], out: Path | None
-) -> dict[str, Any]:
-    """Return what was made of all linked tables of a dataset, after writing it."""
-    if out is not None and out.suffix.lower() not in FOLDERS:
-        raise InvalidInput(
-            "Several tables are written to a folder or a .zip file.", hint=f"--out {dataset}.zip"
-        )
-    wanted = those_of(LinkedFields, asked)
-    with counting("Synthesizing") as progress:
-        found = curator.synthesize_linked(dataset, progress=progress, **wanted)
-    path = out or Path(f"{dataset}-synthetic")
-    found.write(path)
-    said: dict[str, Any] = found.to_json() | {"out": str(path)}
-    return said
-
-
-def _sampled(
-    model: Path,
-    *,
-    rows: int | None,
-    where: str | None,
-    rules: list[str],
-    out: Path | None,
-    report: Path | None,
-) -> dict[str, Any]:
-    """Return what was drawn from a saved model; no data and no ledger is touched."""
-    from dataclasses import replace
-
-    from discreet.report import write as write_report
-    from discreet.report.rows import write_rows
-    from discreet.synth.model_file import load_model
-    from discreet.synth.report.making import subject_of
-    from discreet.synth.report.publishable import publishable_report
-    from discreet.synth.synthetic import csv_style, sample_rows
-
-    started = time.monotonic()
-    saved = load_model(model)
-    saved = replace(saved, rules=(*saved.rules, *rules))
-    drawn = sample_rows(saved, rows, where=where)
-    path = out or Path(f"{model.stem}-rows.csv")
-    write_rows(drawn.table, path, style=csv_style(saved))
-    said = {
-        "rows": drawn.table.num_rows,
-        "columns": drawn.table.column_names,
-        "method": str(saved.facts.get("method", "")),
-        "cost": {"epsilon": 0.0, "delta": 0.0},
-        "free": True,
-        "seconds": round(time.monotonic() - started, 3),
-        "out": str(path),
-        "notices": list(drawn.notices),
-    }
-    if report is not None:
-        document = publishable_report(subject_of(saved, drawn))
-        said["report"] = str(write_report(document, report))
-    return said
 
 
 def _words(found: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell
 from discreet.cli.waiting import waiting
 from discreet.core.escape_text import visible
-from discreet.core.requests.bounds import BoundsFields
+from discreet.core.requests.look import BoundsFields
 from discreet.core.requests.request_fields import request_fields
 
 
@@ -33,12 +33,10 @@ def bounds(
     Example: discreet bounds visits --epsilon 0.1
     """
     from discreet.api import open as open_curator
-    from discreet.api.bounding import BoundsRequest, price
 
     with open_curator(config) as curator:
         if explain:
-            look = BoundsRequest.of(table=table, **asked)
-            said = price(curator, look, payer=curator.account_of(look.analyst))
+            said = curator.explain_bounds(table, **asked)
             tell(said.to_json(), said.bill.foreseen_words, json=json)
             return
         with waiting("Asking"):

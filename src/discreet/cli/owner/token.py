@@ -17,7 +17,7 @@ from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
 from discreet.core.escape_text import visible
 from discreet.core.numbers import Epsilon, Number, counted
-from discreet.core.requests.access import ClassFields, TokenFields
+from discreet.core.requests.server import ClassFields, TokenFields
 from discreet.errors import InvalidInput
 
 app = command_group(help="Make, list and revoke the tokens of a server.")

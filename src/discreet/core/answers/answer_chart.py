@@ -13,6 +13,7 @@ from discreet.errors import InvalidInput
 
 ACCENT = "#1F5F5B"
 QUIET = "#5C6166"
+CHART_FILES = (".svg", ".png", ".html", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Chart:
 
     def save(self, path: str | Path) -> None:
         """Write the chart; the ending of `path` says how."""
-        target = Path(path)
+        target = check_chart(path)
         match target.suffix.lower():
             case ".json":
                 target.write_text(json.dumps(self.spec, indent=2), encoding="utf-8")
@@ -41,10 +42,19 @@ class Chart:
             case ".html":
                 page = _converter().vegalite_to_html(json.dumps(self.spec), bundle=True)
                 target.write_text(page, encoding="utf-8")
-            case other:
-                raise InvalidInput(
-                    f"A chart cannot be saved as '{other}'.", hint="Use .svg, .png, .html or .json."
-                )
+
+
+def check_chart(path: str | Path) -> Path:
+    """Return the path of a picture if it can be drawn on this machine; refuse it before the answer is paid."""
+    target = Path(path)
+    ending = target.suffix.lower()
+    if ending not in CHART_FILES:
+        raise InvalidInput(
+            f"A chart cannot be saved as '{ending}'.", hint="Use .svg, .png, .html or .json."
+        )
+    if ending != ".json":
+        _converter()
+    return target
 
 
 def _converter() -> Any:

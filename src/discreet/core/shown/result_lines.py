@@ -52,7 +52,7 @@ def bounds_lines(facts: Facts) -> ShownLines:
     """Return the lines of a look at what each bound on rows leaves out."""
     declared = "none" if facts["max_rows"] is None else f"{facts['max_rows']:,}"
     said = f"max_rows of {facts['table']}: {facts['best']:,} is off least, {declared} is declared"
-    uses = f"epsilon {facts['cost']:.6g}; leaves {facts['left']:.6g}"
+    uses = f"{_price(facts['cost'])}; leaves {facts['left']:.6g}"
     return [("bounds", said), ("uses", "nothing" if facts["free"] else uses)]
 
 

@@ -23,10 +23,10 @@ import duckdb
 from discreet.core.path import PathCell
 from discreet.engine.arrow import table_bytes
 from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.names import quoted, text_constant
 from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.formats.plain_csv import CsvFile
-from discreet.engine.ingest import literal, store_typed
+from discreet.engine.ingest import store_typed
 from discreet.engine.person_joins import Reached, joined_rows
 from discreet.engine.process.limits import free_data, limit_addresses
 from discreet.engine.process.spill import own_folder
@@ -41,7 +41,7 @@ _MOST_ATTACHED = 16
 
 def listed(paths: list[str]) -> str:
     """Return file names as an SQL list."""
-    return "[" + ", ".join(literal(path) for path in paths) + "]"
+    return "[" + ", ".join(text_constant(path) for path in paths) + "]"
 
 
 def confine(memory_mb: int) -> None:
@@ -76,7 +76,7 @@ def open_database(setup: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     # A connection of its own: what DuckDB draws by chance belongs to connections, and brothers share the first one.
     connection = (_prepared.pop() if _prepared else _empty()).cursor()
     connection.execute(f"SET memory_limit = '{setup['memory_mb']}MiB'")
-    connection.execute(f"SET temp_directory = {literal(str(folder))}")
+    connection.execute(f"SET temp_directory = {text_constant(str(folder))}")
     connection.execute(f"SET threads = {setup['threads']}" if setup["threads"] else "RESET threads")
     connection.execute("RESET async_threads")
     return connection
@@ -89,7 +89,7 @@ def attach(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> str 
         for schema in ("source", "kept", "canon"):
             connection.execute(f"CREATE SCHEMA {schema}")
         if setup["database"]:
-            path = literal(setup["database"])
+            path = text_constant(setup["database"])
             connection.execute(f"ATTACH {path} AS database_file (READ_ONLY)")
         for name, place in setup["sources"].items():
             if "join" in place and _has_unit(connection, place["join"]):
@@ -129,8 +129,8 @@ def _rows_with_constants(paths: list[str], constants: list[list[list[Any]]]) -> 
     """Return the rows of files, each beside the columns that a lake's log keeps for its file."""
     lines = []
     for path, each in zip(paths, constants, strict=True):
-        cells = ["NULL" if value is None else literal(value) for _, value, _ in each]
-        lines.append(f"({', '.join([literal(path), *cells])})")
+        cells = ["NULL" if value is None else text_constant(value) for _, value, _ in each]
+        lines.append(f"({', '.join([text_constant(path), *cells])})")
     added = ", ".join(
         f"TRY_CAST(k.v{i} AS {kind}) AS {quoted(column)}"
         for i, (column, _, kind) in enumerate(constants[0])
@@ -145,7 +145,7 @@ def _rows_with_constants(paths: list[str], constants: list[list[list[Any]]]) -> 
 
 def _with_constants(rows: str, constants: list[list[Any]]) -> str:
     added = [
-        f"TRY_CAST({'NULL' if value is None else literal(value)} AS {kind}) AS {quoted(column)}"
+        f"TRY_CAST({'NULL' if value is None else text_constant(value)} AS {kind}) AS {quoted(column)}"
         for column, value, kind in constants
     ]
     return f"SELECT r.*, {', '.join(added)} FROM ({rows}) AS r"
@@ -191,11 +191,11 @@ def _joined_rows(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) ->
 
 def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
     """Return the rows of one CSV file as texts: no storage type ever follows from the data."""
-    types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in part["columns"])
+    types = ", ".join(f"{text_constant(column)}: 'VARCHAR'" for column in part["columns"])
     return (
         f"SELECT {', '.join(quoted(column) for column in first['columns'])} FROM "
-        f"read_csv({literal(part['path'])}, auto_detect = false, header = true, skip = 0, "
-        f"delim = {literal(part['delimiter'])}, quote = '\"', escape = '\"', nullstr = '', "
+        f"read_csv({text_constant(part['path'])}, auto_detect = false, header = true, skip = 0, "
+        f"delim = {text_constant(part['delimiter'])}, quote = '\"', escape = '\"', nullstr = '', "
         f"columns = {{{types}}})"
     )
 
@@ -287,13 +287,13 @@ class Worker:
             how = {"target": order["path"], "compression": order["compression"], "file": file}
             store_typed(self._database, order["sql"], **how)
             return b"K"
-        target = literal(order["path"])
+        target = text_constant(order["path"])
         self._database.execute(f"COPY ({order['sql']}) TO {target} (FORMAT parquet)")
         return b"K"
 
     def _view(self, body: bytes) -> bytes:
         order = json.loads(body)
-        scan = f"read_parquet({literal(order['path'])})"
+        scan = f"read_parquet({text_constant(order['path'])})"
         name = quoted(order["name"])
         self._database.execute(f"CREATE OR REPLACE VIEW kept.{name} AS SELECT * FROM {scan}")
         return b"K"
@@ -306,7 +306,7 @@ class Worker:
             self._forget()
             self._made += 1
             alias = f"snapshot_{self._made}"
-            self._database.execute(f"ATTACH {literal(path)} AS {alias} (READ_ONLY)")
+            self._database.execute(f"ATTACH {text_constant(path)} AS {alias} (READ_ONLY)")
             self._attached[path] = alias
         self._stands[name] = path
         rows = f"SELECT * FROM {self._attached[path]}.main.t"
@@ -322,7 +322,7 @@ class Worker:
     def _make(self, body: bytes) -> bytes:
         """Store canonical rows in a database file of their own; answer what was left out, and counted."""
         order = json.loads(body)
-        self._database.execute(f"ATTACH {literal(order['path'])} AS fresh")
+        self._database.execute(f"ATTACH {text_constant(order['path'])} AS fresh")
         try:
             self._database.execute(f"CREATE TABLE fresh.main.t AS {order['sorted']}")
         except (duckdb.OutOfMemoryException, duckdb.IOException):  # no room to sort in

@@ -18,6 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from discreet.engine.dialect.names import quoted
 from discreet.engine.formats.packed import (
     BROKEN,
     GZIP,
@@ -220,8 +221,7 @@ def _sqlite_rows(path: Path, part: str) -> Rows:
             "AND name NOT LIKE 'sqlite_%' ORDER BY name"
         )
         table = _chosen(path, [name for (name,) in listed], part, "table")
-        quoted = '"' + table.replace('"', '""') + '"'
-        rows = database.execute(f"SELECT * FROM {quoted}")
+        rows = database.execute(f"SELECT * FROM {quoted(table)}")
         yield [column[0] for column in rows.description]
         yield from (list(row) for row in rows)
 

@@ -24,7 +24,7 @@ from discreet.engine.declared import (
     groups_of,
     nothing_of,
 )
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.names import quoted, text_constant
 from discreet.engine.files import FileKind, FileSource, csv_part, csv_parts, heading
 from discreet.engine.formats.convert import text_codec
 from discreet.engine.formats.packed import GZIP, ZIP, ZSTD, start_of
@@ -157,7 +157,7 @@ def _read_with_constants(session: Any, source: FileSource) -> Any:
 def _constant(each: FileColumn) -> Any:
     """Return the value that a log or a folder keeps for a file; NULL where it is none of its type."""
     kind = "STRING" if each.kind == "VARCHAR" else each.kind
-    said = "NULL" if each.value is None else _literal(each.value)
+    said = "NULL" if each.value is None else text_constant(each.value, "spark")
     return expr(f"try_cast({said} AS {kind})")
 
 
@@ -258,12 +258,6 @@ def listing(session: Any, place: str) -> list[str]:
             file = files.next()
             found.append(f"{file.getPath()}|{file.getLen()}|{file.getModificationTime()}")
     return sorted(found)
-
-
-def _literal(value: str) -> str:
-    # Spark reads '' as two joined literals, and a backslash as an escape.
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
 
 
 def ticked(name: str) -> str:

@@ -7,16 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.engine.dialects import DIALECTS
-
-
-def text(value: str, dialect: str) -> str:
-    """Return a quoted text constant."""
-    if DIALECTS[dialect].backslashes:
-        # Spark reads '' as two joined literals, and \\ as an escape.
-        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{escaped}'"
-    return "'" + value.replace("'", "''") + "'"
+from discreet.engine.dialect.names import text_constant
 
 
 def constant(value: Any, dialect: str) -> str:
@@ -27,7 +18,7 @@ def constant(value: Any, dialect: str) -> str:
         case bool():
             return "TRUE" if value else "FALSE"
         case str():
-            return text(value, dialect)
+            return text_constant(value, dialect)
         case dt.datetime():
             return f"TIMESTAMP '{value:%Y-%m-%d %H:%M:%S}'"
         case dt.date():

@@ -26,10 +26,10 @@ from discreet.core.spelling import (
     removed_from_numbers,
 )
 from discreet.engine.dialect.functions import filled
+from discreet.engine.dialect.names import text_constant
 from discreet.engine.dialect.storage import ColumnKind, Storage, storage
 from discreet.engine.dialect.types import read_as, short
 from discreet.engine.dialects import DIALECTS
-from discreet.kernel.canonical.literals import text as literal
 
 _SPELT = frozenset({Storage.TEXT, Storage.INTEGER, Storage.BOOLEAN})
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
@@ -94,9 +94,9 @@ def _number(column: Column, read: str, dialect: str) -> str:
     spelling = column.spelling
     bare = read
     for part in removed_from_numbers(spelling):
-        bare = f"replace({bare}, {literal(part, dialect)}, '')"
+        bare = f"replace({bare}, {text_constant(part, dialect)}, '')"
     if spelling.decimal != ".":
-        bare = f"replace({bare}, {literal(spelling.decimal, dialect)}, '.')"
+        bare = f"replace({bare}, {text_constant(spelling.decimal, dialect)}, '.')"
     return f"CASE WHEN {_fits(read, number_pattern(spelling), dialect)} THEN {bare} END"
 
 
@@ -139,17 +139,17 @@ def _merged(column: Column, values: Sequence[str], read: str, dialect: str) -> s
         forms = {fold(form): None for form in (value, *others.get(value, ()))}
         if value in others or spelling.any_case:
             cases.append(
-                f"WHEN {_one_of(said, list(forms), dialect)} THEN {literal(value, dialect)}"
+                f"WHEN {_one_of(said, list(forms), dialect)} THEN {text_constant(value, dialect)}"
             )
     return f"CASE {' '.join(cases)} ELSE {read} END" if cases else read
 
 
 def _one_of(read: str, texts: Sequence[str], dialect: str) -> str:
-    return f"{read} IN ({', '.join(literal(text, dialect) for text in texts)})"
+    return f"{read} IN ({', '.join(text_constant(text, dialect) for text in texts)})"
 
 
 def _trimmed(read: str, dialect: str) -> str:
-    return f"{DIALECTS[dialect].trim}({read}, {literal(SPACES, dialect)})"
+    return f"{DIALECTS[dialect].trim}({read}, {text_constant(SPACES, dialect)})"
 
 
 def _folded(read: str) -> str:
@@ -163,12 +163,12 @@ def _lower(text: str) -> str:
 
 def _fits(read: str, pattern: str, dialect: str) -> str:
     """Return the test that the whole of a text fits `pattern`."""
-    bare, whole = (literal(each, dialect) for each in (pattern, f"^(?:{pattern})$"))
+    bare, whole = (text_constant(each, dialect) for each in (pattern, f"^(?:{pattern})$"))
     found = filled(DIALECTS[dialect].fits, short(read, dialect), bare, whole)
     return found if DIALECTS[dialect].tells_empty else f"{read} <> '' AND {found}"
 
 
 def _group(read: str, pattern: str, number: int, dialect: str) -> str:
     """Return one group of a text that fits `pattern`."""
-    whole = literal(f"^{pattern}$", dialect)
+    whole = text_constant(f"^{pattern}$", dialect)
     return filled(DIALECTS[dialect].group, short(read, dialect), whole, str(number))

@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.learn.measure.rows import Reals
+from discreet.core.arrays import Bits, Floats
 from discreet.learn.scored.score import exact_share
 
 AHEAD = 5
@@ -32,8 +31,8 @@ class PublicNet:
 
     sizes: tuple[int, ...]
     seed: int = 0
-    weights: list[Reals] = field(default_factory=list)
-    moments: list[tuple[Reals, Reals]] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
+    moments: list[tuple[Floats, Floats]] = field(default_factory=list)
     steps: int = 0
 
     def __post_init__(self) -> None:
@@ -42,7 +41,7 @@ class PublicNet:
             self.weights.append(source.normal(0, one**-0.5, (one + 1, two)))
             self.moments.append((np.zeros((one + 1, two)), np.zeros((one + 1, two))))
 
-    def run(self, inputs: Reals, *, last_bent: bool = False) -> list[Reals]:
+    def run(self, inputs: Floats, *, last_bent: bool = False) -> list[Floats]:
         """Return the inputs and the values after each layer."""
         found = [inputs]
         for i, matrix in enumerate(self.weights):
@@ -51,7 +50,7 @@ class PublicNet:
             found.append(np.tanh(value) if bent else value)
         return found
 
-    def learn(self, passed: list[Reals], error: Reals, *, last_bent: bool = False) -> Reals:
+    def learn(self, passed: list[Floats], error: Floats, *, last_bent: bool = False) -> Floats:
         """Move the weights against `error` (the slope of the loss at the outputs); return the inputs'."""
         self.steps += 1
         for i in reversed(range(len(self.weights))):
@@ -62,7 +61,7 @@ class PublicNet:
             self._move(i, slope / len(passed[0]))
         return error
 
-    def _move(self, i: int, slope: Reals) -> None:
+    def _move(self, i: int, slope: Floats) -> None:
         first, second = self.moments[i]
         first, second = (
             FADE * first + (1 - FADE) * slope,
@@ -75,13 +74,13 @@ class PublicNet:
         )
 
 
-def class_error(scores: Reals, truth: Reals) -> Reals:
+def class_error(scores: Floats, truth: Floats) -> Floats:
     """Return the slope of the log-loss at the scores: predicted chances minus the truth (one-hot)."""
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True) - truth)
 
 
-def share_right(scores: Reals, truth: Reals) -> float:
+def share_right(scores: Floats, truth: Floats) -> float:
     """Return how often the greatest score is the true class."""
     return float((scores.argmax(axis=1) == truth.argmax(axis=1)).mean())
 
@@ -107,11 +106,11 @@ class Hidden:
 class TaskRows:
     """Public rows as numbers: inputs, and one column for each class of task and attribute."""
 
-    inputs: Reals
-    task: Reals
-    sensitive: Reals
+    inputs: Floats
+    task: Floats
+    sensitive: Floats
 
-    def half(self, which: npt.NDArray[np.bool_]) -> TaskRows:
+    def half(self, which: Bits) -> TaskRows:
         """Return some of the rows."""
         return TaskRows(self.inputs[which], self.task[which], self.sensitive[which])
 
@@ -142,10 +141,10 @@ class _Encoder:
     body: PublicNet
     head: PublicNet
 
-    def codes(self, inputs: Reals) -> Reals:
+    def codes(self, inputs: Floats) -> Floats:
         return self.body.run(inputs, last_bent=True)[-1]
 
-    def task_scores(self, inputs: Reals) -> Reals:
+    def task_scores(self, inputs: Floats) -> Floats:
         return self.head.run(self.codes(inputs))[-1]
 
 
@@ -176,10 +175,10 @@ def _fresh(encoder: _Encoder, train: TaskRows, test: TaskRows, seed: int) -> dic
     return _measured(rival.run(encoder.codes(test.inputs))[-1], test.sensitive)
 
 
-def _measured(scores: Reals, truth: Reals) -> dict[str, Any]:
+def _measured(scores: Floats, truth: Floats) -> dict[str, Any]:
     right = int((scores.argmax(axis=1) == truth.argmax(axis=1)).sum())
     return exact_share(right, len(truth))
 
 
-def _most(truth: Reals) -> float:
+def _most(truth: Floats) -> float:
     return round(float(truth.mean(axis=0).max()), 6)

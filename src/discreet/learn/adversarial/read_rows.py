@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.adversarial.hide import TaskRows
-from discreet.learn.measure.rows import Reals
 from discreet.learn.scored.read_file import read_table
 
 MOST_VALUES = 40
@@ -41,7 +41,7 @@ def task_rows(path: Path, target: str, sensitive: str, features: Sequence[str]) 
     return TaskRows(np.stack(parts, axis=1), both[0], both[1])
 
 
-def _columns(column: pa.ChunkedArray) -> list[Reals]:
+def _columns(column: pa.ChunkedArray) -> list[Floats]:
     texts = ["" if value is None else str(value) for value in column.to_pylist()]
     try:
         numbers = np.array([float(text or "nan") for text in texts])
@@ -62,7 +62,7 @@ def _common(texts: list[str]) -> list[str]:
     return [str(values[i]) for i in np.argsort(-counts, kind="stable")[:MOST_VALUES]]
 
 
-def _classes(column: pa.ChunkedArray, name: str) -> Reals:
+def _classes(column: pa.ChunkedArray, name: str) -> Floats:
     texts = ["" if value is None else str(value) for value in column.to_pylist()]
     values = sorted(set(texts))
     if not 2 <= len(values) <= MOST_VALUES:

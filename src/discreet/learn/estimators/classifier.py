@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.core.numbers import Number
 from discreet.errors import InvalidInput
 from discreet.learn.estimators.input_rows import (
@@ -18,7 +19,6 @@ from discreet.learn.estimators.input_rows import (
     table_of,
 )
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
-from discreet.learn.measure.rows import Reals
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import train
 from discreet.learn.scored.paid_test import TestRequest, paid_test
@@ -68,7 +68,7 @@ class PrivateClassifier(PrivateEstimator):
         guesses = self._fitted.guesses(self._codes(X))
         return np.asarray(self.classes_[guesses])
 
-    def predict_proba(self, X: Any) -> Reals:  # noqa: N803
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the predicted probability of each class, in the order of `classes_`."""
         return np.asarray(self._fitted.chances(self._codes(X)))
 

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.learn.estimators.frames import declared
 from discreet.learn.estimators.input_rows import checked_features, column_of, table_of
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
-from discreet.learn.measure.rows import Reals
 from discreet.learn.regress import regress
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
@@ -56,7 +56,7 @@ class PrivateRegressor(PrivateEstimator):
         self._learned_from(X, _columns(found.model))
         return self
 
-    def predict(self, X: Any) -> Reals:  # noqa: N803
+    def predict(self, X: Any) -> Floats:  # noqa: N803
         """Return the predicted number for each row; costs nothing."""
         rows = self._rows(X)
         return self.model_.predict(rows)

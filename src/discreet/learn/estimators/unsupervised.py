@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.core.numbers import Epsilon, Number
 from discreet.learn.estimators.input_rows import checked_features, table_of
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
-from discreet.learn.measure.rows import Reals
 from discreet.learn.unsupervised.clusters import ClusterRequest, cluster
 from discreet.learn.unsupervised.moments import Moments, main_directions, moments
 
@@ -34,11 +34,11 @@ class PrivateScaler(PrivateEstimator):
         self.n_features_in_ = len(found.columns)
         return self
 
-    def transform(self, X: Any) -> Reals:  # noqa: N803
+    def transform(self, X: Any) -> Floats:  # noqa: N803
         """Return the rows scaled; costs nothing."""
         return (_matrix(self, X) - self.mean_) / self.scale_
 
-    def fit_transform(self, X: Any, y: Any = None) -> Reals:  # noqa: N803
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:  # noqa: N803
         """Return the rows scaled, after one paid fit."""
         return self.fit(X, y).transform(X)
 
@@ -63,15 +63,15 @@ class PrivatePCA(PrivateEstimator):
         self.n_features_in_ = len(found.columns)
         return self
 
-    def transform(self, X: Any) -> Reals:  # noqa: N803
+    def transform(self, X: Any) -> Floats:  # noqa: N803
         """Return where rows lie along the directions; costs nothing."""
         return np.asarray((_matrix(self, X) - self.mean_) @ self.components_.T)
 
-    def inverse_transform(self, X: Any) -> Reals:  # noqa: N803
+    def inverse_transform(self, X: Any) -> Floats:  # noqa: N803
         """Return the rows that lie there."""
         return np.asarray(np.asarray(X) @ self.components_ + self.mean_)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Reals:  # noqa: N803
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:  # noqa: N803
         """Return where the rows lie, after one paid fit."""
         return self.fit(X, y).transform(X)
 
@@ -116,7 +116,7 @@ def _moments(who: PrivateScaler | PrivatePCA, rows: Any) -> Moments:
         return moments(table, who.columns, Epsilon.of(who.epsilon), desk)
 
 
-def _matrix(who: PrivateScaler | PrivatePCA | PrivateKMeans, rows: Any) -> Reals:
+def _matrix(who: PrivateScaler | PrivatePCA | PrivateKMeans, rows: Any) -> Floats:
     """Return the columns as numbers; what is no number lies at zero after scaling, as a mean."""
     if not hasattr(who, "names_"):
         raise not_fitted(who)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
+from discreet.core.bill import Spent, price_words
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
 from discreet.learn.sgd.model import AnyClassifier
@@ -51,7 +51,7 @@ def _regression(model: Regressor) -> Document:
     caption = "Weights of variables that are scaled to -1 to 1, for a target scaled likewise."
     return Document(
         f"{facts['target']}: a {model.kind} regression",
-        f"trained on {facts['table']}, epsilon {float(Fraction(facts['cost']['epsilon'])):g}",
+        f"trained on {facts['table']}, {_price(facts)}",
         None,
         (
             Section("How well it does", (Paragraph(score),)),
@@ -75,10 +75,8 @@ def _recommender(model: Recommender) -> Document:
 
 
 def _price(facts: Any) -> str:
-    cost = facts["cost"]
-    said = f"epsilon {float(Fraction(cost['epsilon'])):g}"
-    delta = float(Fraction(cost["delta"]))
-    return f"{said}, delta {delta:g}" if delta else said
+    # Regressions that were kept by earlier versions say no delta.
+    return price_words(Spent.from_exact({"delta": "0", **facts["cost"]}), free=False)
 
 
 def _about(model: AnyClassifier) -> tuple[Any, ...]:

@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.core.progress import Progress
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import Grouping, Reals, ScoreTerm, steps_of
+from discreet.learn.measure.rows import Grouping, ScoreTerm, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, strength
 
@@ -39,7 +40,7 @@ def fit(
     return FittedModel(found, tuple(terms), shares)
 
 
-def log_ratios(feature: BinnedFeature, shares: Reals, variance: float) -> Reals:
+def log_ratios(feature: BinnedFeature, shares: Floats, variance: float) -> Floats:
     """Return log P(group | class) minus log P(group), shrunk group by group."""
     # As many made-up rows as the noise could be mistaken for: nothing becomes impossible.
     doubt = np.sqrt(variance * feature.joined)[:, None] + 1

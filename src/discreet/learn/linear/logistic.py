@@ -14,10 +14,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.core.progress import Progress
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import FINE, Grouping, Reals, ScoreTerm, steps_of
+from discreet.learn.measure.rows import FINE, Grouping, ScoreTerm, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import class_shares, curvature, scored, shrinkage, strength
 
@@ -47,8 +48,8 @@ class ScorePart:
 
     grouping: Grouping
     share: Fraction
-    curve: Reals
-    believed: list[Reals]
+    curve: Floats
+    believed: list[Floats]
 
 
 def fit(
@@ -100,17 +101,17 @@ def fit(
 
 
 def _followed(
-    residuals: PrivateResiduals, part: ScorePart, weights: Reals, left: Reals
-) -> tuple[Reals, Reals]:
+    residuals: PrivateResiduals, part: ScorePart, weights: Floats, left: Floats
+) -> tuple[Floats, Floats]:
     """Return the weights of a feature after one look, and how far all scores move together."""
     wanted = weights + left / part.curve
     believed = np.stack(
         [matrix @ column for matrix, column in zip(part.believed, wanted.T, strict=True)], axis=1
     )
     # Rounded to the steps of the scores: what is kept is what the rows were told.
-    after: Reals = np.rint((weights + STEP * (believed - weights)) * FINE) / FINE
+    after: Floats = np.rint((weights + STEP * (believed - weights)) * FINE) / FINE
     residuals.add(part.grouping, steps_of(after) - steps_of(weights))
-    level: Reals = np.rint(STEP / 2 * left.sum(axis=0) / part.curve.sum(axis=0) * FINE) / FINE
+    level: Floats = np.rint(STEP / 2 * left.sum(axis=0) / part.curve.sum(axis=0) * FINE) / FINE
     residuals.add(NO_FEATURE, steps_of(level))
     return after, level
 
@@ -118,7 +119,7 @@ def _followed(
 def _parts(
     residuals: PrivateResiduals,
     features: Sequence[BinnedFeature],
-    known_counts: tuple[Reals, float],
+    known_counts: tuple[Floats, float],
     share: Fraction,
     rounds: int,
 ) -> list[ScorePart]:

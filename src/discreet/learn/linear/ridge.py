@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.learn.measure.rows import Reals
+from discreet.core.arrays import Floats
 
 
-def fit(sums: Reals, deviation: float) -> Reals:
+def fit(sums: Floats, deviation: float) -> Floats:
     """Return the weights, intercept first, of scaled variables for the last of them.
 
     `deviation` is that of the noise in each sum. The ridge is the size of the noise in the largest

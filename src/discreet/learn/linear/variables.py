@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.core.schema import BooleanDomain, CategoryDomain, Column, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
-from discreet.learn.measure.rows import Reals
 from discreet.synth.encoding.columns import Coded
 
 STEP = 1 << 10
@@ -76,7 +76,7 @@ def coded_column(column: Column, *, gaps: bool) -> Coded:
     return Coded(column.name, domain, tuple(range(0, whole.positions, width)), missing=gaps)
 
 
-def numbers_of(variable: Variable, column: Coded) -> Reals:
+def numbers_of(variable: Variable, column: Coded) -> Floats:
     """Return the whole number, between -STEP and STEP, of each code; a gap of a number is zero."""
     if variable.value is not None:
         same = [column.domain.value(i) == variable.value for i in range(column.values)]
@@ -85,7 +85,7 @@ def numbers_of(variable: Variable, column: Coded) -> Reals:
     return scaled_codes(column, STEP)
 
 
-def scaled_codes(column: Coded, step: int) -> Reals:
+def scaled_codes(column: Coded, step: int) -> Floats:
     """Return where each code of a number lies in its range, from -step to step; a gap lies in the middle."""
     middles = np.array([sum(column.span(code)) / 2 for code in range(column.values)])
     scaled = np.rint((2 * middles / max(column.positions - 1, 1) - 1) * step)

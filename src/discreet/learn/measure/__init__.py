@@ -2,6 +2,6 @@
 
 Learners see rows only through here.
 
-Imported by: attack, learn, learn/adversarial, learn/estimators, learn/linear, learn/recommend, learn/scored,
-learn/sgd, learn/trees, learn/unsupervised.
+Imported by: attack, learn, learn/linear, learn/recommend, learn/scored, learn/sgd, learn/trees,
+learn/unsupervised.
 """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.learn.measure.rows import Integers, Reals
+from discreet.core.arrays import Floats, Integers
 from discreet.synth.encoding.shape import merge_counts
 
 SEEN = 2.5
@@ -33,18 +33,18 @@ class BinnedFeature:
 
     column: int
     groups: Integers
-    counts: Reals
-    joined: Reals
+    counts: Floats
+    joined: Floats
     ordered: int
 
     @property
-    def sizes(self) -> Reals:
+    def sizes(self) -> Floats:
         """Return the noisy number of rows of each group, at least one."""
         return np.asarray(np.maximum(self.counts.sum(axis=1), 1.0))
 
 
 def feature_of(
-    column: int, counts: Reals, variance: float, *, ordered: bool, missing: bool
+    column: int, counts: Floats, variance: float, *, ordered: bool, missing: bool
 ) -> BinnedFeature:
     """Return a feature from the noisy counts of its codes by class.
 
@@ -64,11 +64,11 @@ def feature_of(
     return BinnedFeature(column, groups, _together(counts, groups), joined, places)
 
 
-def _together(counts: Reals, groups: Integers) -> Reals:
+def _together(counts: Floats, groups: Integers) -> Floats:
     return merge_counts(counts, (0,), {0: groups})
 
 
-def _common(totals: Reals, bar: float) -> Integers:
+def _common(totals: Floats, bar: float) -> Integers:
     """Return a group for each common code, and one for all the rare ones."""
     groups = np.zeros(len(totals), dtype=np.int64)
     common = np.flatnonzero(totals >= bar)
@@ -77,7 +77,7 @@ def _common(totals: Reals, bar: float) -> Integers:
     return groups
 
 
-def _ordered_groups(counts: Reals, deviation: float, bar: float) -> Integers:
+def _ordered_groups(counts: Floats, deviation: float, bar: float) -> Integers:
     groups = _standing_out(counts.sum(axis=1), bar)
     while groups[-1]:
         joined = np.bincount(groups).astype(np.float64)
@@ -89,7 +89,7 @@ def _ordered_groups(counts: Reals, deviation: float, bar: float) -> Integers:
     return groups
 
 
-def _standing_out(totals: Reals, bar: float) -> Integers:
+def _standing_out(totals: Floats, bar: float) -> Integers:
     """Return runs of codes whose noisy counts reach the bar; a heavy code stands alone."""
     groups = np.zeros(len(totals), dtype=np.int64)
     held, current = 0.0, 0
@@ -103,7 +103,7 @@ def _standing_out(totals: Reals, bar: float) -> Integers:
     return groups
 
 
-def _difference(counts: Reals, joined: Reals, deviation: float) -> Reals:
+def _difference(counts: Floats, joined: Floats, deviation: float) -> Floats:
     """Return how different the class shares of neighbouring groups are, in units of variance."""
     sizes = np.maximum(counts.sum(axis=1), 1.0)
     shares = counts / sizes[:, None]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.learn.measure.rows import WHOLE, Grouping, Integers, PaidRows, Reals
+from discreet.core.arrays import Bits, Floats, Integers
+from discreet.learn.measure.rows import WHOLE, Grouping, PaidRows
 from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.synth.measure.private_marginals import (
@@ -22,7 +22,7 @@ from discreet.synth.measure.private_marginals import (
 class NoisySums:
     """Sums of residuals with noise, a row for each cell: may be shown."""
 
-    values: Reals
+    values: Floats
     variance: float
 
 
@@ -71,9 +71,7 @@ class PrivateResiduals(PrivateMarginals):
         """
         return self.counted_right(self._rows.right(), share=share)
 
-    def counted_right(
-        self, right: npt.NDArray[np.bool_], *, share: Fraction
-    ) -> tuple[int, int, float]:
+    def counted_right(self, right: Bits, *, share: Fraction) -> tuple[int, int, float]:
         """Return the same for a model that is no sum of tables: `right` says it of each row alone."""
         counts = np.array([right.sum(), len(right) - right.sum()], dtype=np.int64)
         self._take(share)

@@ -10,18 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.engine.base import PaidReader, open_exact, require_paid
 from discreet.synth.encoding.shape import Codes, Columns, Counts, Shape, joint_codes
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import PATIENCE, integers
-
-Integers: TypeAlias = npt.NDArray[np.int64]
-Reals: TypeAlias = npt.NDArray[np.float64]
 
 FINE = 1024
 """Steps to one unit of log-odds in scores."""
@@ -64,7 +60,7 @@ class ScoreTerm:
     """A table of weights over the groups of some columns; a row of it for each cell."""
 
     grouping: Grouping
-    weights: Reals
+    weights: Floats
 
 
 def fetch(reader: PaidReader, codes: SealedCodes) -> Codes:
@@ -76,7 +72,7 @@ def fetch(reader: PaidReader, codes: SealedCodes) -> Codes:
     return found
 
 
-def steps_of(weights: Reals) -> Integers:
+def steps_of(weights: Floats) -> Integers:
     """Return numbers of log-odds in whole steps of scores."""
     return np.rint(weights * FINE).astype(np.int64)
 
@@ -130,7 +126,7 @@ class PaidRows:
         self._scores[:] = 0
         self._left = None
 
-    def show(self, intercept: Reals, terms: Sequence[ScoreTerm]) -> None:
+    def show(self, intercept: Floats, terms: Sequence[ScoreTerm]) -> None:
         """Give every row the scores of a whole model."""
         self.clear()
         self.add(Grouping((), ()), steps_of(intercept))
@@ -149,7 +145,7 @@ class PaidRows:
         ]
         return np.rint(np.stack(sums, axis=1)).astype(np.int64)
 
-    def right(self) -> npt.NDArray[np.bool_]:
+    def right(self) -> Bits:
         """Return which rows the present scores predict rightly."""
         return np.asarray(best_class(self._scores) == self._truth)
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.core.unit import Neighbours
 from discreet.engine.base import Engine, PaidReader, open_exact, require_paid
 from discreet.errors import InvalidInput
 from discreet.kernel.derive.scans import dataset_of
 from discreet.kernel.seal import parse
 from discreet.kernel.unit_codes import unit_codes_of
-from discreet.learn.measure.rows import Integers
 from discreet.plan.ir import Scan
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.shape import Codes

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
-from discreet.learn.measure.rows import Integers, Reals
 from discreet.learn.recommend.sums import PULL
 
 LEFT_OVER = 0.16
@@ -23,12 +23,12 @@ class Recommender:
     items: tuple[str, ...]
     low: float
     high: float
-    means: Reals
+    means: Floats
     top: Integers
-    covariance: Reals
+    covariance: Floats
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def predict(self, item: Integers, rating: Reals, wanted: Integers) -> Reals:
+    def predict(self, item: Integers, rating: Floats, wanted: Integers) -> Floats:
         """Return predicted ratings of `wanted` items for somebody who rated `item` like `rating`."""
         level, gaps = self._level(item, rating)
         found = self.means[wanted] + level
@@ -43,17 +43,17 @@ class Recommender:
             )
         return self._rating(found)
 
-    def baseline(self, item: Integers, rating: Reals, wanted: Integers) -> Reals:
+    def baseline(self, item: Integers, rating: Floats, wanted: Integers) -> Floats:
         """Return the item's mean plus the person's own level: what covariance must beat."""
         return self._rating(self.means[wanted] + self._level(item, rating)[0])
 
-    def _level(self, item: Integers, rating: Reals) -> tuple[float, Reals]:
+    def _level(self, item: Integers, rating: Floats) -> tuple[float, Floats]:
         scaled = (2 * rating - self.low - self.high) / (self.high - self.low)
         gaps = scaled - self.means[item]
         level = float(gaps.sum() / (len(gaps) + PULL))
         return level, gaps - level
 
-    def _rating(self, scaled: Reals) -> Reals:
+    def _rating(self, scaled: Floats) -> Floats:
         return np.asarray(self.low + (np.clip(scaled, -1, 1) + 1) / 2 * (self.high - self.low))
 
     def recommend(self, given: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
@@ -98,7 +98,7 @@ def recommender_from(data: Mapping[str, Any]) -> Recommender:
     return Recommender(items, low, high, means, top, covariance, dict(data["facts"]))
 
 
-def cleaned(products: Reals, both: Reals, deviation: float) -> Reals:
+def cleaned(products: Floats, both: Floats, deviation: float) -> Floats:
     """Return a covariance from noisy products and noisy weights of pairs.
 
     Products have the same noise everywhere, so directions that noise alone could make are known: those
@@ -114,7 +114,7 @@ def cleaned(products: Reals, both: Reals, deviation: float) -> Reals:
     return np.asarray(found / np.outer(lead, lead))
 
 
-def item_estimates(weights: Reals, sums: Reals, deviation: float) -> Reals:
+def item_estimates(weights: Floats, sums: Floats, deviation: float) -> Floats:
     """Return item means: noisy sums over noisy weights, pulled to the overall mean by the noise."""
     size = np.maximum(weights, 0.0)
     overall = float(sums.sum() / max(weights.sum(), 1.0))
@@ -122,26 +122,6 @@ def item_estimates(weights: Reals, sums: Reals, deviation: float) -> Reals:
     return np.asarray((sums + pull * overall) / (size + pull))
 
 
-def strongest(weights: Reals, most: int) -> Integers:
+def strongest(weights: Floats, most: int) -> Integers:
     """Return the items with the largest noisy weights."""
     return np.sort(np.argsort(-weights, kind="stable")[:most]).astype(np.int64)
-
-
-def squared_error(
-    model: Recommender, people: Sequence[tuple[Integers, Reals]], *, hidden: int = 5
-) -> tuple[float, float]:
-    """Return the root mean squared errors of the model and of its baseline on public viewers.
-
-    Of each viewer every `hidden`-th rating is predicted from the others.
-    """
-    errors, count = np.zeros(2), 0
-    for item, rating in people:
-        out = np.arange(len(item)) % hidden == 0
-        if out.all():
-            continue
-        for which, predict in enumerate((model.predict, model.baseline)):
-            gaps = predict(item[~out], rating[~out], item[out]) - rating[out]
-            errors[which] += (gaps**2).sum()
-        count += int(out.sum())
-    model_error, base_error = np.sqrt(errors / max(count, 1)).tolist()
-    return model_error, base_error

@@ -12,10 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.unit import Neighbours
 from discreet.engine.base import PaidReader
 from discreet.kernel.vector import Norm, VectorSum
-from discreet.learn.measure.rows import Integers, Reals
 from discreet.learn.measure.unit_rows import SealedUnitCodes, fetch_unit_codes
 from discreet.noise.laws import law_costing
 from discreet.noise.rng import Rng
@@ -68,7 +68,7 @@ class Payment:
     rng: Rng
 
 
-def _noisy(summed: VectorSum, total: Integers, payment: Payment) -> tuple[Reals, float]:
+def _noisy(summed: VectorSum, total: Integers, payment: Payment) -> tuple[Floats, float]:
     law = law_costing(payment.rho, summed.moved**2, concentrated=True)
     noisy = summed.noisy(total, law, payment.rng) / FINE
     return np.asarray(noisy), float(np.sqrt(law.variance)) / FINE
@@ -79,8 +79,8 @@ def _vector_sum(size: int, length: Fraction, neighbours: Neighbours) -> VectorSu
 
 
 def item_means(
-    ratings: PersonRatings, levels: Reals, items: int, payment: Payment
-) -> tuple[Reals, Reals, float]:
+    ratings: PersonRatings, levels: Floats, items: int, payment: Payment
+) -> tuple[Floats, Floats, float]:
     """Return noisy weights of items, weighted sums of their ratings, and the noise.
 
     `levels` are the ratings that codes stand for, scaled to -1 to 1. A person with k ratings gives
@@ -101,8 +101,8 @@ def item_means(
 
 
 def leaning_products(
-    ratings: PersonRatings, levels: Reals, means: Reals, top: Integers, payment: Payment
-) -> tuple[Reals, Reals, float]:
+    ratings: PersonRatings, levels: Floats, means: Floats, top: Integers, payment: Payment
+) -> tuple[Floats, Floats, float]:
     """Return noisy sums of products of leanings and of who has rated both, for pairs of `top` items.
 
     The third number is the noise of a product.

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.core.arrays import Integers
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -111,7 +111,7 @@ def codes_of_table(table: pa.Table, columns: tuple[Coded, ...]) -> Codes:
     return found
 
 
-def codes_of_column(values: pa.ChunkedArray, column: Coded) -> npt.NDArray[np.int64]:
+def codes_of_column(values: pa.ChunkedArray, column: Coded) -> Integers:
     """Return the codes of one column; each different value is looked at once."""
     encoded = values.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):

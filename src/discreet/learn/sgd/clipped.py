@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.learn.measure.rows import WHOLE, Integers, Reals
+from discreet.core.arrays import Floats, Integers
+from discreet.learn.measure.rows import WHOLE
 from discreet.learn.sgd.layers import BACK, INPUT, Passed
 
 ERROR = 1 << 14
@@ -58,15 +59,15 @@ def clipped_sum(rows: Passed, unit: Integers) -> GradientSum:
     return GradientSum(np.concatenate([first.ravel(), second.ravel()]).astype(np.int64))
 
 
-def _squared(errors: Reals) -> Reals:
+def _squared(errors: Floats) -> Floats:
     return np.asarray((errors * errors).sum(axis=1))
 
 
-def _cut(errors: Reals) -> Reals:
+def _cut(errors: Floats) -> Floats:
     return np.asarray(np.clip(np.trunc(errors), -_LARGEST_ERROR, _LARGEST_ERROR))
 
 
-def _short(wide: Reals, out: Reals, narrow: Reals, hidden: Reals, unit: Integers) -> Reals:
+def _short(wide: Floats, out: Floats, narrow: Floats, hidden: Floats, unit: Integers) -> Floats:
     """Return 1 for rows of units within the bound, 0 for others: decided in whole numbers."""
     # Far too long ones are told by their estimate, so that no product of whole numbers wraps.
     sane = wide * _squared(out) + narrow * _squared(hidden) < 2.0**60
@@ -80,6 +81,6 @@ def _short(wide: Reals, out: Reals, narrow: Reals, hidden: Reals, unit: Integers
     return np.asarray((total <= BOUND)[unit], dtype=np.float64)
 
 
-def _product(inputs: Reals, errors: Reals) -> Reals:
+def _product(inputs: Floats, errors: Floats) -> Floats:
     """Return the sum over rows of inputs (and one) times errors; whole numbers below 2^53."""
     return np.concatenate([inputs.T @ errors, INPUT * errors.sum(axis=0, keepdims=True)])

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.learn.linear.bayes import log_ratios
 from discreet.learn.measure.binning import BinnedFeature
-from discreet.learn.measure.rows import Reals
 from discreet.learn.prior import class_shares, strength
 from discreet.learn.sgd.layers import INPUT, LARGEST_INPUT
 from discreet.synth.encoding.shape import Codes
@@ -28,14 +28,14 @@ class CodeInputs:
     """For each feature in use, the whole-number inputs of every one of its codes."""
 
     columns: tuple[int, ...]
-    tables: tuple[Reals, ...]
+    tables: tuple[Floats, ...]
 
     @property
     def width(self) -> int:
         """Return how many inputs a row has."""
         return sum(table.shape[1] for table in self.tables)
 
-    def of(self, codes: Codes) -> Reals:
+    def of(self, codes: Codes) -> Floats:
         """Return the inputs of rows of codes."""
         parts = [t[codes[:, c]] for c, t in zip(self.columns, self.tables, strict=True)]
         return np.concatenate(parts, axis=1)
@@ -46,7 +46,7 @@ class CodeInputs:
         return {"columns": list(self.columns), "tables": tables}
 
 
-def inputs_of(features: Sequence[BinnedFeature], variance: float) -> tuple[CodeInputs, Reals]:
+def inputs_of(features: Sequence[BinnedFeature], variance: float) -> tuple[CodeInputs, Floats]:
     """Return the inputs, strongest features first, and the noisy share of each class."""
     shares = class_shares(list(features))
     known = [(strength(each, shares, variance).excess, each) for each in features]

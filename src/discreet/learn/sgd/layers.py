@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.learn.measure.rows import FINE, WHOLE, Integers, Reals, residuals
+from discreet.core.arrays import Floats, Integers
+from discreet.learn.measure.rows import FINE, WHOLE, residuals
 
 INPUT = 64
 """Steps to one in inputs and hidden units."""
@@ -35,8 +36,8 @@ class Layers:
     say directly needs no hidden unit.
     """
 
-    hidden: Reals
-    out: Reals
+    hidden: Floats
+    out: Floats
 
     @property
     def size(self) -> int:
@@ -48,13 +49,13 @@ class Layers:
 class Passed:
     """What rows did on their way: inputs to both layers, and the errors that came back to each."""
 
-    inputs: Reals
-    middle: Reals
-    error_out: Reals
-    error_hidden: Reals
+    inputs: Floats
+    middle: Floats
+    error_out: Floats
+    error_hidden: Floats
 
 
-def rounded_layers(hidden: Reals, out: Reals) -> Layers:
+def rounded_layers(hidden: Floats, out: Floats) -> Layers:
     """Return weights in whole steps, none larger than allowed."""
     parts = [
         np.clip(np.rint(part * WEIGHT), -LARGEST_WEIGHT, LARGEST_WEIGHT) for part in (hidden, out)
@@ -62,7 +63,7 @@ def rounded_layers(hidden: Reals, out: Reals) -> Layers:
     return Layers(parts[0], parts[1])
 
 
-def scores(layers: Layers, inputs: Reals) -> tuple[Integers, Reals]:
+def scores(layers: Layers, inputs: Floats) -> tuple[Integers, Floats]:
     """Return the scores of rows in steps of 1 / FINE, and both layers' inputs side by side."""
     before = inputs @ layers.hidden[:-1] + INPUT * layers.hidden[-1]
     units = np.clip(np.floor(before / WEIGHT), 0, LARGEST_INPUT)
@@ -71,7 +72,7 @@ def scores(layers: Layers, inputs: Reals) -> tuple[Integers, Reals]:
     return np.floor(found * (FINE / (INPUT * WEIGHT))).astype(np.int64), middle
 
 
-def passed(layers: Layers, inputs: Reals, truth: Integers) -> Passed:
+def passed(layers: Layers, inputs: Floats, truth: Integers) -> Passed:
     """Return what each row contributes to the gradient: its inputs and its errors.
 
     Errors of the scores are in steps of 1 / 1024, of the hidden units in steps of 1 / BACK: then

@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from discreet.account.noisy_steps import NoisySteps
+from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import FINE, Integers, Reals, best_class
+from discreet.learn.measure.rows import FINE, best_class
 from discreet.learn.methods import count_features
 from discreet.learn.model import Classifier, CodedModel
 from discreet.learn.sgd.budget import COUNTING_SHARE
@@ -42,7 +43,7 @@ class NetworkClassifier(CodedModel):
         """Return the predicted class of each row: whole numbers, the same everywhere."""
         return best_class(scores(self.layers, self.inputs.of(codes))[0])
 
-    def chances(self, codes: Codes) -> Reals:
+    def chances(self, codes: Codes) -> Floats:
         """Return the predicted probability of each class."""
         found = scores(self.layers, self.inputs.of(codes))[0] / FINE
         if found.shape[1] == 1:
@@ -100,7 +101,7 @@ def fit(
     steps: NoisySteps,
     rng: Rng,
     progress: Progress,
-) -> tuple[NetworkClassifier, Reals]:
+) -> tuple[NetworkClassifier, Floats]:
     """Return a network, and the noisy share of each class.
 
     `rows` are codes and units; they are used for noisy steps only. `residuals` pays for the counts.

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.account.noisy_steps import NoisySteps
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InternalError
-from discreet.learn.measure.rows import Integers, Reals
 from discreet.learn.sgd.clipped import BOUND, clipped_sum
 from discreet.learn.sgd.layers import Layers, passed, rounded_layers
 from discreet.noise.additive import discrete_gaussian_squared
@@ -37,7 +37,7 @@ _SAMPLE_WORDS = 1 << 16
 class UnitRows:
     """Inputs and classes of the rows, sorted by unit. Never shown."""
 
-    inputs: Reals
+    inputs: Floats
     truth: Integers
     unit: Integers
 
@@ -52,12 +52,12 @@ class UnitRows:
 
 @dataclass(slots=True)
 class _Moments:
-    first: Reals
-    second: Reals
+    first: Floats
+    second: Floats
     count: int = field(default=0)
 
 
-def drawn(units: int, rate: Fraction, rng: Rng) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def drawn(units: int, rate: Fraction, rng: Rng) -> Bits:
     """Return which units are in a sample: each with chance `rate`, exactly, and independently."""
     limit = rate * _SAMPLE_WORDS
     assert limit.denominator == 1, "rates are whole parts of 2^16"
@@ -65,7 +65,7 @@ def drawn(units: int, rate: Fraction, rng: Rng) -> np.ndarray[tuple[int], np.dty
     return np.asarray(words < int(limit))
 
 
-def noisy_gradient(rows: UnitRows, layers: Layers, steps: NoisySteps, rng: Rng) -> Reals:
+def noisy_gradient(rows: UnitRows, layers: Layers, steps: NoisySteps, rng: Rng) -> Floats:
     """Return one noisy sum of clipped gradients over a secret sample: may be shown.
 
     Guarantee: one of the sums that `steps_epsilon` prices: every unit is in the sample with
@@ -82,7 +82,7 @@ def noisy_gradient(rows: UnitRows, layers: Layers, steps: NoisySteps, rng: Rng) 
     return np.asarray((total + noise) / BOUND)
 
 
-def first_layers(width: int, outputs: int) -> tuple[Reals, Reals]:
+def first_layers(width: int, outputs: int) -> tuple[Floats, Floats]:
     """Return the weights to start from: every feature's own word, and small hidden ones."""
     source = np.random.default_rng(0)  # no guarantee hangs on where the weights start
     hidden = source.normal(0, 1 / np.sqrt(width), (width + 1, UNITS))
@@ -95,7 +95,7 @@ def first_layers(width: int, outputs: int) -> tuple[Reals, Reals]:
 
 def trained_layers(
     rows: UnitRows,
-    shares: Reals,
+    shares: Floats,
     size: float,
     *,
     steps: NoisySteps,
@@ -125,12 +125,12 @@ def trained_layers(
     return _layers(kept / (steps.count - (steps.count + 1) // 2), hidden.shape, out.shape)
 
 
-def _layers(weights: Reals, first: tuple[int, ...], second: tuple[int, ...]) -> Layers:
+def _layers(weights: Floats, first: tuple[int, ...], second: tuple[int, ...]) -> Layers:
     cut = int(np.prod(first))
     return rounded_layers(weights[:cut].reshape(first), weights[cut:].reshape(second))
 
 
-def _move(moments: _Moments, gradient: Reals, doubt: float) -> Reals:
+def _move(moments: _Moments, gradient: Floats, doubt: float) -> Floats:
     """Return Adam's move, whose second moment knows how much of it is noise [Tang et al. 2024]."""
     moments.count += 1
     moments.first = _FADE * moments.first + (1 - _FADE) * gradient

@@ -14,11 +14,12 @@ from itertools import combinations
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress
 from discreet.learn.linear import logistic
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import NoisySums, PrivateResiduals
-from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals, ScoreTerm, steps_of
+from discreet.learn.measure.rows import FINE, Grouping, ScoreTerm, steps_of
 from discreet.learn.model import FittedModel
 from discreet.learn.prior import scored
 
@@ -46,7 +47,7 @@ class FeaturePair:
     """Two features in coarse groups, and about how many rows each cell has."""
 
     grouping: Grouping
-    sizes: Reals
+    sizes: Floats
 
 
 def fit(
@@ -78,7 +79,7 @@ def fit(
     return FittedModel(singles.intercept, (*singles.terms, *terms), singles.shares)
 
 
-def _excess(sums: NoisySums, pair: FeaturePair, odds: Reals) -> float:
+def _excess(sums: NoisySums, pair: FeaturePair, odds: Floats) -> float:
     """Return how far the sums of a pair exceed what noise and sampling explain."""
     weight = pair.sizes[:, None] * odds
     error = sums.variance + weight
@@ -87,12 +88,12 @@ def _excess(sums: NoisySums, pair: FeaturePair, odds: Reals) -> float:
 
 
 def _tree(
-    residuals: PrivateResiduals, pair: FeaturePair, odds: Reals, share: Fraction
+    residuals: PrivateResiduals, pair: FeaturePair, odds: Floats, share: Fraction
 ) -> ScoreTerm:
     sums = residuals.residual_sums(pair.grouping, share=share)
     curve = pair.sizes[:, None] * odds
     believed = NARROW**2 / (NARROW**2 + (curve + sums.variance) / curve**2)
-    weights: Reals = np.rint(sums.values / curve * believed * FINE) / FINE
+    weights: Floats = np.rint(sums.values / curve * believed * FINE) / FINE
     residuals.add(pair.grouping, steps_of(weights))
     return ScoreTerm(pair.grouping, weights)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta
 from discreet.core.requests import paid
@@ -18,7 +19,7 @@ from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import scaled_codes
 from discreet.learn.measure.columns import fine_cells
-from discreet.learn.measure.rows import Integers, Reals, fetch
+from discreet.learn.measure.rows import fetch
 from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
 from discreet.learn.prepare import private_scan
 from discreet.noise.rng import Rng
@@ -58,8 +59,8 @@ class Clustered(ShownInLines, Charged):
     """Centres in the units of their columns, about how many rows are near each, and the price."""
 
     columns: tuple[str, ...]
-    centres: Reals
-    sizes: Reals
+    centres: Floats
+    sizes: Floats
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
@@ -179,7 +180,7 @@ class ClusterSums:
         np.add.at(found, nearest, columns)
         return found
 
-    def moved(self, centres: Integers) -> tuple[Integers, Reals]:
+    def moved(self, centres: Integers) -> tuple[Integers, Floats]:
         """Return where noisy means put the centres, and about how many rows each has."""
         exact = self.exact(centres)
         noisy = exact + self.law.draw(exact.shape, self._rng)

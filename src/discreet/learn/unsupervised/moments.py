@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.core.numbers import Epsilon
 from discreet.core.schema import Column, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, variables_of
-from discreet.learn.measure.rows import Reals
 from discreet.learn.prepare import find_private
 from discreet.learn.products import ProductsRequest, measured_products
 from discreet.release.desk import Desk
@@ -23,9 +23,9 @@ class Moments:
 
     columns: tuple[str, ...]
     rows: float
-    means: Reals
-    covariance: Reals
-    noise: Reals
+    means: Floats
+    covariance: Floats
+    noise: Floats
 
 
 def moments(table: str, columns: Sequence[str], epsilon: Epsilon, desk: Desk) -> Moments:
@@ -72,7 +72,7 @@ def _variables(columns: Sequence[Column], wanted: Sequence[str], table: str) -> 
     return found
 
 
-def main_directions(found: Moments, count: int) -> tuple[Reals, Reals]:
+def main_directions(found: Moments, count: int) -> tuple[Floats, Floats]:
     """Return the strongest directions, one a row, and the variance along each.
 
     Columns are compared in their own units; what is negative by noise alone counts as nothing.

@@ -5,15 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.core.region import NULL, Positions
-
-Ints: TypeAlias = npt.NDArray[np.int64]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 FARTHEST = 2**62
 """Positions from here on count as one point; joining points only makes a bill larger."""
@@ -29,33 +25,33 @@ class Axis:
     segment and are held by no restricted charge, so they never pay more than a real position does.
     """
 
-    starts: Ints
-    atom_of: Ints
+    starts: Integers
+    atom_of: Integers
     count: int
 
     @functools.cached_property
-    def _segments(self) -> Ints:
+    def _segments(self) -> Integers:
         """How many segments each atom owns."""
         return np.bincount(self.atom_of, minlength=self.count)
 
     @functools.cached_property
-    def widths(self) -> Ints:
+    def widths(self) -> Integers:
         """How many positions each atom has, without those after the last cut."""
         found = np.zeros(self.count, dtype=np.int64)
         np.add.at(found, self.atom_of[:-1], np.diff(self.starts))
         return found
 
-    def inside(self, positions: Positions) -> Flags:
+    def inside(self, positions: Positions) -> Bits:
         """Return which segments begin inside `positions`; exact where the axis was refined by it."""
         lows, highs = bounds(positions)
         at = lows.searchsorted(self.starts, side="right") - 1
         return (at >= 0) & (self.starts <= highs[np.maximum(at, 0)])
 
-    def touched(self, positions: Positions) -> Ints:
+    def touched(self, positions: Positions) -> Integers:
         """Return the atoms that share at least one position with `positions`, ascending."""
         return self._reached(positions).nonzero()[0]
 
-    def _reached(self, positions: Positions) -> Flags:
+    def _reached(self, positions: Positions) -> Bits:
         lows, highs = bounds(positions)
         first = self.starts.searchsorted(lows, side="right") - 1
         end = self.starts.searchsorted(highs, side="right")
@@ -63,16 +59,16 @@ class Axis:
         reached[self._atoms_within(first, end)] = True
         return reached
 
-    def _split(self, positions: Positions) -> Flags:
+    def _split(self, positions: Positions) -> Bits:
         """Return which atoms have positions both in and out of `positions`."""
         lows, highs = bounds(positions)
         first = self.starts.searchsorted(lows, side="left")
         end = np.maximum(self.starts.searchsorted(highs + 1, side="right") - 1, first)
         whole = np.bincount(self._atoms_within(first, end), minlength=self.count)
-        split: Flags = self._reached(positions) & (whole < self._segments)
+        split: Bits = self._reached(positions) & (whole < self._segments)
         return split
 
-    def _atoms_within(self, first: Ints, end: Ints) -> Ints:
+    def _atoms_within(self, first: Integers, end: Integers) -> Integers:
         """Return the atom of each segment from one of `first` to just before its `end`."""
         if len(first) == 1:
             return self.atom_of[first[0] : end[0]]
@@ -84,7 +80,7 @@ class Axis:
         """Return how many atoms there would be after `refined`."""
         return self.count + int(np.count_nonzero(self._split(positions)))
 
-    def refined(self, positions: Positions) -> tuple[Axis, Ints | None]:
+    def refined(self, positions: Positions) -> tuple[Axis, Integers | None]:
         """Return the axis whose atoms lie in or out of `positions`, and each atom's origin.
 
         The origin is None where no atom had to be split.
@@ -120,7 +116,7 @@ class Axis:
         starts[places] = edges
         return Axis(starts, self.atom_of[origin], self.count)
 
-    def atoms_at(self, positions: Ints) -> Ints:
+    def atoms_at(self, positions: Integers) -> Integers:
         """Return the atom of each position."""
         return self.atom_of[np.searchsorted(self.starts, positions, side="right") - 1]
 
@@ -154,7 +150,7 @@ def common(axes: Sequence[Axis]) -> Axis:
     return Axis(starts, rank[label], len(first))
 
 
-def runs(atoms: Ints) -> list[slice]:
+def runs(atoms: Integers) -> list[slice]:
     """Return ascending atom numbers as maximal slices."""
     if int(atoms[-1]) - int(atoms[0]) == len(atoms) - 1:
         return [slice(int(atoms[0]), int(atoms[-1]) + 1)]
@@ -165,7 +161,7 @@ def runs(atoms: Ints) -> list[slice]:
 
 
 @functools.lru_cache(maxsize=1024)
-def bounds(positions: Positions) -> tuple[Ints, Ints]:
+def bounds(positions: Positions) -> tuple[Integers, Integers]:
     """Return the first and the last position of each span, as far as positions are told apart."""
     spans = np.array(
         [(min(low, FARTHEST), min(high, FARTHEST)) for low, high in positions.spans],
@@ -177,7 +173,7 @@ def bounds(positions: Positions) -> tuple[Ints, Ints]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _edges(positions: Positions) -> Ints:
+def _edges(positions: Positions) -> Integers:
     """Return where spans begin and where what follows them does, ascending."""
     lows, highs = bounds(positions)
     found = np.unique(np.concatenate((lows, highs + 1)))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.ledger.worst.axes import Axis, Flags, Ints
+from discreet.core.arrays import Bits, Integers
+from discreet.ledger.worst.axes import Axis
 
 BRANCHING = 32  # children of a node; small axes go from "anywhere" to single atoms in one step
 
@@ -17,7 +18,7 @@ class Tree:
     """An axis as nested blocks of atoms: level 0 is all of it, the last level single atoms."""
 
     axis: Axis
-    edges: tuple[Ints, ...] = field(init=False)
+    edges: tuple[Integers, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         depth = max(1, math.ceil(math.log(max(2, self.axis.count), BRANCHING)))
@@ -35,7 +36,7 @@ class Tree:
         """Return the number of the last level."""
         return len(self.edges) - 1
 
-    def children(self, level: int, blocks: Ints) -> tuple[Ints, Ints]:
+    def children(self, level: int, blocks: Integers) -> tuple[Integers, Integers]:
         """Return the blocks one level below `blocks`, and for each the place of its parent."""
         finer = np.searchsorted(self.edges[level + 1], self.edges[level])
         first, number = finer[blocks], finer[blocks + 1] - finer[blocks]
@@ -43,11 +44,11 @@ class Tree:
         offset = np.arange(len(parent)) - np.repeat(np.cumsum(number) - number, number)
         return first[parent] + offset, parent
 
-    def ancestors(self, level: int, above: int) -> Ints:
+    def ancestors(self, level: int, above: int) -> Integers:
         """Return, for each block of `level`, the block of the level `above` that holds it."""
         return np.searchsorted(self.edges[above], self.edges[level][:-1], side="right") - 1
 
-    def reached(self, level: int, atoms: Ints) -> Flags:
+    def reached(self, level: int, atoms: Integers) -> Bits:
         """Return which blocks of `level` contain one of `atoms`."""
         found = np.zeros(len(self.edges[level]) - 1, dtype=np.bool_)
         found[np.searchsorted(self.edges[level], atoms, side="right") - 1] = True
@@ -62,13 +63,13 @@ class AtomPool:
     leaves order[begins[j] : begins[j + 1]] of the tree: those of its block that touch its atom.
     """
 
-    place: Ints
-    members: Ints
-    offsets: Ints
-    order: Ints
-    begins: Ints
+    place: Integers
+    members: Integers
+    offsets: Integers
+    order: Integers
+    begins: Integers
 
-    def shrink(self, plane: Ints, dimension: int, shift: Ints | None) -> Ints:
+    def shrink(self, plane: Integers, dimension: int, shift: Integers | None) -> Integers:
         """Return the greatest entry of each place along `dimension`, after adding `shift`."""
         whole = len(self.offsets) == 1  # then the members are simply all atoms, in order
         taken = plane if whole else plane.take(self.members, axis=dimension)
@@ -76,7 +77,7 @@ class AtomPool:
             added = np.maximum.reduceat(shift[self.order], self.begins)
             taken = taken + added.reshape([-1 if d == dimension else 1 for d in range(plane.ndim)])
         if whole:
-            highest: Ints = taken.max(axis=dimension, keepdims=True)
+            highest: Integers = taken.max(axis=dimension, keepdims=True)
             return highest
         if len(self.members) == len(self.offsets):
             return taken
@@ -98,7 +99,7 @@ def pools(tree: Tree, mine: Axis) -> tuple[AtomPool, ...]:
     return (*found, _leaves(leaf, atom, tree.axis.count))
 
 
-def _blocks(block: Ints, atom: Ints, leaf: Ints, atoms: int) -> AtomPool:
+def _blocks(block: Integers, atom: Integers, leaf: Integers, atoms: int) -> AtomPool:
     keys = block * atoms + atom
     order = np.argsort(keys, kind="stable")
     members, begins = np.unique(keys[order], return_index=True)
@@ -106,7 +107,7 @@ def _blocks(block: Ints, atom: Ints, leaf: Ints, atoms: int) -> AtomPool:
     return AtomPool(np.arange(len(offsets)), members % atoms, offsets, leaf[order], begins)
 
 
-def _leaves(leaf: Ints, atom: Ints, leaves: int) -> AtomPool:
+def _leaves(leaf: Integers, atom: Integers, leaves: int) -> AtomPool:
     size = np.bincount(leaf, minlength=leaves)
     begin = np.cumsum(size) - size
     alone = size == 1

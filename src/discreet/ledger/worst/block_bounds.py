@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.ledger.worst.axes import Axis, Ints
+from discreet.core.arrays import Integers
+from discreet.ledger.worst.axes import Axis
 from discreet.ledger.worst.axis_blocks import AtomPool, Tree, pools
 from discreet.ledger.worst.grid import SATURATED, BillGrid, first_atoms
 
@@ -25,10 +26,10 @@ class BlockBounds:
     def __init__(self, grid: BillGrid) -> None:
         self.grid = grid
         self.columns: tuple[int, ...] = ()  # for each axis its column in the search's node table
-        self.shifts: dict[tuple[int, int], Ints] = {}  # by component and dimension
+        self.shifts: dict[tuple[int, int], Integers] = {}  # by component and dimension
         self._kept = 0
         self._tops: dict[int, int] = {}
-        self._planes: dict[tuple[int, tuple[int, ...]], Ints] = {}
+        self._planes: dict[tuple[int, tuple[int, ...]], Integers] = {}
         self._pools: dict[int, tuple[AtomPool, ...]] = {}
         self._axes: dict[int, Axis] = {}
         self._trees: dict[int, Tree] = {}
@@ -78,7 +79,7 @@ class BlockBounds:
                 return tuple(seen)
             seen[max(coarse, key=wide.__getitem__)] -= 1
 
-    def _plane(self, component: int, levels: tuple[int, ...]) -> Ints:
+    def _plane(self, component: int, levels: tuple[int, ...]) -> Integers:
         plane = self._planes.get((component, levels))
         if plane is None:
             plane = self.grid.planes[component]
@@ -93,14 +94,14 @@ class BlockBounds:
             self._keep((component, levels), plane)
         return plane
 
-    def _keep(self, key: tuple[int, tuple[int, ...]], plane: Ints) -> None:
+    def _keep(self, key: tuple[int, tuple[int, ...]], plane: Integers) -> None:
         self._kept += plane.size
         if self._kept > max(KEPT, self.grid.entries):
             self._planes.clear()
             self._kept = plane.size
         self._planes[key] = plane
 
-    def bound(self, component: int, levels: Sequence[int], nodes: Ints) -> Ints | int:
+    def bound(self, component: int, levels: Sequence[int], nodes: Integers) -> Integers | int:
         """Return a bound of the shifted bill of every cell of each row of `nodes`.
 
         Shifts of axes that have come down to single leaves are left out: they cancel in the sum.
@@ -110,7 +111,7 @@ class BlockBounds:
         asked = tuple(levels[column] for column in self.columns)
         seen = self._affordable(asked)
         plane = self._plane(component, seen)
-        index: Ints | int = 0
+        index: Integers | int = 0
         for dimension, (level, column) in enumerate(zip(seen, self.columns, strict=True)):
             if level:
                 place = self._pools[dimension][level].place
@@ -121,7 +122,7 @@ class BlockBounds:
             return int(plane.reshape(-1)[0])
         return plane.reshape(-1)[index]
 
-    def marginal(self, component: int, dimension: int) -> Ints:
+    def marginal(self, component: int, dimension: int) -> Integers:
         """Return, for each leaf of one axis, a bound of the shifted bills there."""
         levels = [0] * len(self.columns)
         levels[dimension] = self._trees[dimension].depth

@@ -10,9 +10,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.core.region import Positions
 from discreet.errors import InternalError
-from discreet.ledger.worst.axes import UNCUT, Axis, Ints, common, runs
+from discreet.ledger.worst.axes import UNCUT, Axis, common, runs
 
 AxisBox: TypeAlias = Mapping[str, Positions]
 """The restricted axes of a region."""
@@ -35,11 +36,11 @@ class Fit:
     cells: int
     """The number of cells afterwards."""
 
-    def refined(self) -> tuple[tuple[Axis, ...], tuple[Ints | None, ...]]:
+    def refined(self) -> tuple[tuple[Axis, ...], tuple[Integers | None, ...]]:
         """Return the axes afterwards, and where the atoms of each come from; None: as before."""
         axes, origins = list(self.axes), []
         for i, cuts in enumerate(self.cuts):
-            origin: Ints | None = None
+            origin: Integers | None = None
             for positions in cuts:
                 axes[i], step = axes[i].refined(positions)
                 origin = step if origin is None else origin if step is None else origin[step]
@@ -55,7 +56,7 @@ class BillGrid:
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
         self.axes: tuple[Axis, ...] = (UNCUT,) * len(self.names)
-        self.planes: dict[int, Ints] = {}
+        self.planes: dict[int, Integers] = {}
         self.mass: dict[int, int] = {}  # all that was ever billed, by component
         self.cells = 1
 
@@ -110,7 +111,7 @@ class BillGrid:
             if self.mass[component] > SATURATED:
                 np.minimum(self.planes[component], SATURATED, out=self.planes[component])
 
-    def _pieces(self, box: AxisBox) -> list[tuple[slice | Ints, ...]]:
+    def _pieces(self, box: AxisBox) -> list[tuple[slice | Integers, ...]]:
         """Return the touched cells as indices of a plane: slices, or one open mesh if too many."""
         kept = self._all_atoms(box)
         slices = [[slice(None)] if atoms is None else runs(atoms) for atoms in kept]
@@ -144,7 +145,7 @@ class BillGrid:
                 return (int(first), *(int(a[i]) for a, i in zip(kept[1:], index[1:], strict=True)))
         raise InternalError("A bill was found in a box and then not found again.")
 
-    def _all_atoms(self, box: AxisBox) -> list[Ints | None]:
+    def _all_atoms(self, box: AxisBox) -> list[Integers | None]:
         return [
             axis.touched(box[name]) if name in box else None
             for name, axis in zip(self.names, self.axes, strict=True)
@@ -184,7 +185,7 @@ def join(grids: Sequence[BillGrid], names: Sequence[str], *, cap: int) -> BillGr
     return joined
 
 
-def _spread(grid: BillGrid, component: int, target: BillGrid) -> Ints:
+def _spread(grid: BillGrid, component: int, target: BillGrid) -> Integers:
     """Return the plane of `grid` on the atoms of `target`, with length 1 on axes it lacks."""
     order = [grid.names.index(name) for name in target.names if name in grid.names]
     plane = grid.planes[component].transpose(order)
@@ -200,7 +201,7 @@ def _spread(grid: BillGrid, component: int, target: BillGrid) -> Ints:
     return plane.reshape(shape)
 
 
-def first_atoms(coarse: Axis, fine: Axis) -> Ints:
+def first_atoms(coarse: Axis, fine: Axis) -> Integers:
     """Return, for each atom of `fine`, the atom of `coarse` that holds its first position."""
     _, first = np.unique(fine.atom_of, return_index=True)
     return coarse.atoms_at(fine.starts[first])

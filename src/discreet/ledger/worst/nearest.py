@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.arrays import Bits, Integers
 from discreet.core.region import Positions
-from discreet.ledger.worst.axes import Axis, Flags, Ints
+from discreet.ledger.worst.axes import Axis
 from discreet.ledger.worst.grid import AxisBox, BillGrid
 
 
@@ -61,9 +62,9 @@ class _Side:
     """
 
     whole: Axis
-    atoms: Ints
-    offsets: Ints
-    wide: Ints
+    atoms: Integers
+    offsets: Integers
+    wide: Integers
 
     @classmethod
     def of(cls, axes: Sequence[Axis]) -> _Side:
@@ -77,7 +78,7 @@ class _Side:
 
     def widths(self, positions: Positions) -> list[int]:
         """Return the width of `positions` on each axis."""
-        reached: Flags = np.zeros(len(self.wide), dtype=np.bool_)
+        reached: Bits = np.zeros(len(self.wide), dtype=np.bool_)
         reached[self.atoms[:, self.whole.touched(positions)]] = True
         sums: list[int] = np.add.reduceat(self.wide * reached, self.offsets).tolist()
         return sums

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from discreet.ledger.worst.axes import Axis, Ints
+from discreet.core.arrays import Integers
+from discreet.ledger.worst.axes import Axis
 from discreet.ledger.worst.block_bounds import BlockBounds
 from discreet.ledger.worst.grid import SATURATED, AxisBox, BillGrid, Signed
 
@@ -37,7 +38,7 @@ class Overflow:
     one's worst cell pays. Where there are too many of these, blocks without one are billed in full.
     """
 
-    def __init__(self, starts: Mapping[str, Ints], room: int, quota: BlockGridQuota) -> None:
+    def __init__(self, starts: Mapping[str, Integers], room: int, quota: BlockGridQuota) -> None:
         grid = BillGrid(sorted(starts))
         wanted = max(1, int(room ** (1 / len(starts))))
         grid.axes = tuple(_blocks(starts[name], wanted) for name in grid.names)
@@ -67,7 +68,7 @@ class Overflow:
                 self._nest(block, box, amounts)
         self.block_bounds.forget()
 
-    def _touched(self, box: AxisBox) -> list[Ints]:
+    def _touched(self, box: AxisBox) -> list[Integers]:
         grid = self.block_bounds.grid
         return [
             axis.touched(box[name]) if name in box else np.arange(axis.count)
@@ -107,12 +108,12 @@ class Overflow:
                 plane[block] = min(int(plane[block]) + amount, SATURATED)
 
 
-def _blocks(starts: Ints, wanted: int) -> Axis:
+def _blocks(starts: Integers, wanted: int) -> Axis:
     """Return at most `wanted` ranges that begin at some of `starts`, about evenly chosen."""
     if len(starts) > wanted:
         starts = starts[np.unique(np.linspace(0, len(starts) - 1, wanted).astype(np.int64))]
     return Axis(starts, np.arange(len(starts)), len(starts))
 
 
-def _count(touched: Sequence[Ints]) -> int:
+def _count(touched: Sequence[Integers]) -> int:
     return int(np.prod([len(atoms) for atoms in touched]))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.core.region import Positions
-from discreet.ledger.worst.axes import Ints, bounds
+from discreet.ledger.worst.axes import bounds
 from discreet.ledger.worst.axis_blocks import Tree
 from discreet.ledger.worst.block_bounds import BlockBounds, crowded
 from discreet.ledger.worst.grid import SATURATED, AxisBox
@@ -61,8 +62,8 @@ class _Reach:
         # Sums that could leave 64 bits are cut at every step. That would be wrong with shifts, whose
         # later terms may be negative; but a crowded component has none (see `balance`).
         self.crowded = crowded(search.all_bounds, component)
-        self.allowed: list[Ints | None] = []
-        self.sample: list[Ints] = []  # for each atom one of its positions inside the box
+        self.allowed: list[Integers | None] = []
+        self.sample: list[Integers] = []  # for each atom one of its positions inside the box
         for name, tree in zip(search.names, search.trees, strict=True):
             positions = box.get(name)
             self.allowed.append(None if positions is None else tree.axis.touched(positions))
@@ -108,7 +109,7 @@ class _Reach:
         upper = max(dropped, int(uppers.max()), known.value)
         return WorstBox(upper, known.value, known.point)
 
-    def _split(self, nodes: Ints, column: int, level: int) -> Ints:
+    def _split(self, nodes: Integers, column: int, level: int) -> Integers:
         tree = self.search.trees[column]
         blocks, parent = tree.children(level, nodes[:, column])
         atoms = self.allowed[column]
@@ -119,7 +120,7 @@ class _Reach:
         split[:, column] = blocks
         return split
 
-    def _uppers(self, levels: Sequence[int], nodes: Ints) -> Ints:
+    def _uppers(self, levels: Sequence[int], nodes: Integers) -> Integers:
         total = np.zeros(len(nodes), dtype=np.int64)
         for block_bounds in self.search.all_bounds:
             total += block_bounds.bound(self.component, levels, nodes)
@@ -127,7 +128,7 @@ class _Reach:
                 np.minimum(total, SATURATED, out=total)
         return total
 
-    def _values(self, nodes: Ints) -> tuple[Ints, Ints]:
+    def _values(self, nodes: Integers) -> tuple[Integers, Integers]:
         points = np.stack([s[nodes[:, c]] for c, s in enumerate(self.sample)], axis=1)
         total = np.zeros(len(nodes), dtype=np.int64)
         for block_bounds in self.search.all_bounds:
@@ -139,7 +140,7 @@ class _Reach:
         return total, points
 
 
-def _samples(tree: Tree, positions: Positions | None) -> Ints:
+def _samples(tree: Tree, positions: Positions | None) -> Integers:
     axis = tree.axis
     if positions is None:
         _, first = np.unique(axis.atom_of, return_index=True)

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.ledger.worst.axes import Ints, common
+from discreet.core.arrays import Integers
+from discreet.ledger.worst.axes import common
 from discreet.ledger.worst.axis_blocks import Tree
 from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded, undo_shifts
 from discreet.ledger.worst.grid import BillGrid, Fit, Signed, join
@@ -121,7 +122,7 @@ class Tables:
             known = self._nearest[scope] = Nearest(grids)
         return known
 
-    def _starts(self, scope: Scope) -> dict[str, Ints]:
+    def _starts(self, scope: Scope) -> dict[str, Integers]:
         """Return where segments begin on each axis of `scope`."""
         found = {}
         for name in scope:

@@ -13,8 +13,8 @@ def selection_loss(
 ) -> float:
     """Return the loss that a choice among `count` exceeds with probability at most `beta`.
 
-    (2 * sensitivity / epsilon) * ln(count / beta), for `exponential`, `permute_and_flip` and
-    `report_noisy_max`; half of it where utilities are monotone.
+    (2 * sensitivity / epsilon) * ln(count / beta), for `exponential` and `permute_and_flip`; half of it
+    where utilities are monotone.
 
     >>> round(selection_loss(10_000, 1, 1, "0.05"), 2)
     24.41

@@ -49,23 +49,6 @@ class ExpOdds:
         return exp_bounds(-self.exponent, bits)
 
 
-@dataclass(frozen=True, slots=True)
-class TruthOdds:
-    """The probability e^epsilon / (e^epsilon + others): the truth against `others` lies."""
-
-    epsilon: Fraction
-    others: int
-
-    def bounds(self, bits: int) -> tuple[int, int]:
-        """Return certified bounds of 2^bits times the probability."""
-        # 1 / (1 + others * e^-epsilon): the guard bits pay for the factor `others`.
-        work = bits + self.others.bit_length() + 2
-        low, high = exp_bounds(-self.epsilon, work)
-        one = 1 << work
-        scaled = one << bits
-        return scaled // (one + self.others * high), -(-scaled // (one + self.others * low))
-
-
 def flip(odds: Odds, size: DrawShape, rng: Rng) -> Bits:
     """Return independent coins that are True with exactly the probability `odds`.
 

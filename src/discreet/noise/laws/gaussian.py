@@ -29,8 +29,8 @@ class GaussianLaw(NoiseLaw):
     """P(x) proportional to exp(-x^2 / (2 sigma_squared)) on the integers.
 
     >>> law = GaussianLaw.of(100)
-    >>> law.half_width(0.95), round(law.coverage(20), 4)
-    (20, 0.9597)
+    >>> law.half_width(0.95), law.joint_half_width(10_000, 0.95)
+    (20, 46)
     """
 
     name: ClassVar[str] = "gaussian"

@@ -8,7 +8,6 @@ describe noise; none of them takes part in drawing it.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
@@ -126,14 +125,6 @@ class NoiseLaw(ABC):
         """Return the law as two texts: its name and its size."""
         return [self.name, str(self.size)]
 
-    def tail(self, m: int) -> float:
-        """Return P(|X| >= m), rounded up."""
-        return _float_up(self.tail_bounds(m)[1])
-
-    def coverage(self, m: int) -> float:
-        """Return P(|X| <= m), rounded down."""
-        return -_float_up(self.tail_bounds(m + 1)[1] - 1)
-
     def half_width(self, confidence: Number) -> int:
         """Return the least m with P(|X| <= m) >= confidence: the shortest symmetric interval."""
         return _least(self, 1 - to_confidence(confidence))
@@ -147,10 +138,6 @@ class NoiseLaw(ABC):
         if count < 1:
             raise InvalidInput(f"count must be at least 1, not {count}.")
         return _least(self, (1 - to_confidence(confidence)) / count)
-
-    def joint_failure(self, m: int, count: int) -> float:
-        """Return count * P(|X| > m), at most 1, rounded up."""
-        return _float_up(min(count * self.tail_bounds(m + 1)[1], Fraction(1)))
 
 
 def to_confidence(written: Number) -> Fraction:
@@ -181,11 +168,6 @@ def _within(law: NoiseLaw, m: int, failure: Fraction) -> bool:
         if low > failure or bits >= DEEPEST:
             return False
         bits *= 2
-
-
-def _float_up(value: Fraction) -> float:
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def positive(written: Number, name: str) -> Fraction:

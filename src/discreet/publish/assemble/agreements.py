@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.publish.contents import Agreement, KeyFilter, PublicMapping, Side, SumLink
-from discreet.publish.families.atoms import Codes
 from discreet.publish.families.find import Family, Member, ShownKey
 from discreet.publish.grid import refines
 from discreet.publish.reconcile.problem import linked
@@ -20,7 +20,7 @@ class Mappings:
 
     found: dict[str, PublicMapping]
 
-    def link(self, fine: ShownKey, coarse: ShownKey, owner: Codes) -> SumLink | None:
+    def link(self, fine: ShownKey, coarse: ShownKey, owner: Integers) -> SumLink | None:
         """Return how labels of `coarse` follow from labels of `fine`, None where they do not."""
         wanted = [coarse.labels[code] for code in coarse.codes[owner]]
         pairs: dict[str, str] = {}
@@ -79,7 +79,7 @@ def side_among(members: Sequence[Member], coarse: Member, mappings: Mappings) ->
     return next((side for fine in finer if (side := side_of(fine, coarse, mappings))), None)
 
 
-def _held(keys: Sequence[ShownKey], owner: Codes) -> KeyFilter | None:
+def _held(keys: Sequence[ShownKey], owner: Integers) -> KeyFilter | None:
     """Return the labels of the classes that are counted, None where no one key tells them apart."""
     for key in keys:
         inside = {key.labels[code] for code in key.codes[owner >= 0]}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Integers
 from discreet.core.event import PrivacyEvent
 from discreet.errors import InternalError
 from discreet.kernel.mechanism import Law
@@ -28,13 +29,11 @@ from discreet.publish.contents import (
     ZeroRule,
 )
 from discreet.publish.facts import PlacedFact, held_pieces
-from discreet.publish.families.atoms import Codes
 from discreet.publish.families.bound import BoundCondition
 from discreet.publish.families.find import Family, Member, ShownKey
 from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.price.shares import MeasureShare
-from discreet.publish.reconcile.problem import Integers
 from discreet.publish.reconcile.solve import PublishedNumbers
 
 BADLY = (
@@ -226,7 +225,7 @@ def _rule_labels(
     return tuple(tuple(chain(*each)) for each in product(*found)) if found else ()
 
 
-def _axis_labels(keys: Sequence[ShownKey], inside: Codes) -> list[tuple[KeyFilter, ...]]:
+def _axis_labels(keys: Sequence[ShownKey], inside: Integers) -> list[tuple[KeyFilter, ...]]:
     """Return the labels of some classes of one dimension; several keys of it only as they occur.
 
     Two cuts of one column are not free of each other: 0-39 with 60-120 is no cell at all, and a rule

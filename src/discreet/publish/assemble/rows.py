@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
-from discreet.publish.families.atoms import Codes
+from discreet.core.arrays import Integers
 from discreet.publish.families.find import Member
-from discreet.publish.reconcile.problem import Integers
 
 PIECE = 1 << 18
 """Rows that are made at once."""
@@ -25,7 +24,7 @@ class Layout:
         self._axes += [axis for axis in range(len(member.shape)) if axis not in self._axes]
         self._shape = [member.shape[axis] for axis in self._axes]
         adjacent = [d for d, e in zip([-1, *first], first, strict=False) if d != e]
-        self._order: Codes | None = None
+        self._order: Integers | None = None
         if len(adjacent) != len(set(first)):
             # Two keys of one dimension with another between them: no order of axes will do.
             every = np.arange(member.cells)
@@ -37,12 +36,12 @@ class Layout:
         found = np.transpose(cells, self._axes).reshape(-1)
         return found if self._order is None else found[self._order]
 
-    def _codes(self, place: int, rows: Codes) -> Codes:
+    def _codes(self, place: int, rows: Integers) -> Integers:
         """Return the labels of some rows, by their place before any sorting."""
         key = self.member.keys[place]
         axis = self._axes.index(key.dimension)
         behind = int(np.prod(self._shape[axis + 1 :], dtype=np.int64))
-        found: Codes = key.codes[(rows // behind) % self._shape[axis]]
+        found: Integers = key.codes[(rows // behind) % self._shape[axis]]
         return found
 
     def key(self, place: int, start: int = 0, end: int | None = None) -> pa.DictionaryArray:

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from discreet.core.schema import (
     CategoryDomain,
     Column,
@@ -24,8 +21,6 @@ from discreet.core.schema import (
 from discreet.errors import InvalidInput
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr
-
-Codes = npt.NDArray[np.int64]
 
 MOST_LISTED = 20_000
 """Numbers and days with more values than this must be cut before they can be grouped by."""

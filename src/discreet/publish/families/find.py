@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Aggregate
-from discreet.publish.families.atoms import Codes, FamilyAtoms, atoms_of
+from discreet.publish.families.atoms import FamilyAtoms, atoms_of
 from discreet.publish.families.bound import BoundMeasure, BoundTable
 from discreet.publish.families.levels import Level, level_of, mask_of
-
-Mask = npt.NDArray[np.bool_]
 
 MOST_CELLS = 400_000_000
 """A family whose finest common grouping is larger is refused: it would not fit into memory."""
@@ -28,7 +26,7 @@ class Dimension:
 
     base: str
     atoms: FamilyAtoms
-    leaf: Codes
+    leaf: Integers
     size: int
 
 
@@ -39,7 +37,7 @@ class ShownKey:
     name: str
     dimension: int
     labels: tuple[str, ...]
-    codes: Codes
+    codes: Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +51,7 @@ class Member:
 
     table: BoundTable
     measure: BoundMeasure
-    maps: tuple[Codes, ...]
+    maps: tuple[Integers, ...]
     shape: tuple[int, ...]
     keys: tuple[ShownKey, ...]
 
@@ -95,7 +93,7 @@ class _Part:
     table: BoundTable
     measure: BoundMeasure
     levels: tuple[Level, ...]
-    box: Mapping[str, Mask]
+    box: Mapping[str, Bits]
     fact: bool
 
     @property
@@ -136,7 +134,7 @@ def _part(
     fact: bool,
 ) -> _Part:
     levels: list[Level] = []
-    box: dict[str, Mask] = {}
+    box: dict[str, Bits] = {}
     for key in table.keys:
         level = level_of(pieces[table.table.name, key.base], key)
         levels.append(level)
@@ -156,19 +154,19 @@ def _part(
     return _Part(table, measure, tuple(levels), box, fact)
 
 
-def _grouped(atoms: FamilyAtoms, level: Level) -> Mask:
+def _grouped(atoms: FamilyAtoms, level: Level) -> Bits:
     """Return the pieces that a key has groups for.
 
     Where nobody is said to lack a value, grouping by a column leaves nobody out: two tables by
     different columns still add up to the same whole (`_dimension` drops who lacks one from both).
     """
-    inside: Mask = level.codes >= 0
+    inside: Bits = level.codes >= 0
     if not atoms.missing and inside.any():
         inside[-1] = True
     return inside
 
 
-def _and(one: Mask | None, two: Mask) -> Mask:
+def _and(one: Bits | None, two: Bits) -> Bits:
     return two if one is None else one & two
 
 
@@ -250,7 +248,7 @@ def _dimension(base: str, parts: Sequence[_Part], atoms: FamilyAtoms) -> Dimensi
     return Dimension(base, atoms, leaf, int(leaf.max()) + 1)
 
 
-def by_first_sight(columns: Sequence[Codes]) -> Codes:
+def by_first_sight(columns: Sequence[Integers]) -> Integers:
     """Return the classes that all columns together tell apart, numbered as they first occur."""
     table = np.stack(columns, axis=1)
     _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
@@ -299,7 +297,7 @@ def _member(part: _Part, dimensions: Sequence[Dimension]) -> Member:
     )
 
 
-def _first_pieces(dimension: Dimension) -> Codes:
+def _first_pieces(dimension: Dimension) -> Integers:
     """Return one piece of each leaf class."""
     classes, first = np.unique(dimension.leaf, return_index=True)
     return first[classes >= 0]

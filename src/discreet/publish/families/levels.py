@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import plain
 from discreet.plan import expr as e
 from discreet.plan.functions.evaluate import evaluate
-from discreet.publish.families.atoms import Codes, FamilyAtoms
+from discreet.publish.families.atoms import FamilyAtoms
 from discreet.publish.families.bound import BoundCondition, BoundKey
 
 MISSING = "(missing)"
@@ -25,7 +25,7 @@ class Level:
     """The classes of a column: their labels, and the class of each piece, -1 where it has none."""
 
     labels: tuple[str, ...]
-    codes: Codes
+    codes: Integers
 
 
 def level_of(atoms: FamilyAtoms, key: BoundKey) -> Level:
@@ -46,7 +46,7 @@ def level_of(atoms: FamilyAtoms, key: BoundKey) -> Level:
     return Level(tuple(map(text_of, order)), codes)
 
 
-def mask_of(atoms: FamilyAtoms, condition: BoundCondition) -> npt.NDArray[np.bool_]:
+def mask_of(atoms: FamilyAtoms, condition: BoundCondition) -> Bits:
     """Return for which pieces a condition holds."""
     return np.array([value is True for value in _values(atoms, condition)], dtype=bool)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Floats
 from discreet.core.machine.extras import needs
 from discreet.core.numbers import Number, to_fraction
 from discreet.errors import InternalError, InvalidInput
@@ -17,8 +17,6 @@ from discreet.publish.reconcile.equations import Equation, equation_of, independ
 
 FEW = 500
 """Up to this many names, plain least squares are solved without scipy."""
-
-Reals = npt.NDArray[np.float64]
 
 
 def reconcile(
@@ -138,7 +136,7 @@ def _solved(
     return dict(zip(names, point.tolist(), strict=True))
 
 
-def _nearest(near: Reals, variances: Reals, matrix: Reals, b: Reals) -> Reals:
+def _nearest(near: Floats, variances: Floats, matrix: Floats, b: Floats) -> Floats:
     """Return the closed form x = v - S A' (A S A')^-1 (A v - b), for few names."""
     found = near
     for _ in range(3):  # the later ones take away the rounding of the first
@@ -148,14 +146,14 @@ def _nearest(near: Reals, variances: Reals, matrix: Reals, b: Reals) -> Reals:
 
 
 def _sparsely(
-    near: Reals,
-    variances: Reals,
+    near: Floats,
+    variances: Floats,
     needed: list[Equation],
     names: list[str],
     *,
     signed: bool,
     whole: bool,
-) -> Reals:
+) -> Floats:
     """Return the point for many names, or one that is not negative or whole: scipy's work."""
     with needs("scipy", extra="lab"):
         from discreet.publish.reconcile.nearest import (
@@ -170,7 +168,7 @@ def _sparsely(
     return whole_numbers(system, point, lowest=-math.inf if signed else 0.0) if whole else point
 
 
-def _matrix(equations: Sequence[Equation], names: Sequence[str]) -> tuple[Reals, Reals]:
+def _matrix(equations: Sequence[Equation], names: Sequence[str]) -> tuple[Floats, Floats]:
     (rows, columns, weights), shape = _places(equations, names)
     matrix = np.zeros(shape)
     matrix[rows, columns] = weights
@@ -190,7 +188,7 @@ def _places(
     return (rows, columns, weights), (len(equations), len(names))
 
 
-def _constants(equations: Sequence[Equation]) -> Reals:
+def _constants(equations: Sequence[Equation]) -> Floats:
     return np.array([float(each.constant * _scale(each)) for each in equations])
 
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.publish.grid import add_up, parts_along, refines, spread
-from discreet.publish.reconcile.problem import Floats, GridProblem, Sums, implies, open_cells
+from discreet.publish.reconcile.problem import GridProblem, Sums, implies, open_cells
 
 TOLERANCE = 1e-11
 """The gradient is brought down to this part of where it started."""

@@ -6,25 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.machine.extras import needs
 from discreet.errors import InvalidInput
-from discreet.publish.families.atoms import Codes
 from discreet.publish.grid import Array, add_up
-from discreet.publish.reconcile.problem import (
-    Floats,
-    GridProblem,
-    Integers,
-    Sums,
-    linked,
-    open_cells,
-)
+from discreet.publish.reconcile.problem import GridProblem, Sums, linked, open_cells
 
 MOST_CELLS = 200_000
 """Crossed facts that tell more cells apart than this are refused."""
 
 
 def settle_facts(
-    problem: GridProblem, facts: Sequence[Sums], classes: Sequence[Codes], leaf: Floats
+    problem: GridProblem, facts: Sequence[Sums], classes: Sequence[Integers], leaf: Floats
 ) -> Integers:
     """Return whole numbers for the cells of `classes` that have every exact sum."""
     shape = tuple(int(each.max()) + 1 for each in classes)
@@ -38,7 +31,7 @@ def settle_facts(
 
 
 def _one(
-    fact: Sums, classes: Sequence[Codes], near: Floats, open_: Array, *, non_negative: bool
+    fact: Sums, classes: Sequence[Integers], near: Floats, open_: Array, *, non_negative: bool
 ) -> Integers:
     """Return the fact's own numbers, and whole estimates where it says nothing."""
     whole = np.maximum(np.rint(near), 0) if non_negative else np.rint(near)
@@ -54,7 +47,7 @@ def _one(
 
 def _several(
     facts: Sequence[Sums],
-    classes: Sequence[Codes],
+    classes: Sequence[Integers],
     near: Floats,
     open_: Array,
     *,
@@ -106,7 +99,7 @@ def check_several(size: int) -> None:
 
 
 def _incidence(
-    fact: Sums, classes: Sequence[Codes], shape: Sequence[int]
+    fact: Sums, classes: Sequence[Integers], shape: Sequence[int]
 ) -> tuple[Integers, Integers, int]:
     """Return pairs (cell of the fact, cell of the classes in it)."""
     links = linked(classes, fact.maps, shape)

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.publish.families.atoms import Codes
+from discreet.core.arrays import Floats, Integers
 from discreet.publish.grid import Array, add_up, spread
 from discreet.publish.reconcile.crossed import finest_facts
-from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums, open_cells
+from discreet.publish.reconcile.problem import GridProblem, Sums, open_cells
 from discreet.publish.reconcile.tree import TreeEstimate
 
 MOST_ROUNDS = 100
@@ -107,8 +107,8 @@ def nearest(values: Floats, groups: Integers, totals: Floats) -> Floats:
 
 def _bond(one: Sums, two: Sums) -> tuple[Integers, Integers, int]:
     """Return for each cell of two tables the group in which both have the same sum, -1 for none."""
-    mine: list[Codes] = []
-    theirs: list[Codes] = []
+    mine: list[Integers] = []
+    theirs: list[Integers] = []
     sizes = []
     for first, second, n, m in zip(one.maps, two.maps, one.shape, two.shape, strict=True):
         of_first, of_second, size = _joined(first, second, n, m)
@@ -118,7 +118,7 @@ def _bond(one: Sums, two: Sums) -> tuple[Integers, Integers, int]:
     return _flat(mine, sizes), _flat(theirs, sizes), int(np.prod(sizes))
 
 
-def _joined(first: Codes, second: Codes, n: int, m: int) -> tuple[Codes, Codes, int]:
+def _joined(first: Integers, second: Integers, n: int, m: int) -> tuple[Integers, Integers, int]:
     """Return along one dimension the finest classes that are unions of classes of both sides.
 
     Where one side does not count what the other does, there is no such class: -1.

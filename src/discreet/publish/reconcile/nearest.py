@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.linalg import null_space
 from scipy.optimize import Bounds, LinearConstraint, milp, nnls
 from scipy.sparse.linalg import splu
 
+from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
-
-Vector = npt.NDArray[np.float64]
 
 FEW = 300
 """Up to this many names, the exact method is the quicker one."""
@@ -26,24 +24,24 @@ SLACK = 1e-9
 class System:
     """Noisy values with their variances, and equations matrix @ x = b with independent rows."""
 
-    values: Vector
-    variances: Vector
+    values: Floats
+    variances: Floats
     matrix: sparse.csr_array
-    b: Vector
+    b: Floats
 
-    def solved(self, variances: Vector, wrong: Vector) -> Vector:
+    def solved(self, variances: Floats, wrong: Floats) -> Floats:
         """Return (A S A')^-1 `wrong`; damped by what is far below rounding in its effect."""
         gram = (self.matrix @ sparse.diags_array(variances) @ self.matrix.T).tocsc()
         size = max(float(gram.diagonal().max(initial=0)), 1e-300)
         damping = 1e-13 * size * sparse.identity(len(wrong), format="csc")
         return np.asarray(splu((gram + damping).tocsc()).solve(wrong))
 
-    def misses(self, found: Vector) -> float:
+    def misses(self, found: Floats) -> float:
         """Return by how much `found` misses the equations, against the size of the numbers."""
         size = 1 + float(np.abs(self.b).max()) + float(np.abs(self.values).max())
         return float(np.abs(self.matrix @ found - self.b).max()) / size
 
-    def at(self, duals: Vector) -> tuple[float, Vector]:
+    def at(self, duals: Floats) -> tuple[float, Floats]:
         """Return the dual function and the non-negative point that belongs to `duals`."""
         found = np.maximum(self.values - self.variances * (self.matrix.T @ duals), 0)
         return float((found**2 / (2 * self.variances)).sum() + self.b @ duals), found
@@ -57,7 +55,7 @@ def sparse_of(
     return sparse.csr_array((weights, (rows, columns)), shape=shape)
 
 
-def least_squares(system: System) -> Vector:
+def least_squares(system: System) -> Floats:
     """Return the x with matrix @ x = b that is nearest to the values.
 
     The closed form x = v - S A' (A S A')^-1 (A v - b).
@@ -65,7 +63,7 @@ def least_squares(system: System) -> Vector:
     return _onto(system, system.values, system.variances)
 
 
-def _onto(system: System, start: Vector, variances: Vector) -> Vector:
+def _onto(system: System, start: Floats, variances: Floats) -> Floats:
     """Return `start` moved onto the equations, each entry by as much as its variance lets it."""
     found = start
     for _ in range(3):  # the later ones take away the rounding of the first
@@ -74,7 +72,7 @@ def _onto(system: System, start: Vector, variances: Vector) -> Vector:
     return np.asarray(found)
 
 
-def non_negative(system: System) -> Vector:
+def non_negative(system: System) -> Floats:
     """Return the nearest x with matrix @ x = b and no entry below zero."""
     if len(system.values) > FEW:
         found = _by_newton(system)
@@ -90,7 +88,7 @@ def non_negative(system: System) -> Vector:
     return _polished(system, exact)
 
 
-def _nearest_above_zero(start: Vector, variances: Vector, matrix: Vector) -> Vector | None:
+def _nearest_above_zero(start: Floats, variances: Floats, matrix: Floats) -> Floats | None:
     """Return the x >= 0 with the same matrix @ x as `start` that is nearest to `start`.
 
     `start` is the least-squares solution, so what is nearest to it is nearest to the noisy values. In
@@ -114,15 +112,15 @@ def _nearest_above_zero(start: Vector, variances: Vector, matrix: Vector) -> Vec
         return None
     rest = stacked @ found - target
     moved = start + push @ (-rest[:-1] / rest[-1] * size)
-    found_point: Vector = np.maximum(np.asarray(moved), 0)
+    found_point: Floats = np.maximum(np.asarray(moved), 0)
     return found_point
 
 
-def _size(values: Vector) -> float:
+def _size(values: Floats) -> float:
     return 1 + float(np.abs(values).max())
 
 
-def _polished(system: System, found: Vector) -> Vector:
+def _polished(system: System, found: Floats) -> Floats:
     """Return the same point without its rounding: entries above zero solved again on their own."""
     above = found > 1e-7 * (1 + float(found.max()))
     start = np.where(above, system.values, 0.0)
@@ -131,7 +129,7 @@ def _polished(system: System, found: Vector) -> Vector:
     return again if better else found
 
 
-def _by_newton(system: System) -> Vector | None:
+def _by_newton(system: System) -> Floats | None:
     """Return the same for many names, or None where it does not settle.
 
     Newton's method on the dual: x = max(0, v - S A' m), and m is moved until the equations hold.
@@ -151,7 +149,7 @@ def _by_newton(system: System) -> Vector | None:
     return None
 
 
-def _moved(system: System, duals: Vector, step: Vector) -> tuple[Vector, Vector]:
+def _moved(system: System, duals: Floats, step: Floats) -> tuple[Floats, Floats]:
     """Return the duals after as much of `step` as lowers the dual function, and their x."""
     before, start = system.at(duals)
     slope = float((system.matrix @ start - system.b) @ step)
@@ -165,7 +163,7 @@ def _moved(system: System, duals: Vector, step: Vector) -> tuple[Vector, Vector]
     return duals, start
 
 
-def whole_numbers(system: System, near: Vector, *, lowest: float) -> Vector:
+def whole_numbers(system: System, near: Floats, *, lowest: float) -> Floats:
     """Return whole numbers, none below `lowest`, that satisfy the equations close to `near`.
 
     Close in the sum of absolute distances in units of the noise: a mixed-integer programme whose

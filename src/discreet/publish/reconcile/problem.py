@@ -6,22 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.publish.families.atoms import Codes
+from discreet.core.arrays import Bits, Integers
 from discreet.publish.families.find import Family, Member
 from discreet.publish.grid import add_up, refines
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
     """Sums of leaf cells by class along each dimension: measured with `variance`, exact with 0."""
 
-    maps: tuple[Codes, ...]
+    maps: tuple[Integers, ...]
     shape: tuple[int, ...]
     values: Integers
     variance: float
@@ -39,7 +34,7 @@ class GridProblem:
     leaf: tuple[int, ...]
     measured: tuple[Sums, ...]
     exact: tuple[Sums, ...] = ()
-    zero: Mask | None = None
+    zero: Bits | None = None
     non_negative: bool = True
 
 
@@ -54,7 +49,7 @@ def problem_of(
     variances: Sequence[float],
     *,
     facts: Sequence[Integers] = (),
-    zero: Mask | None = None,
+    zero: Bits | None = None,
     non_negative: bool = True,
 ) -> GridProblem:
     """Return the problem of a family with its measurements, in the order of its members."""
@@ -77,12 +72,14 @@ def implies(fine: Sums, coarse: Sums) -> bool:
     return fine.complete and coarse.complete and refines(fine.maps, coarse.maps)
 
 
-def open_cells(zero: Mask, maps: Sequence[Codes], shape: Sequence[int]) -> Mask:
+def open_cells(zero: Bits, maps: Sequence[Integers], shape: Sequence[int]) -> Bits:
     """Return the sums that hold some leaf cell which no rule sets to zero."""
     return np.asarray(add_up((~zero).astype(np.int64), maps, shape) > 0)
 
 
-def linked(fine: Sequence[Codes], coarse: Sequence[Codes], shape: Sequence[int]) -> list[Codes]:
+def linked(
+    fine: Sequence[Integers], coarse: Sequence[Integers], shape: Sequence[int]
+) -> list[Integers]:
     """Return for each class of `fine` along each dimension the class of `coarse` that it lies in."""
     found = []
     for one, two, size in zip(fine, coarse, shape, strict=True):

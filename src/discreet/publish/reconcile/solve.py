@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.arrays import Floats, Integers
 from discreet.publish.grid import add_up, narrowed
 from discreet.publish.reconcile.crossed import bounded_variances, crossed_estimate, dense_variances
 from discreet.publish.reconcile.fitting import fitted_cells
-from discreet.publish.reconcile.problem import Floats, GridProblem, Integers
+from discreet.publish.reconcile.problem import GridProblem
 from discreet.publish.reconcile.tree import TreeEstimate, coarse_to_fine, is_nested, tree_estimates
 from discreet.publish.reconcile.whole import whole_cells
 

@@ -13,8 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from discreet.core.arrays import Bits, Floats
 from discreet.publish.grid import Array, add_up, spread
-from discreet.publish.reconcile.problem import Floats, Mask, Sums, implies, linked, open_cells
+from discreet.publish.reconcile.problem import Sums, implies, linked, open_cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +38,7 @@ def coarse_to_fine(sums: Sequence[Sums]) -> list[Sums]:
     return sorted(sums, key=lambda each: int(np.prod(each.shape, dtype=np.float64)))
 
 
-def tree_estimates(sums: Sequence[Sums], zero: Mask | None = None) -> list[TreeEstimate]:
+def tree_estimates(sums: Sequence[Sums], zero: Bits | None = None) -> list[TreeEstimate]:
     """Return the estimates of nested groupings, in the order of `sums`."""
     ordered = coarse_to_fine(sums)
     links = [linked(fine.maps, coarse.maps, fine.shape) for coarse, fine in pairwise(ordered)]
@@ -61,7 +62,7 @@ def tree_estimates(sums: Sequence[Sums], zero: Mask | None = None) -> list[TreeE
     return [by_sums[id(each)] for each in sums]
 
 
-def _own(sums: Sums, zero: Mask | None) -> TreeEstimate:
+def _own(sums: Sums, zero: Bits | None) -> TreeEstimate:
     values = sums.values.astype(np.float64)
     variance = np.full((1,) * values.ndim, sums.variance)
     if zero is None or not zero.any():

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.publish.families.atoms import Codes
+from discreet.core.arrays import Floats, Integers
 from discreet.publish.families.find import by_first_sight
 from discreet.publish.grid import Array, add_up
 from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import settle_facts
-from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums, open_cells
+from discreet.publish.reconcile.problem import GridProblem, Sums, open_cells
 from discreet.publish.reconcile.tree import coarse_to_fine
 
 MOST_ROUNDS = 100
@@ -43,7 +43,7 @@ def whole_cells(problem: GridProblem, leaf: Floats) -> Integers:
     return totals
 
 
-def fact_classes(problem: GridProblem, facts: Sequence[Sums]) -> list[Codes]:
+def fact_classes(problem: GridProblem, facts: Sequence[Sums]) -> list[Integers]:
     """Return along each dimension the classes that the facts together tell apart."""
     classes = [np.zeros(size, dtype=np.int64) for size in problem.leaf]
     for fact in facts:
@@ -51,13 +51,13 @@ def fact_classes(problem: GridProblem, facts: Sequence[Sums]) -> list[Codes]:
     return classes
 
 
-def _stages(problem: GridProblem) -> list[Sequence[Codes]]:
+def _stages(problem: GridProblem) -> list[Sequence[Integers]]:
     """Return groupings from coarse to fine, the leaf cells themselves last."""
-    found: list[Sequence[Codes]] = [each.maps for each in coarse_to_fine(problem.measured)]
+    found: list[Sequence[Integers]] = [each.maps for each in coarse_to_fine(problem.measured)]
     return [*found, [np.arange(size) for size in problem.leaf]]
 
 
-def _refined(one: Codes, two: Codes) -> Codes:
+def _refined(one: Integers, two: Integers) -> Integers:
     """Return the classes of leaf classes that neither grouping tells apart, numbered by first sight."""
     return by_first_sight([one, two])
 
@@ -66,7 +66,7 @@ def _divide(
     problem: GridProblem,
     leaf: Floats,
     totals: Integers,
-    change: tuple[list[Codes], list[Codes], int],
+    change: tuple[list[Integers], list[Integers], int],
 ) -> Integers:
     before, after, axis = change
     shape = [int(each.max()) + 1 for each in after]
@@ -80,7 +80,7 @@ def _divide(
 def divided(
     totals: Integers,
     estimates: Floats,
-    link: Codes,
+    link: Integers,
     axis: int,
     *,
     allowed: Array | None = None,
@@ -115,7 +115,7 @@ def divided(
 def _projected(
     totals: Integers,
     values: Floats,
-    owners: Codes,
+    owners: Integers,
     allowed: Array | None,
     *,
     non_negative: bool,
@@ -140,7 +140,7 @@ def _projected(
     return np.where(active, values - shift, 0.0)
 
 
-def _rounded(totals: Integers, shares: Floats, owners: Codes) -> Integers:
+def _rounded(totals: Integers, shares: Floats, owners: Integers) -> Integers:
     """Return whole parts, each next to its share, whose sums are the totals: running sums rounded."""
     whole = np.floor(np.cumsum(shares, axis=0) + 0.5).astype(np.int64)
     ends = np.flatnonzero(np.append(owners[1:] != owners[:-1], True))

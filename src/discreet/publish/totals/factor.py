@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Floats, Integers
 from discreet.core.event import Gaussian
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
 from discreet.noise.additive import discrete_gaussian_squared
 from discreet.noise.rng import Rng
-
-Integers = npt.NDArray[np.int64]
 
 LATTICE = 1 << 16
 """Entries of the square root are measured as whole numbers of this fraction."""
@@ -73,22 +72,22 @@ class RunningTotals:
             exact + discrete_gaussian_squared(self.sigma_squared, len(exact), rng=rng)
         )
 
-    def totals(self, measured: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def totals(self, measured: npt.ArrayLike) -> Floats:
         """Return the running total of each day from published measurements: post-processing."""
         given = np.asarray(measured, dtype=np.float64)
-        found: npt.NDArray[np.float64] = _convolved(self._back(len(given)), given)
+        found: Floats = _convolved(self._back(len(given)), given)
         return found
 
-    def errors(self) -> npt.NDArray[np.float64]:
+    def errors(self) -> Floats:
         """Return the standard deviation of each day's total, the last of them at the horizon."""
         back = self._back(self.days)
         return np.asarray(np.sqrt(float(self.sigma_squared) * np.cumsum(back**2)))
 
-    def error95(self) -> npt.NDArray[np.float64]:
+    def error95(self) -> Floats:
         """Return the half-width of each day's 95% interval."""
         return self.errors() * Z95
 
-    def _back(self, days: int) -> npt.NDArray[np.float64]:
+    def _back(self, days: int) -> Floats:
         """Return the sequence that turns measurements into totals: 1/(1-z) over the weights' series."""
         back = np.zeros(days)
         weights = np.array(self.weights[:days], dtype=np.float64)

@@ -7,70 +7,44 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.requests import paid
-from discreet.core.requests.request_fields import FieldKind, asked
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.checked import checked
+from discreet.core.requests.publish import TotalsFields
 from discreet.errors import InvalidInput
 from discreet.publish.specification.spec import Spec, TableSpec
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _WORD = re.compile(r"[^\W\d]\w*")
-LONGEST = 10_000
-"""Days of a horizon: each is a public key."""
 
 
-@dataclass(frozen=True, slots=True)
-class TotalsRequest:
+@dataclass(frozen=True, kw_only=True)
+class TotalsRequest(TotalsFields):
     """Running totals of the rows of one table by their date, from `start` on, for `days` days."""
 
-    name: str = asked(
-        FieldKind.TEXT, "What the series is called; charged once under this name.", longest=64
-    )
-    dataset: str = asked(FieldKind.TEXT, "The dataset whose budget pays.")
-    table: str = paid.column("The table whose rows are counted; each row is one unit.")
-    column: str = paid.column("The date of a row, declared immutable.")
-    start: dt.date = asked(FieldKind.TEXT, "The first day.")  # noqa: RUF009  # a field
-    days: int = asked(
-        FieldKind.WHOLE, "The horizon: how many days are paid for.", least=1, most=LONGEST
-    )
-    epsilon: Epsilon = asked(  # noqa: RUF009  # a field
-        FieldKind.AMOUNT, "The price of the whole horizon.", reads=Epsilon.of
-    )
-    delta: Delta = asked(  # noqa: RUF009  # a field
-        FieldKind.AMOUNT, "Its delta, above 0: the noise is Gaussian.", reads=Delta.of
-    )
+    if TYPE_CHECKING:
+        start: dt.date
+        epsilon: Epsilon
+        delta: Delta
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        *,
-        dataset: str,
-        table: str,
-        column: str,
-        start: dt.date | str,
-        days: int,
-        epsilon: Number | Epsilon,
-        delta: Number,
-    ) -> TotalsRequest:
-        """Return a checked request."""
+    def of(cls, name: str, **words: Any) -> TotalsRequest:
+        """Return a checked request from the fields of `TotalsFields`."""
+        asked = TotalsFields(name, **words)
         if not _NAME.fullmatch(name):
             raise InvalidInput(
                 "The name of a series may hold letters, digits, - and _, at most 64."
             )
-        for word in (table, column):
+        for word in (asked.table, asked.column):
             if not _WORD.fullmatch(word):
                 raise InvalidInput(f"'{word[:60]}' is not the plain name of a table or column.")
-        if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= LONGEST:
-            raise InvalidInput(f"A horizon has 1 to {LONGEST:,} days.")
-        first = _date(start)
-        if first.toordinal() + days > dt.date.max.toordinal():
+        found = cls(**checked(asked) | {"start": _date(asked.start)})
+        if found.start.toordinal() + found.days > dt.date.max.toordinal():
             raise InvalidInput("The horizon ends after the last date there is.")
-        small = Delta.of(delta)
-        if not small.value:
+        if not found.delta.value:
             raise InvalidInput("Running totals need a delta above 0: their noise is Gaussian.")
-        return cls(name, dataset, table, column, first, days, Epsilon.of(epsilon), small)
+        return found
 
     @property
     def last(self) -> dt.date:

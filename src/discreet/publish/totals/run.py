@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.account.batch import price_batch
 from discreet.account.convert import rho_of_target
+from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
@@ -29,7 +30,7 @@ from discreet.noise.rng import Rng
 from discreet.publish.assemble.rows import Layout
 from discreet.publish.measure import count_cells, member_cells
 from discreet.publish.prepare import PlannedRelease, planned
-from discreet.publish.totals.factor import Integers, RunningTotals, running_totals
+from discreet.publish.totals.factor import RunningTotals, running_totals
 from discreet.publish.totals.request import TotalsRequest
 from discreet.release.desk import Desk
 from discreet.release.paid import paid

@@ -14,14 +14,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.account.convert import rho_of_target
+from discreet.core.arrays import Floats, Integers
 from discreet.core.numbers import Delta, Epsilon, Number, to_fraction
 from discreet.errors import InvalidInput
-
-Vector = npt.NDArray[np.float64]
-Subsets = npt.NDArray[np.int64]
 
 MOST_ATTRIBUTES = 3
 MOST_TABLES = 5_000_000
@@ -39,8 +36,8 @@ class MarginalPlan:
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     rho: Fraction
-    subsets: tuple[Subsets, ...]
-    residuals: tuple[Vector, ...]
+    subsets: tuple[Integers, ...]
+    residuals: tuple[Floats, ...]
 
     @property
     def tables(self) -> int:
@@ -63,7 +60,7 @@ class MarginalPlan:
             raise InvalidInput(f"Marginals of up to {most} attributes are planned, not more.")
         return math.sqrt(float(self._variances(np.array([chosen], dtype=np.int64))[0]))
 
-    def _variances(self, subsets: Subsets) -> Vector:
+    def _variances(self, subsets: Integers) -> Floats:
         """Return the variance of one cell of each marginal: the sum over its residuals."""
         sizes, width = _sizes(self.sizes), subsets.shape[1]
         total = np.zeros(len(subsets))
@@ -134,11 +131,11 @@ def _budget(rho: Number | None, epsilon: Number | Epsilon | None, delta: Number 
     return found
 
 
-def _sizes(counts: tuple[int, ...]) -> Vector:
+def _sizes(counts: tuple[int, ...]) -> Floats:
     return np.array(counts, dtype=np.float64)
 
 
-def _subsets(count: int, k: int) -> Subsets:
+def _subsets(count: int, k: int) -> Integers:
     """Return all subsets of k of `count` attributes, in the order of itertools.combinations."""
     if not k:
         return np.zeros((1, 0), dtype=np.int64)
@@ -150,7 +147,7 @@ def _subsets(count: int, k: int) -> Subsets:
     return flat.reshape(-1, k)
 
 
-def _places(subsets: Subsets, count: int) -> Subsets:
+def _places(subsets: Integers, count: int) -> Integers:
     """Return where each subset stands in the order of itertools.combinations."""
     k = subsets.shape[1]
     place = np.full(len(subsets), math.comb(count, k) - 1, dtype=np.int64)
@@ -160,14 +157,14 @@ def _places(subsets: Subsets, count: int) -> Subsets:
     return place
 
 
-def _choose(n: Subsets, k: int) -> Subsets:
+def _choose(n: Integers, k: int) -> Integers:
     found = np.ones_like(n)
     for i in range(k):
         found = found * (n - i) // (i + 1)
     return found
 
 
-def _gains(sizes: Vector, up_to: int) -> list[Vector]:
+def _gains(sizes: Floats, up_to: int) -> list[Floats]:
     """Return by how much a unit of each residual's variance raises the total over all cells.
 
     A residual on A enters every marginal B that holds A: each of B's cells gets prod_A (1 - 1/n) times
@@ -183,7 +180,7 @@ def _gains(sizes: Vector, up_to: int) -> list[Vector]:
     return gains
 
 
-def _symmetric(values: Vector, without: Subsets, degree: int) -> Vector:
+def _symmetric(values: Floats, without: Integers, degree: int) -> Floats:
     """Return the sum of products of `degree` of the values, for each row those not in `without`.
 
     By Newton's identities from sums of powers, of which the left-out values are taken away.

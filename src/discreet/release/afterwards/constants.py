@@ -117,8 +117,8 @@ def _same_people(inner: Inner, tree: exp.Expr, catalog: Catalog) -> None:
 
 def _asked_about(tables: list[exp.Table], catalog: Catalog) -> set[str]:
     """Return the datasets whose people these tables hold; a public one may be of any."""
-    found = (catalog.table(table.name, table.db or None) for table in tables)
-    return {catalog.dataset_of(table).name for table in found if not table.public}
+    found = (catalog.find(table.name, table.db or None) for table in tables)
+    return {dataset.name for dataset, table in found if not table.public}
 
 
 def public_values(inner: Inner, request: Request, desk: Desk) -> list[Any]:

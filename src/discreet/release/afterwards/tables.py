@@ -22,7 +22,7 @@ from discreet.release.snapshots import hold_tables
 from discreet.sql.afterwards.grammar import total
 from discreet.sql.afterwards.program import Program
 from discreet.sql.parse import Written
-from discreet.sql.relations import scan_of
+from discreet.sql.relations import declared_scan
 
 
 def written(program: Program) -> str:
@@ -129,7 +129,7 @@ def public_tables(program: Program, desk: Desk) -> dict[str, ScratchTable]:
     found = {}
     with hold_tables(program.public, desk) as held:
         for i, (dataset, table) in enumerate(program.public):
-            rows = read_public(scan_of(dataset, table), desk.engine, held)
+            rows = read_public(declared_scan(dataset, table), desk.engine, held)
             columns = shown(table)
             values = [[_plain(value) for value in rows[column.name]] for column in columns]
             kinds = tuple(type_of(column.by_day().domain) for column in columns)

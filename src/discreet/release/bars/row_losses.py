@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from discreet.core.arrays import Floats
 
 ALPHA = 0.05
 _STEPS = 400
@@ -98,7 +99,7 @@ class RowsHistogram:
             beyond=beyond,
         )
 
-    def _cut(self, people: npt.NDArray[np.float64], bound: int, share: float) -> tuple[int, int]:
+    def _cut(self, people: Floats, bound: int, share: float) -> tuple[int, int]:
         """Return the last bin that is counted, and how many people may stand beyond it.
 
         It is the last that shows people above the noise, or the end of the last few beyond it that do so
@@ -117,7 +118,7 @@ class RowsHistogram:
         return cut, max(int(np.floor(people[cut + 1 :].sum() + noise)), 0)
 
 
-def spread(weights: Sequence[float] | npt.NDArray[np.float64], variance: float, risk: float) -> float:  # fmt: skip
+def spread(weights: Sequence[float] | Floats, variance: float, risk: float) -> float:  # fmt: skip
     """Return what a weighted sum of independent noises of this variance exceeds with at most `risk`."""
     sizes = np.asarray(weights, dtype=float)
     most = float(sizes.max(initial=0.0))

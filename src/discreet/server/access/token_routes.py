@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import Field, StrictStr
 
 from discreet.api import Curator
-from discreet.core.requests.access import TokenFields
+from discreet.core.requests.server import TokenFields
 from discreet.errors import NotAllowed, NotSignedIn, UnknownName
 from discreet.server.access.audit import AuditAction
 from discreet.server.access.auth import (

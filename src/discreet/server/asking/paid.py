@@ -15,7 +15,9 @@ from discreet.api import Curator, promise
 from discreet.core.bill import NOTHING_SPENT, Bill, Spent
 from discreet.core.numbers import Epsilon
 from discreet.learn.one_look import PlannedLook
+from discreet.learn.prepare import Training
 from discreet.learn.recommend.run import RecommenderPlan, RecommendRequest
+from discreet.learn.request import LearnRequest
 from discreet.learn.select import ChoicePlan, SelectRequest
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import caller
@@ -25,9 +27,7 @@ from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.shelf import Item, Shelf
 from discreet.synth.prepare import PreparedSynthesis
 
-Plan = TypeVar("Plan", ChoicePlan, RecommenderPlan)
-SAID = ("table", "analyst", "request_id")
-"""Fields of a learner's body that are passed on beside the others."""
+Plan = TypeVar("Plan", ChoicePlan, RecommenderPlan, Training)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def price_of(
 def foreseen(
     curator: Curator,
     paid: PaidAsk,
-    request_of: Callable[..., SelectRequest | RecommendRequest],
+    request_of: Callable[..., SelectRequest | RecommendRequest | LearnRequest],
     asked: dict[str, Any],
     planned: Callable[..., AbstractContextManager[Plan]],
 ) -> tuple[Plan, dict[str, Any]]:

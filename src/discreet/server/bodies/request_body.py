@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -26,9 +25,9 @@ _TYPES: dict[FieldKind, Any] = {
 class RequestBody(Body):
     """A body that knows which of its fields are those of the request."""
 
-    def given(self, request: type, *, leave: Collection[str] = ()) -> dict[str, Any]:
-        """Return the fields of the request that came with the body; those to `leave` are said elsewhere."""
-        fields = {name: each for name, each in request_fields(request).items() if name not in leave}
+    def given(self, request: type) -> dict[str, Any]:
+        """Return the fields of the request that came with the body."""
+        fields = request_fields(request)
         found = {name: getattr(self, name) for name in fields if hasattr(self, name)}
         numbers = {
             name: float(value)

@@ -189,8 +189,7 @@ class _Splitter:
         return self.nodes
 
     def _read_public(self, node: exp.Table) -> _Step:
-        table = self.catalog.table(node.name, node.db or None)
-        dataset = self.catalog.dataset_of(table)
+        dataset, table = self.catalog.find(node.name, node.db or None)
         key = f"{dataset.name}.{table.name}"
         self.public.setdefault(key, (dataset, table))
         name = f"p{list(self.public).index(key)}"

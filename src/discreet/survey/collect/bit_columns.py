@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.core.arrays import Integers
 from discreet.engine.dialect.functions import function
 from discreet.survey.randomizers.base import ReportShape, Tally
 
@@ -100,6 +100,6 @@ def _apart(reports: int) -> int:
     return _HALF if reports < MOST_BESIDE else _BITS
 
 
-def whole(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def whole(column: pa.ChunkedArray) -> Integers:
     """Return a column of whole numbers, whatever type an engine gives to them."""
     return np.array(column.to_pylist(), dtype=np.int64)

@@ -7,8 +7,8 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.survey.estimate.planning import parts_of
 from discreet.survey.estimate.request import EstimateRequest, values_of
@@ -24,7 +24,7 @@ def cross_table(
     first: tuple[ListedRandomizer, Reports, Sequence[Any]],
     second: tuple[ListedRandomizer, Reports, Sequence[Any]],
     *,
-    counts: npt.NDArray[np.int64] | None = None,
+    counts: Integers | None = None,
     confidence: float = 0.95,
     repeats: int = 1,
 ) -> Estimated[Shares]:
@@ -71,7 +71,7 @@ def cross_result(
     plan: SurveyPlan,
     wanted: EstimateRequest,
     reports: tuple[Reports, Reports],
-    counts: npt.NDArray[np.int64] | None = None,
+    counts: Integers | None = None,
 ) -> dict[str, Any]:
     """Return the cross table that is wanted as `--json` prints it: first question, second, share."""
     assert wanted.cross is not None

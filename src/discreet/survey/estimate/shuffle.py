@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
+
+from discreet.core.arrays import Floats, Integers
 
 _TAIL = 1e-12
 _HALVINGS = 24
 _RUNS = 60
-
-Probabilities = npt.NDArray[np.float64]
 
 ASSUMES = (
     "Only if a party that everyone trusts mixes the reports and removes their ids before anybody else "
@@ -60,7 +59,7 @@ def _clones(others: int, share: float) -> list[tuple[int, float]]:
     return [(int(numbers[at]), float(mass)) for at, mass in zip(starts, masses, strict=True)]
 
 
-def _pair(count: int, truth: float) -> tuple[Probabilities, Probabilities]:
+def _pair(count: int, truth: float) -> tuple[Floats, Floats]:
     """Return the two laws to be told apart for a given number of clones."""
     spread = math.sqrt(count) / 2
     low = max(0, int(count / 2 - 10 * spread - 10))
@@ -70,7 +69,7 @@ def _pair(count: int, truth: float) -> tuple[Probabilities, Probabilities]:
     return truth * before + (1 - truth) * after, truth * after + (1 - truth) * before
 
 
-def _binomial(n: int, k: npt.NDArray[np.int64], share: float) -> Probabilities:
+def _binomial(n: int, k: Integers, share: float) -> Floats:
     """Return binomial probabilities at consecutive k that hold all but 1e-15 of the whole."""
     if share >= 1:
         return np.where(k == n, 1.0, 0.0)

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Floats, Integers
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.stream import Draws
 
@@ -18,9 +19,9 @@ Report: TypeAlias = int | bytes
 """What leaves a device for one question: a whole number, or a string of bits."""
 Reports: TypeAlias = npt.NDArray[Any]
 """Many reports of one question: unsigned integers, or one row of bytes each."""
-Tally: TypeAlias = npt.NDArray[np.int64]
+Tally: TypeAlias = Integers
 """What estimates need of many reports; tallies of parts add up to the tally of the whole."""
-Shares: TypeAlias = npt.NDArray[np.float64]
+Shares: TypeAlias = Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class ShareRandomizer(Randomizer, Protocol):
 class ListedRandomizer(ShareRandomizer, Protocol):
     """One of which each single report can be asked, as cross tables do."""
 
-    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    def supports(self, reports: Reports, values: Sequence[Any]) -> Bits:
         """Return, for each report and each value, whether the one supports the other."""
         ...
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Bits
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.bits import column_sums
 
@@ -32,7 +32,7 @@ class BitReports:
         """Return how many reports set the bit of each code."""
         return tally[np.asarray(values, dtype=np.int64)].astype(np.float64)
 
-    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    def supports(self, reports: Reports, values: Sequence[Any]) -> Bits:
         """Return which reports set which bits."""
         bits = np.unpackbits(np.asarray(reports), axis=1, count=self.codes)
         return bits[:, np.asarray(values, dtype=np.int64)].astype(np.bool_)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, Tally
 
@@ -32,9 +33,7 @@ def packed(bits: Iterable[bool | int]) -> bytes:
     return np.packbits(np.array(list(bits), dtype=np.uint8)).tobytes()
 
 
-def random_bits(
-    parts: int, places: npt.NDArray[np.int64], special: npt.NDArray[np.bool_], width: int, rng: Rng
-) -> Reports:
+def random_bits(parts: int, places: Integers, special: Bits, width: int, rng: Rng) -> Reports:
     """Return rows of `width` coins of parts / 2^32, packed, the one at `places` set to `special`."""
     length, words = -(-width // 8), -(-width // 64)
     rows = np.empty((places.size, length), dtype=np.uint8)
@@ -148,7 +147,7 @@ def _full_adder(one: Planes, two: Planes, three: Planes) -> tuple[Planes, Planes
     return half, carry
 
 
-def _unpacked(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+def _unpacked(rows: npt.NDArray[np.uint8]) -> Integers:
     """Return how often each bit of some rows is set: a byte a bit, so that 255 rows fit into it."""
     total = np.zeros(rows.shape[1] * 8, dtype=np.int64)
     for start in range(0, len(rows), 255):
@@ -157,9 +156,7 @@ def _unpacked(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     return total
 
 
-def grouped_sums(
-    reports: Reports, groups: npt.NDArray[np.int64], count: int, width: int
-) -> npt.NDArray[np.int64]:
+def grouped_sums(reports: Reports, groups: Integers, count: int, width: int) -> Integers:
     """Return how often each bit is set among the reports of each of `count` groups.
 
     Reports are laid beside each other as 64-bit words, a few hundred of each group at a time, and
@@ -184,7 +181,7 @@ def grouped_sums(
     return np.asarray(total[:, :width])
 
 
-def _bits_added(rows: Planes) -> npt.NDArray[np.int64]:
+def _bits_added(rows: Planes) -> Integers:
     """Return, for each group (second axis), how often each bit is set over the layers (first axis).
 
     31 layers are added to one another at a time; their number divides that of the layers.
@@ -197,7 +194,7 @@ def _bits_added(rows: Planes) -> npt.NDArray[np.int64]:
     return total
 
 
-def _taken_apart(plane: Planes) -> npt.NDArray[np.int64]:
+def _taken_apart(plane: Planes) -> Integers:
     """Return how often each bit of the words of each group is set over at most 255 layers."""
     sums = np.zeros((*plane.shape[1:], 8, 8), dtype=np.int64)  # group, word, byte of it, bit
     for bit in range(8):

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InternalError, InvalidInput
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Randomizer
 from discreet.survey.randomizers.stream import WORD
 
-Coins = npt.NDArray[np.bool_]
 Made = TypeVar("Made", bound=Randomizer)
 
 LEAST_EPSILON = Fraction(1, 1000)
@@ -74,7 +74,7 @@ def checked(made: Made, epsilon: Fraction) -> Made:
     return made
 
 
-def coins(parts: int, count: int, rng: Rng) -> Coins:
+def coins(parts: int, count: int, rng: Rng) -> Bits:
     """Return `count` coins that are True with probability exactly parts / 2^32.
 
     One byte decides all but one coin in 256; those that tie with the first byte of `parts` draw the
@@ -82,7 +82,7 @@ def coins(parts: int, count: int, rng: Rng) -> Coins:
     """
     first, rest = parts >> 24, parts & 0xFFFFFF
     drawn = _bytes(count, rng)
-    found: Coins = drawn < first
+    found: Bits = drawn < first
     tied = np.flatnonzero(drawn == first)
     found[tied] = (words32(tied.size, rng) >> np.uint32(8)) < rest
     return found
@@ -104,7 +104,7 @@ def checked_code(value: int, codes: int) -> int:
     return value
 
 
-def checked_codes(values: Sequence[Any] | npt.NDArray[Any], codes: int) -> npt.NDArray[np.int64]:
+def checked_codes(values: Sequence[Any] | npt.NDArray[Any], codes: int) -> Integers:
     """Return the numbers of options as an array; anything else is refused."""
     found = np.asarray(values)
     if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= codes):

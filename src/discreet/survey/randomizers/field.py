@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Vectors = npt.NDArray[np.int64]
+from discreet.core.arrays import Floats, Integers
+
+Vectors: TypeAlias = Integers
 """One vector a row."""
 
 GREATEST_PRIME = 4093
@@ -24,7 +27,7 @@ def primes() -> tuple[int, ...]:
     return tuple(int(found) for found in np.flatnonzero(sieve))
 
 
-def digits_many(codes: npt.NDArray[np.int64], prime: int, length: int) -> Vectors:
+def digits_many(codes: Integers, prime: int, length: int) -> Vectors:
     """Return each code in base `prime`, the most significant digit first.
 
     >>> digits_many(np.array([5]), 3, 4).tolist()
@@ -34,7 +37,7 @@ def digits_many(codes: npt.NDArray[np.int64], prime: int, length: int) -> Vector
     return codes[:, None] // powers[None, :] % prime
 
 
-def numbers_many(vectors: Vectors, prime: int) -> npt.NDArray[np.int64]:
+def numbers_many(vectors: Vectors, prime: int) -> Integers:
     """Return the number whose digits each row has."""
     found = np.zeros(len(vectors), dtype=np.int64)
     for place in range(vectors.shape[1]):
@@ -47,7 +50,7 @@ def points_before(pivot_from_end: int, prime: int) -> int:
     return int((prime**pivot_from_end - 1) // (prime - 1))
 
 
-def points_many(indices: npt.NDArray[np.int64], prime: int, length: int) -> Vectors:
+def points_many(indices: Integers, prime: int, length: int) -> Vectors:
     """Return points of the projective space by their numbers: zeros, a leading 1, then free digits.
 
     Points are numbered with the leading 1 wandering from the last place to the first.
@@ -62,7 +65,7 @@ def points_many(indices: npt.NDArray[np.int64], prime: int, length: int) -> Vect
     return vectors
 
 
-def indices_many(vectors: Vectors, prime: int) -> npt.NDArray[np.int64]:
+def indices_many(vectors: Vectors, prime: int) -> Integers:
     """Return the number of the point on the line through each row; no row is zero."""
     length = vectors.shape[1]
     pivots = np.argmax(vectors != 0, axis=1)
@@ -76,9 +79,7 @@ def indices_many(vectors: Vectors, prime: int) -> npt.NDArray[np.int64]:
     return np.asarray(numbers_many(scaled, prime) - powers[free] + starts[free])
 
 
-def transform(
-    cells: npt.NDArray[np.float64], prime: int, length: int
-) -> npt.NDArray[np.complex128]:
+def transform(cells: Floats, prime: int, length: int) -> npt.NDArray[np.complex128]:
     """Return the sums of `cells` weighted by the characters exp(-2 pi i u.v / prime), over all u."""
     shaped = np.fft.fftn(cells.reshape((prime,) * length))
     return np.asarray(shaped, dtype=np.complex128).reshape(-1)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits
 from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
@@ -89,9 +90,9 @@ class KaryResponse(NumberReports):
         """Return how many reports tell each code."""
         return tally[np.asarray(values, dtype=np.int64)].astype(np.float64)
 
-    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    def supports(self, reports: Reports, values: Sequence[Any]) -> Bits:
         """Return which reports tell which codes."""
-        told: npt.NDArray[np.bool_] = np.asarray(reports)[:, None] == np.asarray(values)[None, :]
+        told: Bits = np.asarray(reports)[:, None] == np.asarray(values)[None, :]
         return told
 
 

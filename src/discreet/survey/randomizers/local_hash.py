@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
@@ -21,13 +22,13 @@ from discreet.survey.randomizers.dyadic import (
     checked,
     checked_code,
     checked_codes,
-    coins,
     smallest_type,
     truthful_parts,
 )
 from discreet.survey.randomizers.field import digits_many, numbers_many, primes, transform
+from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.randomizers.stream import WORD, Draws
+from discreet.survey.randomizers.stream import Draws
 
 MOST_CELLS = 1 << 22
 _WORTH = 32  # cells of a table that are sooner made than one hash is computed
@@ -68,9 +69,14 @@ class LocalHash(NumberReports):
         return ReportShape(cells=int(self.prime ** (self.digits + 1)))
 
     @property
+    def _hiding(self) -> KaryResponse:
+        """Return the response that hides a hash."""
+        return KaryResponse(self.prime, self.keep)
+
+    @property
     def own(self) -> Fraction:
         """Return how likely the hidden value is the hash of the answer."""
-        return Fraction(self.keep, WORD)
+        return self._hiding.own
 
     @property
     def other(self) -> Fraction:
@@ -80,42 +86,31 @@ class LocalHash(NumberReports):
     @property
     def worst_ratio(self) -> Fraction:
         """Return the greatest ratio of the probabilities of one report under two values."""
-        return self.own * (self.prime - 1) / (1 - self.own)
+        return self._hiding.worst_ratio
 
     def encode(self, value: int, draws: Draws) -> int:
-        """Return the report of one code: the map's numbers, a coin, a lie."""
+        """Return the report of one code: the map's numbers, then the response to its hash."""
         value = checked_code(value, self.codes)
         linear = [[draws.below(self.prime) for _ in range(self.digits)]]
         one_map = numbers_many(np.array(linear), self.prime)
         hashed = int(self._hashes(one_map, np.array([value]))[0])
-        keep = draws.coin(self.keep)
-        lie = draws.below(self.prime - 1)
-        told = hashed if keep else lie + (lie >= hashed)
-        return int(one_map[0]) * self.prime + told
+        return int(one_map[0]) * self.prime + self._hiding.encode(hashed, draws)
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each code, by the same law."""
         codes = checked_codes(values, self.codes)
         maps = uniform(int(self.prime**self.digits), codes.size, rng=rng)
-        hashed = self._looked_up(maps, codes)
-        kept = coins(self.keep, codes.size, rng)
-        lies = uniform(self.prime - 1, codes.size, rng=rng)
-        lies += lies >= hashed
-        told = np.where(kept, hashed, lies)
+        told = self._hiding.encode_many(self._looked_up(maps, codes), rng)
         return (maps * self.prime + told).astype(smallest_type(self.shape.cells))
 
-    def _looked_up(
-        self, maps: npt.NDArray[np.int64], codes: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _looked_up(self, maps: Integers, codes: Integers) -> Integers:
         """Return the hash of each code under the map beside it, from a table where that pays."""
         cells = self.prime**self.digits * self.codes
         if cells > MOST_CELLS or cells > _WORTH * maps.size:
             return self._hashes(maps, codes)
         return _table(self)[maps, codes].astype(np.int64)
 
-    def _hashes(
-        self, maps: npt.NDArray[np.int64], codes: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _hashes(self, maps: Integers, codes: Integers) -> Integers:
         """Return the hash of each code under the map beside it, digit by digit from the last."""
         total = np.zeros(np.broadcast_shapes(maps.shape, codes.shape), dtype=np.int64)
         for _ in range(self.digits):
@@ -139,7 +134,7 @@ class LocalHash(NumberReports):
             total += spectrum[(c * vectors % prime) @ powers + (-c % prime)].real
         return np.rint(total / prime)
 
-    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    def supports(self, reports: Reports, values: Sequence[Any]) -> Bits:
         """Return which reports hide the hash of which codes."""
         maps, told = np.divmod(np.asarray(reports, dtype=np.int64), self.prime)
         hashed = self._hashes(maps[:, None], np.asarray(values, dtype=np.int64)[None, :])

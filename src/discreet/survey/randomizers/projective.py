@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits
 from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
@@ -159,7 +160,7 @@ class ProjectiveResponse(NumberReports):
         on_planes = (spectrum[numbers_many(answers, prime)] + tally.sum()) / prime
         return np.asarray(np.rint(on_planes))
 
-    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    def supports(self, reports: Reports, values: Sequence[Any]) -> Bits:
         """Return which reports lie on the plane of which codes."""
         told = points_many(np.asarray(reports, dtype=np.int64), self.prime, self.dimension)
         answers = points_many(np.asarray(values, dtype=np.int64), self.prime, self.dimension)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
@@ -102,7 +103,7 @@ class CountMeanSketch:
         """Return how many reports set the bit of each word in their row."""
         return sums_over_rows(tally, words_of(values), self.buckets)
 
-    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    def supports(self, reports: Reports, values: Sequence[Any]) -> Bits:
         """Return which reports set the bit of which words."""
         rows, packed_bits = _parts(reports)
         places = buckets_of(words_of(values), self.rows, self.buckets)
@@ -110,7 +111,7 @@ class CountMeanSketch:
         return np.take_along_axis(bits, places[:, rows].T, axis=1).astype(np.bool_)
 
 
-def _parts(reports: Reports) -> tuple[npt.NDArray[np.int64], Reports]:
+def _parts(reports: Reports) -> tuple[Integers, Reports]:
     """Return the row of each report, and its bits."""
     reports = np.asarray(reports, dtype=np.uint8)
     rows = np.ascontiguousarray(reports[:, :2]).view(">u2").reshape(-1).astype(np.int64)
@@ -128,9 +129,7 @@ def sums_over_rows(table: Tally, words: Sequence[bytes], buckets: int) -> Shares
     return found
 
 
-def own_buckets(
-    words: Sequence[bytes], rows: npt.NDArray[np.int64], size: tuple[int, int]
-) -> npt.NDArray[np.int64]:
+def own_buckets(words: Sequence[bytes], rows: Integers, size: tuple[int, int]) -> Integers:
     """Return the bucket of each word in the row beside it; `size` is (rows, buckets) of the sketch."""
     numbers: dict[bytes, int] = {}
     places = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)

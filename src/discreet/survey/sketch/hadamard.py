@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Bits, Integers
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
@@ -100,7 +101,7 @@ class HadamardSketch(NumberReports):
             (sums_over_rows(excess, words_of(values), self.buckets) + tally.sum()) / 2
         )
 
-    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    def supports(self, reports: Reports, values: Sequence[Any]) -> Bits:
         """Return which reports carry the sign of which words."""
         cells, bits = np.divmod(np.asarray(reports, dtype=np.int64), 2)
         rows, columns = np.divmod(cells, self.buckets)
@@ -108,12 +109,12 @@ class HadamardSketch(NumberReports):
         return np.asarray(_positive(columns[:, None], places[:, rows].T) == bits[:, None])
 
 
-def _positive(columns: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> Any:
+def _positive(columns: Integers, places: Integers) -> Any:
     """Return where the Hadamard matrix is +1: an even number of common binary digits."""
     return np.bitwise_count(columns & places) % 2 == 0
 
 
-def _walsh_hadamard(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _walsh_hadamard(rows: Integers) -> Integers:
     """Return the Walsh-Hadamard transform of each row."""
     found, width = rows.copy(), rows.shape[1]
     half = 1

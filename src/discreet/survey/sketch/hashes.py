@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 
 BLANKS = " \t\r\n"
@@ -54,7 +55,7 @@ def bucket(word: bytes, row: int, buckets: int) -> int:
     return int.from_bytes(digest[place : place + 2], "big") % buckets
 
 
-def buckets_of(words: Sequence[bytes], rows: int, buckets: int) -> npt.NDArray[np.int64]:
+def buckets_of(words: Sequence[bytes], rows: int, buckets: int) -> Integers:
     """Return the bucket of every word (down) in every row (across)."""
     groups = [_PREFIX + group.to_bytes(2, "big") for group in range(-(-rows // _ROWS_A_DIGEST))]
     digests = b"".join([sha256(group + word).digest() for word in words for group in groups])

@@ -16,11 +16,10 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
-from discreet.engine.dialect.names import quoted
 from discreet.engine.dialect.storage import Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 from discreet.plan.ir import Scan
-from discreet.sql.bind import bind
+from discreet.sql.relations import declared_scan
 from discreet.synth.encoding.columns import MOST_SINGLE, Coded, MadeUp, Ordered, binned, fine
 
 WIDE_DAYS = 150 * 366
@@ -86,15 +85,11 @@ class Outline:
 
 
 def scan_of(catalog: Catalog, table: str) -> Scan:
-    """Return the table called `table` (or `dataset.table`) with the columns that may be read."""
-    dataset, dot, name = table.rpartition(".")
-    found = catalog.table(name, dataset if dot else None)
+    """Return the private table called `table` (or `dataset.table`) with the columns that may be read."""
+    dataset, found = catalog.named(table)
     if found.public:
         raise InvalidInput(f"Table '{found.name}' is public: it needs no synthetic copy.")
-    whole = ".".join(map(quoted, (catalog.dataset_of(found).name, found.name)))
-    source = bind(f"SELECT COUNT(*) AS n FROM {whole}", catalog).source
-    assert isinstance(source, Scan), "a bare table is a scan"
-    return source
+    return declared_scan(dataset, found)
 
 
 def outline_of(

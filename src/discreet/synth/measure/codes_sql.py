@@ -23,8 +23,10 @@ from discreet.kernel.canonical.cells import enum_type
 from discreet.kernel.canonical.literals import constant
 from discreet.plan.ir import Scan
 from discreet.plan.stability import bound_rows, structural_rows
+from discreet.sql.relations import complete_rows
 from discreet.sql.write.blocks import Block, BlockWriter
 from discreet.sql.write.cells import Cell, clamped
+from discreet.sql.write.used import used_below
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.decode import day_number
 
@@ -35,13 +37,17 @@ LONGEST_WORD = 200
 def rows_block(scan: Scan, engine: Engine, names: Sequence[str]) -> Block:
     """Return the canonical rows of a table with these columns, bounded where a person has several.
 
+    The same rows as those of questions: a row that lacks a value of a complete column is not among them.
+
     How many rows of one unit there are at most, the kernel reads off the SQL.
     """
-    used = frozenset(map(scan.id_of, names))
+    rows = complete_rows(scan)
+    used = {scan.id_of(name) for name in names}
     if scan.unit is not None:
-        used |= {scan.unit}
-    writer = BlockWriter(engine, used)
-    block = writer.block(scan)
+        used.add(scan.unit)
+    used_below(rows, used)
+    writer = BlockWriter(engine, frozenset(used))
+    block = writer.block(rows)
     if structural_rows(scan) is not None:
         return block
     return writer.bounded(block, bound_rows(scan))

@@ -48,19 +48,19 @@ def learn_bounds(
         public, for an equal share; the ends are arithmetic on noisy counts. The same table, columns and
         price again give the stored ends, free.
     """
-    dataset, _, name = table.rpartition(".")
+    owner, found = desk.catalog.named(table)
     items = [
         RangeToLearn(column.name, column.domain, missing=True)
-        for column in desk.catalog.table(name, dataset).columns
+        for column in found.columns
         if column.name in columns and isinstance(column.domain, IntegerDomain | NumberDomain)
     ]
     scan = scan_of(desk.catalog, table)
     sealed = [seal_codes(scan, desk.engine, [first_look(item)]) for item in items]
-    if any(codes.source.dataset != dataset for codes in sealed):
+    if any(codes.source.dataset != owner.name for codes in sealed):
         raise Unfit("a read of other people than are charged")
     budget = synth_budget(epsilon, Delta(Fraction(0)), region=EVERYONE)
     asked = f"{epsilon} {', '.join(item.name for item in items)}"
-    words = LookLabels("ranges", asked, asked, f"ranges of the numbers of {name}")
+    words = LookLabels("ranges", asked, asked, f"ranges of the numbers of {found.name}")
     share = Fraction(1, max(len(items), 1))
 
     def look(reader: PaidReader, _held: Held) -> dict[str, list[str]]:

@@ -78,8 +78,7 @@ def paid_look(
     Guarantee: the charge names the very rows that `look` is lent the reader and the state of, and `look`
         runs once for it.
     """
-    dataset, _, name = table.rpartition(".")
-    owner = desk.catalog.dataset_of(desk.catalog.table(name, dataset))
+    owner, _ = desk.catalog.named(table)
     scan = scan_of(desk.catalog, table)
     with hold(scan, desk) as held:
         snapshot = label(snapshots_of(scan, held, desk.ledger))
@@ -108,12 +107,11 @@ def learn_types(table: str, desk: Desk, *, epsilon: Epsilon, delta: Delta) -> di
         (reads as the kind, or not) for every kind, each for an equal share. The same table and price
         again gives the stored types, free.
     """
-    dataset, _, name = table.rpartition(".")
-    found = desk.catalog.table(name, dataset)
+    _, found = desk.catalog.named(table)
     names = [c.name for c in found.columns if isinstance(c.domain, TextDomain) and not c.hidden]
     budget = synth_budget(epsilon, delta, region=EVERYONE)
     words = LookLabels(
-        "types", f"{epsilon}", f"{epsilon} {delta}", f"types of the columns of {name}"
+        "types", f"{epsilon}", f"{epsilon} {delta}", f"types of the columns of {found.name}"
     )
 
     def look(reader: PaidReader, held: Held) -> dict[str, str]:
@@ -164,8 +162,7 @@ def _declared_as(
     catalog: Catalog, table: str, names: Sequence[str], domain: FiniteDomain
 ) -> Catalog:
     """Return the catalog as if these columns had been declared to hold values of a domain."""
-    dataset, _, name = table.rpartition(".")
-    found = catalog.datasets[dataset]
+    owner, found = catalog.named(table)
 
     def column(each: Column) -> Column:
         if each.name in names:
@@ -173,12 +170,12 @@ def _declared_as(
         return each
 
     def declared(each: Table) -> Table:
-        if each.name != name:
+        if each is not found:
             return each
         return replace(each, columns=tuple(column(c) for c in each.columns))
 
-    changed = replace(found, tables=tuple(declared(each) for each in found.tables))
-    return replace(catalog, datasets={**catalog.datasets, dataset: changed})
+    changed = replace(owner, tables=tuple(declared(each) for each in owner.tables))
+    return replace(catalog, datasets={**catalog.datasets, owner.name: changed})
 
 
 def _chosen(rows: float, reads: Mapping[Storage, float]) -> Storage:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import chain, combinations, pairwise
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import jax
@@ -86,16 +86,6 @@ class Relaxed:
         self._logits = _fit_marginals(
             self._logits, self._owns, targets=aims, parts=parts, steps=steps, rate=rate
         )
-
-
-def subsets(width: int) -> list[tuple[int, ...]]:
-    """Return all sets of up to `width` columns; the i-th has column j where bit j of i is set.
-
-    >>> subsets(2)
-    [(), (0,), (1,), (0, 1)]
-    """
-    found = chain.from_iterable(combinations(range(width), many) for many in range(width + 1))
-    return sorted(found, key=lambda columns: sum(1 << column for column in columns))
 
 
 def cells_of_moments(width: int) -> Floats:

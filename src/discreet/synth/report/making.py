@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from discreet.core.bill import Spent
 from discreet.core.numbers import plain
 from discreet.core.proof.permit import Permit
 from discreet.errors import DiscreetError, InvalidInput
@@ -35,8 +36,7 @@ def subject_of(saved: Saved, rows: SyntheticRows, notices: tuple[str, ...] = ())
     """Return what the reports are about: the model, the made-up rows, the noisy tables, the price."""
     facts = saved.facts
     try:
-        cost = facts["cost"]
-        epsilon, delta = Fraction(cost["epsilon"]), Fraction(cost["delta"])
+        cost = Spent.from_exact(facts["cost"])
         method = str(facts["method"])
         uses_data = find_method(method).uses_data
         refit = _refit(facts, saved.encoding.shape) if uses_data else None
@@ -44,7 +44,9 @@ def subject_of(saved: Saved, rows: SyntheticRows, notices: tuple[str, ...] = ())
         raise
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         raise InvalidInput("The model does not say how it was made, so it has no report.") from None
-    price = f"epsilon {plain(epsilon)}" + (f", delta {plain(delta)}" if delta else "")
+    price = f"epsilon {plain(cost.epsilon)}" + (
+        f", delta {plain(cost.delta)}" if cost.delta else ""
+    )
     return Subject(
         table=saved.encoding.table,
         method=method,

@@ -15,7 +15,7 @@ import sqlglot
 
 from discreet.api import open as open_curator
 from discreet.catalog.propose.bare_file import Bare, bare_table, is_untyped, rebound, retype
-from discreet.catalog.read.policy_file import load
+from discreet.core.bill import NOTHING_SPENT, Bill, Spent
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
 from discreet.synth.measure.learned_bounds import is_unbounded, learn_bounds
@@ -36,14 +36,36 @@ RISK = Fraction(1, 10)
 
 
 @dataclass(frozen=True, slots=True)
+class PaidFirst:
+    """What types and ranges take of the budget that was asked for, before what it was asked for is paid.
+
+    `part` is what of it is no longer there, `price` what was charged: squares of the parts add up, with a
+    delta. `before`: what was spent until then.
+    """
+
+    part: Spent
+    price: Spent
+    before: Spent
+
+    def and_also(self, price: Spent) -> PaidFirst:
+        """Return this, with something more that was paid for out of what is left."""
+        return replace(self, part=self.part + price, price=self.price + price)
+
+    def whole(self, bill: Bill) -> Bill:
+        """Return the bill of all together, given that of what was asked for."""
+        cost = self.price if bill.free else self.part + bill.cost
+        return replace(bill, cost=cost, before=self.before, free=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ReadyFile:
-    """Where the table of a file is declared, and what is left for its copy; `paid`: types cost."""
+    """Where the table of a file is declared, and what is left for its copy; `first`: what types cost."""
 
     config: Path
     table: str
     epsilon: Epsilon
     delta: Delta | None
-    paid: bool = False
+    first: PaidFirst | None = None
 
 
 @contextmanager
@@ -79,30 +101,40 @@ def ready_file(
         concentrated = bool(delta) and not pure
         if untyped:
             _check_names(found, conditions)
-            ready = _after_types(ready, concentrated=concentrated)
+            ready = _after_types(ready, _spent(found), concentrated=concentrated)
         if foresee is not None and (untyped or ranges is not None):
             foresee(ready)
-        if untyped:
-            risk = (delta.value - ready.delta.value) if delta and ready.delta else Fraction(0)
-            share = (CONCENTRATED if concentrated else PURE)[0]
-            pay_types(found, Epsilon(epsilon.value * share), Delta(risk))
+        if untyped and ready.first is not None:
+            price = ready.first.price
+            pay_types(found, Epsilon(price.epsilon), Delta(price.delta))
         if ranges is not None:
             ready = _with_ranges(found, ready, ranges, Epsilon(epsilon.value * RANGES))
         yield ready
 
 
-def _after_types(ready: ReadyFile, *, concentrated: bool) -> ReadyFile:
+def _after_types(ready: ReadyFile, before: Spent, *, concentrated: bool) -> ReadyFile:
     """Return what is left for the copy once types are paid for."""
-    copy = (CONCENTRATED if concentrated else PURE)[1]
-    kept = 1 - RISK if concentrated else Fraction(1)
-    left = None if ready.delta is None else Delta(ready.delta.value * kept)
-    return replace(ready, epsilon=Epsilon(ready.epsilon.value * copy), delta=left, paid=True)
+    types, copy = CONCENTRATED if concentrated else PURE
+    whole, delta = ready.epsilon.value, ready.delta
+    risk = delta.value * RISK if delta is not None and concentrated else Fraction(0)
+    return replace(
+        ready,
+        epsilon=Epsilon(whole * copy),
+        delta=None if delta is None else Delta(delta.value - risk),
+        first=PaidFirst(Spent(whole * (1 - copy), risk), Spent(whole * types, risk), before),
+    )
+
+
+def _spent(bare: Bare) -> Spent:
+    """Return what is spent of the budget of a bare file."""
+    with open_curator(bare.config) as curator:
+        dataset = curator.catalog.datasets[bare.dataset]
+        return curator.ledger.balance(dataset.budget).spent
 
 
 def _with_ranges(bare: Bare, ready: ReadyFile, wanted: Sequence[str], price: Epsilon) -> ReadyFile:
     """Return what is left once the ranges that nobody declared are paid for and written down."""
-    dataset, _, name = bare.table.rpartition(".")
-    table = load(bare.config).table(name, dataset)
+    table = bare.declared()
     named = {column.lower() for column in wanted} or {c.name.lower() for c in table.columns}
     open_ended = [
         column.name
@@ -111,17 +143,18 @@ def _with_ranges(bare: Bare, ready: ReadyFile, wanted: Sequence[str], price: Eps
     ]
     if not open_ended:
         return ready
+    first = ready.first or PaidFirst(NOTHING_SPENT, NOTHING_SPENT, _spent(bare))
     with open_curator(bare.config) as curator:
         bounds = learn_bounds(bare.table, curator, epsilon=price, columns=open_ended)
     rebound(bare, bounds)
     left = ready.epsilon.value - price.value
-    return replace(ready, epsilon=Epsilon(left), paid=True)
+    return replace(
+        ready, epsilon=Epsilon(left), first=first.and_also(Spent(price.value, Fraction(0)))
+    )
 
 
 def _check_names(bare: Bare, conditions: Sequence[str]) -> None:
-    dataset, _, name = bare.table.rpartition(".")
-    table = load(bare.config).table(name, dataset)
-    known = {column.name.lower() for column in table.columns}
+    known = {column.name.lower() for column in bare.declared().columns}
     for text in conditions:
         with suppress(
             sqlglot.errors.SqlglotError

@@ -30,11 +30,10 @@ def undone_unless_paid(bare: Bare) -> Iterator[None]:
 
 def _nothing_left(bare: Bare) -> bool:
     """Return whether the ledger knows of nothing that has left the table's dataset."""
-    name = bare.table.rpartition(".")[0]
     try:
         with open_curator(bare.config) as curator:
-            dataset = curator.catalog.datasets[name]
+            dataset = curator.catalog.datasets[bare.dataset]
             charges = curator.ledger.spent(dataset.budget).charges
-            return not charges and curator.ledger.exposed(name) is None
+            return not charges and curator.ledger.exposed(bare.dataset) is None
     except (DiscreetError, KeyError):
         return False  # what cannot be read is left as it is

@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.costs.cost import make_cost
+from discreet.anonymize.costs.measure import make_cost
 from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.column_levels import make_ladders

@@ -13,7 +13,7 @@ from discreet.attack.audit.events import choose_events
 from discreet.attack.audit.other_python import other_target
 from discreet.attack.audit.target import Target, load_target
 from discreet.errors import InvalidInput
-from discreet.noise import discrete_gaussian, discrete_laplace
+from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.testing import SeededRng
 from patience import slowness
 from sittings import FULL
@@ -105,9 +105,9 @@ def test_at_95_percent_and_a_million_samples_it_is_within_5_percent(epsilon):
 def test_mu_of_a_gaussian():
     effort = Effort(samples=200_000, confidence=SURE)
     asked = {"claim": 1.0, "delta": 0.0, "gaussian": True}
-    found = audit(seeded(discrete_gaussian, 20, (0, 20)), effort, **asked)
+    found = audit(seeded(discrete_gaussian_squared, 20**2, (0, 20)), effort, **asked)
     assert 0.93 < found.bound <= 1.0
-    assert audit(seeded(discrete_gaussian, 10, (0, 20)), effort, **asked).refuted
+    assert audit(seeded(discrete_gaussian_squared, 10**2, (0, 20)), effort, **asked).refuted
 
 
 def test_delta_forgives_what_it_should():

@@ -110,7 +110,7 @@ EDITS = {
     "share": lambda text: with_share(text, "ann", "shop", {"epsilon": Decimal(1)}),
     "renewal": lambda text: with_renewal(
         text, loads(text, base=Path()), "shop", dt.date(2027, 4, 1)
-    )[0],
+    ),
 }
 
 

@@ -128,6 +128,37 @@ def test_files_beside_the_answer(ask, tmp_path):
     assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["data"]
 
 
+def spent(ask):
+    _, out, _ = ask(BY_SEX, "--epsilon", "0.5", "--explain", "--json")
+    return json.loads(out)["budget"]["before"]["epsilon"]
+
+
+@pytest.mark.parametrize("option", ["--plot", "--csv"])
+@pytest.mark.parametrize("place", ["nowhere/a.json", "folder.json"])
+def test_a_place_that_cannot_be_written_costs_nothing(ask, tmp_path, option, place):
+    (tmp_path / "folder.json").mkdir()
+    status, out, err = ask(BY_SEX, "--epsilon", "1", option, str(tmp_path / place))
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "folder" in err
+    assert spent(ask) == 0
+
+
+def test_a_picture_that_cannot_be_drawn_costs_nothing(ask, tmp_path, monkeypatch):
+    assert ask(BY_SEX, "--epsilon", "1", "--plot", str(tmp_path / "a.pdf"))[0] == 1
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    status, _, err = ask(BY_SEX, "--epsilon", "1", "--plot", str(tmp_path / "a.svg"))
+    assert status == 1
+    assert "plot" in err
+    assert spent(ask) == 0
+
+
+def test_an_answer_with_nothing_to_draw_is_told_all_the_same(ask, tmp_path):
+    only_keys = "SELECT sex FROM people GROUP BY sex"
+    status, out, err = ask(only_keys, "--epsilon", "1", "--plot", str(tmp_path / "a.json"))
+    assert (status, "Female" in out) == (1, True)
+    assert "nothing noisy to draw" in err
+
+
 def test_within_finds_the_epsilon(ask):
     _, out, _ = ask("SELECT COUNT(*) AS n FROM people", "--within", "20", "--json")
     assert json.loads(out)["cost"]["epsilon"] == 0.147

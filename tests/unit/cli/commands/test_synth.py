@@ -123,7 +123,7 @@ BAD = {
     "There is no discreet.toml": ("people", *BUDGET),
     "neither a .csv nor": ("people.csv", *BUDGET, "--out", "x.xlsx"),
     "There is no folder": ("people.csv", *BUDGET, "--save-model", "nowhere/m.json"),
-    "report": ("people.csv", *BUDGET, "--report", "r.pdf"),
+    "neither a .html nor": ("people.csv", *BUDGET, "--report", "r.pdf"),
     "There is no method": ("people.csv", *BUDGET, "--method", "magic"),
     "nothing could be seen": ("people.csv", "--epsilon", "1e-12"),
     "epsilon must be a number": ("people.csv", "--epsilon", "much"),

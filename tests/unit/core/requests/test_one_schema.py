@@ -11,16 +11,13 @@ from discreet.anonymize.costs import registry as costs
 from discreet.anonymize.criteria import registry as criteria
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
-from discreet.api.bounding import BoundsRequest
 from discreet.catalog.propose.request import InitRequest
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.access import ClassFields, TokenFields
 from discreet.core.requests.anonymize import AnonymizeFields, LocalAnonymizeFields
 from discreet.core.requests.audit import AuditFields
-from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.checked import checked, checked_value
 from discreet.core.requests.declare import InitFields, ReviewFields
 from discreet.core.requests.learn import (
@@ -30,7 +27,8 @@ from discreet.core.requests.learn import (
     RegressFields,
     SelectFields,
 )
-from discreet.core.requests.look import LookFields
+from discreet.core.requests.look import BoundsFields, LookFields
+from discreet.core.requests.publish import PackageFields, PublishFields, TotalsFields
 from discreet.core.requests.question import (
     ExplainFields,
     QueryFields,
@@ -39,6 +37,7 @@ from discreet.core.requests.question import (
     ScheduleFields,
 )
 from discreet.core.requests.request_fields import FieldKind, asked, request_fields, sent
+from discreet.core.requests.server import ClassFields, ServeFields, TokenFields
 from discreet.core.requests.survey import EstimateFields
 from discreet.core.requests.synth import LinkedFields, LocalSynthFields, SynthFields
 from discreet.errors import InvalidInput
@@ -47,6 +46,8 @@ from discreet.learn.recommend.run import RecommendRequest
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.paid_test import TestRequest
 from discreet.learn.select import SelectRequest
+from discreet.publish.totals import TotalsRequest
+from discreet.release.bounds.trade import BoundsRequest
 from discreet.release.request import Request
 from discreet.server.access.token_routes import TokenBody
 from discreet.server.bodies.request_body import body_of
@@ -67,6 +68,7 @@ from discreet.tasks.anonymize import anonymize
 from discreet.tasks.audit import audit
 from discreet.tasks.init import init
 from discreet.tasks.learn import learn
+from discreet.tasks.publish import publish
 from discreet.tasks.review import ReviewRequest, review
 from discreet.tasks.schedule import QuestionLine
 from discreet.tasks.synthesize import synthesize
@@ -77,7 +79,7 @@ def more(local, sent_):
     return set(request_fields(local)) - set(request_fields(sent_))
 
 
-SYNTHESIZED_UNDER = {"unit", "max_rows", "neighbours"}
+SYNTHESIZED_UNDER = {"unit", "accept", "max_rows", "neighbours"}
 """What a file or a frame is declared with."""
 FUNCTIONS = [
     (Curator.query, QueryFields, set()),
@@ -107,6 +109,9 @@ FUNCTIONS = [
     (synthesize, LocalSynthFields, {"data", "columns", *SYNTHESIZED_UNDER}),
     (learn, LocalLearnFields, {"source", "unit", "accept"}),
     (audit, AuditFields, set()),
+    (publish, PublishFields, {"spec"}),
+    (Curator.publish, PublishFields, {"spec"}),
+    (Client.publish, PackageFields, {"spec"}),
 ]
 """Functions, what they are asked with, and their arguments beside it."""
 OF_FILES = {synthesize, learn}
@@ -124,6 +129,7 @@ CHECKED = [
     (SelectRequest, SelectFields),
     (RecommendRequest, RecommendFields),
     (AnonymizeRequest, LocalAnonymizeFields),
+    (TotalsRequest, TotalsFields),
 ]
 BESIDE = {"self", "cls", "progress", "files", "config"}
 BODIES = [
@@ -149,6 +155,8 @@ COMMANDS = [
     (("survey", "rehearse"), EstimateFields, set()),
     (("token", "new"), TokenFields, set()),
     (("token", "new"), ClassFields, set()),
+    (("serve",), ServeFields, set()),
+    (("publish",), PublishFields, set()),
     (("init",), InitFields, set()),
     (("review",), ReviewFields, set()),
     (("audit",), AuditFields, {"target"}),

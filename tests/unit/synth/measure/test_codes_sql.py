@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
-from discreet.core.schema import IntegerDomain, NumberDomain
+from discreet.core.schema import CategoryDomain, IntegerDomain, NumberDomain
 from discreet.engine.base import open_exact
 from discreet.engine.dialect.guard import only_select
 from discreet.synth.encoding.column_treatment import Bins, outline_of, scan_of
@@ -100,6 +100,23 @@ def test_a_persons_rows_are_bounded(tmp_path):
     alone = MemoryEngine({"town.people": people(), "clinic.visits": visits(50).slice(0, 3)})
     own = run(alone, codes_sql(scan, alone, columns))
     assert not Counter(own) - Counter(found)  # which of them stay depends on the person alone
+
+
+def test_a_row_that_lacks_a_complete_column_is_left_out_wherever_that_column_is_not_read(tmp_path):
+    catalog = catalog_of(tmp_path, complete=True)
+    costs = [None if i % 3 == 0 else i % 7 for i in range(150)]
+    paid = visits(50).set_column(2, "cost", pa.array(costs))
+    engine = MemoryEngine({"town.people": people(), "clinic.visits": paid})
+    sexes = seal_codes(
+        scan_of(catalog, "people"), engine, [Coded("sex", CategoryDomain(("Female", "Male")))]
+    )
+    ages = people()["age"]
+    assert len(run(engine, sexes.sql)) == len(ages) - ages.null_count == 360
+    wards = seal_codes(
+        scan_of(catalog, "visits"), engine, [Coded("ward", CategoryDomain(("A", "B", "C")))]
+    )
+    assert wards.unit == CountSensitivity(2)
+    assert len(run(engine, wards.sql)) == 100  # of each person's three visits one has no cost
 
 
 EDGES = [

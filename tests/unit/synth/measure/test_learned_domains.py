@@ -12,12 +12,13 @@ from discreet.core.event import Composed
 from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain
 from discreet.noise.laws import GaussianLaw
-from discreet.noise.threshold import appearance_bounds, threshold_for
+from discreet.noise.threshold import threshold_for
 from discreet.synth.encoding.column_treatment import Bins, outline_of
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
+from noise_kit import appearance_bounds
 from permits import paid
 from sittings import FULL
 

@@ -35,13 +35,15 @@ def test_moments_become_cells():
     """Against counting: three events, all eight combinations."""
     rng = np.random.default_rng(1)
     events = rng.random((200, 3)) < 0.4
-    moments = [events[:, list(columns)].all(axis=1).mean() for columns in descent().subsets(3)]
+    # The i-th set has column j where bit j of i is set.
+    sets = [[j for j in range(3) if i >> j & 1] for i in range(8)]
+    moments = [events[:, columns].all(axis=1).mean() for columns in sets]
     exactly = np.bincount(events @ [1, 2, 4], minlength=8) / 200
     assert np.allclose(descent().cells_of_moments(3) @ moments, exactly)
 
 
 def table(model, cell):
-    """Return the shares of "this code or not" in the order of `subsets`, from a full table."""
+    """Return the shares of "this code or not" the i-th of them where bit j of i says "this code" of column j, from a full table."""
     for axis, code in enumerate(cell):
         model = np.moveaxis(model, axis, 0)
         model = np.stack([model.sum(axis=0) - model[code], model[code]])

@@ -10,7 +10,7 @@ from pydantic import Field, StrictStr
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import share_notes, with_analysts
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.access import ClassFields
+from discreet.core.requests.server import ClassFields
 from discreet.report.sign_in_sheet import KEEP, SheetCard, sign_in_sheet
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.student_classes import (
@@ -58,13 +58,15 @@ def begin(request: Request, wanted: ClassBody) -> dict[str, Any]:
     context, by = context_of(request), caller(request).actor
     label, names = class_label(wanted.name), student_names(wanted.name, wanted.size)
     epsilon = Epsilon.of(wanted.epsilon)
-    shared: list[str] = []
+
+    def shared_of(old: Catalog) -> list[str]:
+        return list(old.datasets) if wanted.dataset is None else [wanted.dataset]
 
     def edit(text: str, old: Catalog) -> str:
-        shared.extend(old.datasets if wanted.dataset is None else [wanted.dataset])
-        return with_analysts(text, old, names, epsilon=epsilon, datasets=shared)
+        return with_analysts(text, old, names, epsilon=epsilon, datasets=shared_of(old))
 
-    catalog = change(context.workspace, edit)
+    changed = change(context.workspace, edit)
+    shared = shared_of(changed.before)
     tell_shares(context.access.audit, names, str(wanted.epsilon), shared, by=by)
     made = context.tokens.new_many(
         Role.ANALYST, names, expires_days=wanted.expires_days, label=label, by=by
@@ -77,7 +79,7 @@ def begin(request: Request, wanted: ClassBody) -> dict[str, Any]:
         "title": title,
         "about": about,
         "keep": KEEP,
-        "notes": share_notes(catalog),
+        "notes": share_notes(changed.after),
         "students": [
             {"name": card.name, "link": card.link, "qr": {"path": card.path, "side": card.side}}
             for card in cards

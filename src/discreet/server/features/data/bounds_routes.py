@@ -7,8 +7,7 @@ from typing import Any
 from fastapi import Request
 
 from discreet.api import Curator
-from discreet.api.bounding import BoundsRequest, price
-from discreet.core.requests.bounds import BoundsFields
+from discreet.core.requests.look import BoundsFields
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
@@ -43,8 +42,7 @@ async def explain(request: Request, body: BoundsBody) -> dict[str, Any]:
 
     def foretold(curator: Curator) -> dict[str, Any]:
         seen = curator.seen_by(payer.analyst)
-        look = BoundsRequest.of(**body.asked(payer))
-        return finite(price(seen, look, payer=seen.account_of(payer.analyst)).to_json())
+        return finite(seen.explain_bounds(**body.asked(payer)).to_json())
 
     return await planned(request, foretold)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -11,9 +10,8 @@ from fastapi import Path, Request
 from pydantic import Field, StrictStr
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.amounts import with_share
 from discreet.catalog.declare.columns import ColumnSettings, with_columns
-from discreet.catalog.declare.datasets import with_new_name, without_dataset
+from discreet.catalog.declare.owner_edits import removed_with_shares, renamed_with_shares
 from discreet.catalog.declare.sections import with_settings
 from discreet.core.schema import Table
 from discreet.errors import InvalidInput, RequestConflict, UnknownName
@@ -25,7 +23,7 @@ from discreet.server.context import context_of
 from discreet.server.features.data.review.confirm import dataset_of
 from discreet.server.features.data.review.declared import declared_json, one_table
 from discreet.server.features.data.review.review import NAME, ColumnReview, settings_of
-from discreet.server.features.data.upload.store import Upload, uploads_of
+from discreet.server.features.data.upload.store import Upload, UploadStore, uploads_of
 from discreet.server.plain_json import Body
 
 router = api_router("data")
@@ -83,16 +81,9 @@ def name(request: Request, dataset: DatasetName, wanted: NewName) -> dict[str, A
     """Give a dataset another name; its budget and history stay."""
 
     def rename(text: str, old: Catalog) -> str:
-        name = old.dataset(dataset).name
-        shares = _shares(old, name)
-        for analyst in shares:
-            text = with_share(text, analyst, name, None)
-        text = with_new_name(text, name, wanted.name)
-        for analyst, amounts in shares.items():
-            text = with_share(text, analyst, wanted.name, amounts)
-        return text
+        return renamed_with_shares(text, old, dataset, wanted.name)
 
-    new = change(context_of(request).workspace, rename)
+    new = change(context_of(request).workspace, rename).after
     tell(request, AuditAction.DATASET_RENAMED, dataset=dataset, name=wanted.name)
     return {"dataset": wanted.name, "budget": new.dataset(wanted.name).budget}
 
@@ -112,7 +103,7 @@ def file(request: Request, dataset: DatasetName, wanted: NewFile) -> dict[str, A
             so far, but for columns declared immutable (docs/notes/0013-catalog.md).
         """
         table = one_table(old, dataset)
-        mine = [u for u in store.all() if dataset_of(old, store, u) == old.dataset(dataset).name]
+        mine = _files_of(old, store, dataset)
         if not mine:
             raise InvalidInput(
                 "Only a data set that was brought in as a file can be refreshed by another.",
@@ -128,7 +119,7 @@ def file(request: Request, dataset: DatasetName, wanted: NewFile) -> dict[str, A
         place = ("datasets", old.dataset(dataset).name, "tables", table.name)
         return with_settings(text, place, {"source": source})
 
-    new = change(workspace, refresh)
+    new = change(workspace, refresh).after
     for each in before:
         store.retire(each, new.dataset(dataset).budget)
     tell(request, AuditAction.DATASET_REFRESHED, dataset=dataset, upload=upload.id)
@@ -141,29 +132,23 @@ def gone(request: Request, dataset: DatasetName) -> dict[str, Any]:
     """Remove a dataset, its shares and its uploaded file; the ledger keeps what was spent."""
     store = uploads_of(request)
     files: list[Upload] = []
-    budgets: list[str] = []
 
     def remove(text: str, old: Catalog) -> str:
-        found = old.dataset(dataset)
-        shares = _shares(old, found.name)
-        last = [a for a in shares if set(old.analysts[a]) == {found.name}]
-        if shares and len(last) == len(old.analysts) and len(old.datasets) > 1:
-            raise InvalidInput(
-                "Without this data set nobody would have a share, and every question would be the "
-                "owner's, limited by the totals alone.",
-                hint="Give an analyst a share of another data set first.",
-            )
-        budgets.append(found.budget)
-        files.extend(u for u in store.all() if dataset_of(old, store, u) == found.name)
-        for analyst in shares:
-            text = with_share(text, analyst, found.name, None)
-        return without_dataset(text, found.name)
+        files.extend(_files_of(old, store, dataset))
+        return removed_with_shares(text, old, dataset)
 
-    change(context_of(request).workspace, remove)
+    old = change(context_of(request).workspace, remove).before
+    budget = old.dataset(dataset).budget
     for upload in files:
-        store.retire(upload, budgets[0])
+        store.retire(upload, budget)
     tell(request, AuditAction.DATASET_REMOVED, dataset=dataset)
     return {"dataset": dataset, "removed": True, "files": len(files)}
+
+
+def _files_of(catalog: Catalog, store: UploadStore, dataset: str) -> list[Upload]:
+    """Return the uploads that a dataset reads; asked before a change, while none of them can expire."""
+    name = catalog.dataset(dataset).name
+    return [upload for upload in store.all() if dataset_of(catalog, store, upload) == name]
 
 
 def _declared(table: Table, name: str) -> str:
@@ -191,13 +176,3 @@ def _refuse_missing(table: Table, upload: Upload) -> None:
             f"The new file lacks columns that are declared: {', '.join(missing)}.",
             hint="Send a file with the same columns, or change the declarations first.",
         )
-
-
-def _shares(catalog: Catalog, dataset: str) -> Mapping[str, Any]:
-    found = {}
-    for analyst, caps in catalog.analysts.items():
-        if dataset in caps:
-            cap = caps[dataset]
-            delta = {"delta": cap.delta.value} if cap.delta.value else {}
-            found[analyst] = {"epsilon": cap.epsilon.value} | delta
-    return found

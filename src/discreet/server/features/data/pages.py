@@ -16,7 +16,7 @@ from discreet.server.feature import OWNERS, Feature, Place
 from discreet.server.features.data import bounds_routes, manage_routes, routes, share_routes
 from discreet.server.readable import readable_budget, readable_catalog
 from discreet.server.rendering import page
-from discreet.server.views import amount, datasets_view
+from discreet.server.views import amount, datasets_view, minute_of
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
@@ -114,7 +114,7 @@ def audit_view(lines: Iterable[Line]) -> list[dict[str, str]]:
             continue
         if len(shown) == SHOWN_LINES:
             break
-        shown.append({"when": _when(line.time), "who": line.who, "what": words, "times": 1})
+        shown.append({"when": minute_of(line.time), "who": line.who, "what": words, "times": 1})
         if line.what in _USUAL:
             usual[key] = shown[-1]
     return [item | {"times": _times(item["times"])} for item in shown]
@@ -122,10 +122,6 @@ def audit_view(lines: Iterable[Line]) -> list[dict[str, str]]:
 
 def _times(number: int) -> str:
     return "" if number == 1 else f", {'twice' if number == 2 else f'{number:,} times'} that day"
-
-
-def _when(time: str) -> str:
-    return time[:16].replace("T", " ")
 
 
 def _plain(line: Line) -> str:

@@ -40,7 +40,7 @@ async def choose(
     await planned(request, lambda curator: _price(curator, body, paid))
     asked = {
         "payer": paid.payer,
-        "asked": body.given(SelectFields, leave=("analyst", "request_id")) | paid.charged,
+        "asked": body.given(SelectFields) | paid.charged,
     }
     task = LongTask(_CHILD, asked, charge=paid.request_id, payer=paid.analyst)
     return {"job": submit_long(request, task, request_id=paid.request_id).id}

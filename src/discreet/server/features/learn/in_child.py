@@ -27,11 +27,10 @@ def train(
     state: Path,
     kept_id: str,
     payer: AskedAs,
-    table: str,
     asked: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what a model is, after it was trained and put on its shelf."""
-    trained = bench.curator(payer.analyst).learn(table, progress=bench.advance, **asked)
+    trained = bench.curator(payer.analyst).learn(progress=bench.advance, **asked)
     kept = Models(state).keep(
         _facts(kept_id, trained, str(asked["epsilon"]), payer),
         lambda place: fill_with(trained.model, place),

@@ -8,14 +8,14 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response
 
-from discreet.api import Curator, promise
+from discreet.api import Curator
 from discreet.core.requests.learn import LearnFields
 from discreet.learn.learners import choices, chosen
 from discreet.learn.prepare import planned_training
 from discreet.learn.request import LearnRequest
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
-from discreet.server.asking.paid import SAID, PaidAsk, kept_for, price_of, submit_paid
+from discreet.server.asking.paid import PaidAsk, foreseen, kept_for, submit_paid
 from discreet.server.asking.request_id import IdempotencyKey
 from discreet.server.bodies.request_body import body_of
 from discreet.server.context import context_of, kept_once
@@ -50,8 +50,7 @@ async def train(
         paid,
         models_of(request),
         "discreet.server.features.learn.in_child:train",
-        table=body.table,
-        asked=body.given(LearnFields, leave=SAID) | paid.charged,
+        asked=body.given(LearnFields) | paid.charged,
     )
 
 
@@ -65,22 +64,15 @@ async def explain(request: Request, body: TrainBody) -> dict[str, Any]:
     return await planned(request, lambda curator: _price(curator, body, paid))
 
 
-def _price(all_of_it: Curator, body: TrainBody, paid: PaidAsk) -> dict[str, Any]:
+def _price(curator: Curator, body: TrainBody, paid: PaidAsk) -> dict[str, Any]:
     """Return plan and price; refuses what would be refused, spends nothing, reads no row."""
-    curator = all_of_it.seen_by(paid.analyst)
-    asked = body.given(LearnFields) | {
-        "analyst": curator.account_of(paid.analyst),
-        "request_id": paid.request_id,
-    }
-    training = LearnRequest.of(**asked)
-    with planned_training(training, curator) as plan:
-        pass
+    asked = body.given(LearnFields)
+    plan, price = foreseen(curator, paid, LearnRequest.of, asked, planned_training)
     return finite(
-        price_of(curator, plan.look, training.epsilon)
+        price
         | {
-            "words": promise(training.epsilon),
             "table": plan.outline.table.name,
-            "model": chosen(training.model, plan.look.budget.whole),
+            "model": chosen(plan.request.model, plan.look.budget.whole),
             "features": [item.name for item in plan.outline.items[:-1]],
             "notices": list(plan.outline.notices),
             "rows_needed": plan.rows_needed(),

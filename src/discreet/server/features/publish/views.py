@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from discreet.core.numbers import plain
 from discreet.publish.specification.spec import Spec, TableSpec
 from discreet.server.features.publish.released import ShownTable
-from discreet.server.views import amount
+from discreet.server.views import amount, minute_of
 
 STATES = ("draft", "rehearsed", "approved", "released")
 MOST_BARS = 60
@@ -39,7 +39,7 @@ def standing_view(standing: Mapping[str, Any]) -> dict[str, Any]:
         "is_public": standing["state"] in ("released", "superseded", "withdrawn"),
         "drafted_by": standing["drafted_by"],
         "approved_by": standing["approved_by"],
-        "when": str(standing["time"])[:16].replace("T", " "),
+        "when": minute_of(standing["time"]),
         "note": standing["note"] if standing["state"] in ("superseded", "withdrawn") else "",
     }
 
@@ -104,7 +104,7 @@ def package_view(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {
         "name": name,
         "dataset": manifest["dataset"],
-        "created": str(manifest["created"])[:16].replace("T", " "),
+        "created": minute_of(manifest["created"]),
         "unit": privacy["unit"],
         "neighbours": privacy["neighbours"],
         "epsilon": plain(Fraction(privacy["epsilon"])),

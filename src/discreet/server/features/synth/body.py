@@ -40,14 +40,14 @@ def statements(body: SynthBody) -> tuple[str, ...]:
 
 def asked_of(body: SynthBody, paid: PaidAsk) -> dict[str, Any]:
     """Return what the curator is asked, in plain data."""
-    found: dict[str, Any] = body.given(SynthFields, leave=("table",))
+    found: dict[str, Any] = body.given(SynthFields)
     return found | paid.charged
 
 
 def prepared_for(curator: Curator, body: SynthBody, paid: PaidAsk) -> PreparedSynthesis:
     """Return the plan; refuses what would be refused, and spends nothing."""
     payer = curator.account_of(paid.analyst)
-    request = SynthRequest.of(body.table, **asked_of(body, paid) | {"analyst": payer})
+    request = SynthRequest.of(**asked_of(body, paid) | {"analyst": payer})
     with prepared(request, curator) as (ready, _):
         pass
     if ready.free and paid.analyst is not None and (body.rows or 0) > MOST_FREE_ROWS:

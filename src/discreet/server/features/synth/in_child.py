@@ -32,14 +32,13 @@ def make(
     state: Path,
     kept_id: str,
     payer: AskedAs,
-    table: str,
     target: str | None,
     asked: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what a copy is, after it was made and put on its shelf."""
     seen = bench.curator(payer.analyst)
     progress = _part(bench, 0, FITTED)
-    synthetic = seen.synthesize(table, progress=progress, **asked)
+    synthetic = seen.synthesize(progress=progress, **asked)
     facts = _facts(synthetic, kept_id, target, epsilon=str(asked["epsilon"]), payer=payer)
     copy = Copies(state).keep(
         facts, lambda place: _fill(bench, seen, synthetic, target, place), inside=bench.folder

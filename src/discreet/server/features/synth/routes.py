@@ -50,7 +50,6 @@ async def start(
         paid,
         copies_of(request),
         f"{_CHILD}:make",
-        table=body.table,
         target=body.target,
         asked=asked_of(body, paid),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from discreet.engine.dialect.names import text_constant
 from discreet.server.pgwire.catalog.rows import (
     DATABASE,
     FIRST_VIEW,
@@ -137,10 +138,6 @@ EMPTY_TABLES = frozenset(
 """Functions that return rows elsewhere, and none here."""
 
 
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
 def _named(names: Mapping[int, str], argument: str = "number") -> str:
     """Return SQL that looks a number up in a constant.
 
@@ -149,13 +146,13 @@ def _named(names: Mapping[int, str], argument: str = "number") -> str:
     """
     if not names:
         return "CAST(NULL AS VARCHAR)"
-    pairs = ", ".join(f"{number}: {_text(name)}" for number, name in names.items())
+    pairs = ", ".join(f"{number}: {text_constant(name)}" for number, name in names.items())
     return f"MAP {{{pairs}}}[CAST({argument} AS BIGINT)]"
 
 
 def _numbered(numbers: Mapping[str, int]) -> str:
     """Return SQL that looks a written name up in a constant; schema pg_catalog may be left out."""
-    pairs = ", ".join(f"{_text(name)}: {number}" for name, number in numbers.items())
+    pairs = ", ".join(f"{text_constant(name)}: {number}" for name, number in numbers.items())
     bare = "regexp_replace(lower(replace(written, '\"', '')), '^pg_catalog\\.', '')"
     return f"CAST(MAP {{{pairs}}}[{bare}] AS UINTEGER)"
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from discreet import api
+from discreet.engine.dialect.names import text_constant
 from discreet.errors import QueryRefused
 
 MAX_STATEMENTS = 100
@@ -169,9 +170,9 @@ class _Splitter:
         end = self.sql.find(tag, self.at)
         if end < 0:
             raise _unclosed("A $ quotation is not closed.")
-        content = self.sql[self.at : end].replace("'", "''")
+        content = text_constant(self.sql[self.at : end])
         self.at = end + len(tag)
-        self._piece(f"'{content}'", begin, word=False)
+        self._piece(content, begin, word=False)
 
     def _end(self) -> None:
         text, places = _joined(self.parts)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
 from discreet.survey.randomizers.dyadic import check_epsilon, checked, lying_parts, words32
@@ -56,7 +57,7 @@ class DuchiResponse(NumberReports):
         """Return a report for each number, by the same law."""
         return self.bits(self.span.positions(values, rng), rng)
 
-    def bits(self, positions: npt.NDArray[np.int64], rng: Rng) -> Reports:
+    def bits(self, positions: Integers, rng: Rng) -> Reports:
         """Return the coin of each position."""
         return (words32(positions.size, rng) < self.base + positions * self.rise).astype(np.uint8)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.dyadic import words32
@@ -49,7 +49,7 @@ class NumberRange:
         below = math.floor(scaled)
         return below + draws.coin(math.floor((scaled - below) * WORD))
 
-    def positions(self, values: Any, rng: Rng) -> npt.NDArray[np.int64]:
+    def positions(self, values: Any, rng: Rng) -> Integers:
         """Return `position` for many numbers."""
         held = np.clip(np.asarray(values, dtype=np.float64), self.lower, self.upper)
         scaled = (held - self.lower) / (self.upper - self.lower) * STEPS

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.arrays import Integers
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
@@ -67,7 +68,7 @@ class PiecewiseResponse(NumberReports):
         """Return a report for each number, by the same law."""
         return self.outputs(self.span.positions(values, rng), rng)
 
-    def outputs(self, positions: npt.NDArray[np.int64], rng: Rng) -> Reports:
+    def outputs(self, positions: Integers, rng: Rng) -> Reports:
         """Return the output of each position."""
         kept = coins(self.keep, positions.size, rng)
         near = positions + uniform(self.window, positions.size, rng=rng)

@@ -39,7 +39,7 @@ def confirm(
     def edit(text: str, old: Catalog) -> str:
         return declared_text(text, old, store, upload, review, base=workspace.config.parent)
 
-    new = change(workspace, edit)
+    new = change(workspace, edit).after
     return {
         "dataset": review.dataset,
         "table": review.table,

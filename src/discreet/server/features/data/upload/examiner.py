@@ -16,10 +16,10 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialect.names import quoted, text_constant
 from discreet.engine.duckdb.worker import confine, csv_rows, open_database
 from discreet.engine.formats.convert import write_plain
-from discreet.engine.ingest import UNAMBIGUOUS, literal, store_typed
+from discreet.engine.ingest import UNAMBIGUOUS, store_typed
 from discreet.errors import DiscreetError
 
 MAX_NAME = 200
@@ -53,7 +53,7 @@ def read_parquet(setup: dict[str, Any]) -> str:
         return problem or ("rows" if rows > setup["rows"] else "unpacked")
     connection = open_database(setup)
     connection.execute("SET preserve_insertion_order = false")
-    source, target = literal(setup["path"]), literal(setup["target"])
+    source, target = text_constant(setup["path"]), text_constant(setup["target"])
     # Before copying: one long word that a dictionary repeats is short to measure and long to write.
     problem = texts_problem(connection, source, setup)
     if problem:
@@ -72,13 +72,13 @@ def read_csv(setup: dict[str, Any]) -> str:
     connection = open_database(setup)
     select = csv_rows({**setup, "columns": setup["names"]}, {"columns": setup["names"]})
     store_typed(connection, select, target=setup["target"], kinds=UNAMBIGUOUS)
-    return texts_problem(connection, literal(setup["target"]), setup)
+    return texts_problem(connection, text_constant(setup["target"]), setup)
 
 
 def measure(setup: dict[str, Any]) -> str:
     """Return what is wrong with the clean file that we have written ourselves, in one word."""
     connection = open_database(setup)
-    target = literal(setup["target"])
+    target = text_constant(setup["target"])
     rows, unpacked = _row(
         connection,
         "SELECT (SELECT num_rows FROM parquet_file_metadata(" + target + ")), "

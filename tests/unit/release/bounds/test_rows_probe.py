@@ -5,7 +5,6 @@ import json
 import pytest
 
 from discreet.api import Curator
-from discreet.api.bounding import BoundsRequest, price
 from discreet.catalog.read.policy_file import load
 from discreet.cli.app import run
 from discreet.cli.owner.bounds import trade_words
@@ -56,14 +55,7 @@ def test_the_loss_stands_beside_the_noise_once_it_is_paid_for(config):
         assert first.error95[0][0] == 60
         assert "how many rows that leaves out is not known" in first.provenance.notes[0]
 
-        assert (
-            float(
-                price(
-                    curator, BoundsRequest.of(table="visits", epsilon=0.5), payer=None
-                ).cost.epsilon
-            )
-            == 0.5
-        )
+        assert float(curator.explain_bounds("visits", epsilon=0.5).cost.epsilon) == 0.5
         assert curator.share_report()["datasets"]["clinic"]["epsilon"]["spent"] == 1
         found = curator.bounds("visits", epsilon=0.5)
         assert curator.share_report()["datasets"]["clinic"]["epsilon"]["spent"] == 1.5
@@ -128,4 +120,4 @@ def test_the_command_says_the_price_and_then_the_trade(config, capsys):
     assert [each["max_rows"] for each in found["bounds"]][:5] == [1, 2, 5, 10, 20]
     left = {when: found["budget"][when]["epsilon"] for when in ("limit", "after")}
     assert found["left"] == left["limit"] - left["after"]
-    assert found["cost"] == (0.0 if found["free"] else 0.5)
+    assert found["cost"] == {"epsilon": 0.0 if found["free"] else 0.5, "delta": 0.0}

@@ -10,17 +10,18 @@ from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.bill import Spent
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.bounds import BoundsFields
 from discreet.core.requests.checked import checked
+from discreet.core.requests.look import BoundsFields
 from discreet.core.schema import Dataset, Table
 from discreet.core.shown import result_lines
 from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.engine.dialect.names import quoted
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
+from discreet.release.bounds.rows_probe import histogram, probe_catalog, probe_sql
 from discreet.release.desk import Desk, PlainDesk
 from discreet.release.pipeline import explain, release
 from discreet.release.request import Request
-from discreet.release.rows_probe import histogram, probe_catalog, probe_sql
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
@@ -72,15 +73,13 @@ class BoundsTrade(ShownInLines):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values: everything in it was paid for, or is public."""
-        bill = self.answer.bill.to_json()
         return {
             "table": self.table,
             "max_rows": self.now,
             "noise_epsilon": float(self.at.value),
             "best": self.best,
             "bounds": [each.to_json() for each in self.bounds],
-            **bill,
-            "cost": bill["cost"]["epsilon"],
+            **self.answer.bill.to_json(),
             "left": float(self.answer.limit.epsilon - self.answer.after.epsilon),
             "request_id": self.answer.request_id,
         }
@@ -114,9 +113,9 @@ class BoundsRequest(BoundsFields):
         )
 
 
-def price(desk: Desk, look: BoundsRequest, *, payer: str | None) -> Explanation:
+def foretell(desk: Desk, look: BoundsRequest, *, payer: str | None) -> Explanation:
     """Return what the look would cost `payer`; spends nothing."""
-    dataset, found = _find(desk.catalog, look.table)
+    dataset, found = desk.catalog.named(look.table)
     request = look.question(payer, dataset, found)
     return explain(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
 
@@ -126,7 +125,7 @@ def trade(desk: Desk, look: BoundsRequest, *, payer: str | None) -> BoundsTrade:
 
     Charged like any question; from then on answers about the table say what its bound leaves out.
     """
-    dataset, found = _find(desk.catalog, look.table)
+    dataset, found = desk.catalog.named(look.table)
     request = look.question(payer, dataset, found)
     answer = release(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
     told = histogram(answer)
@@ -145,15 +144,9 @@ def _probed(desk: Desk, catalog: Catalog) -> Desk:
     return PlainDesk(catalog, desk.ledger, desk.engine, desk.rng)
 
 
-def _find(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
-    dataset, _, name = written.rpartition(".")
-    table = catalog.table(name, dataset or None)
-    return catalog.dataset(dataset) if dataset else catalog.dataset_of(table), table
-
-
 def _noise(desk: Desk, dataset: Dataset, table: Table, bound: int, epsilon: Epsilon) -> float:
     """Return the expected noise of a count of all rows under a bound: from the one source of it."""
-    place = ".".join('"' + name.replace('"', '""') + '"' for name in (dataset.name, table.name))
+    place = f"{quoted(dataset.name)}.{quoted(table.name)}"
     request = Request.of(
         f"SELECT COUNT(*) AS n FROM {place}", epsilon=epsilon, analyst=None, fresh=True
     )

@@ -1,0 +1,104 @@
+"""A classifier of FILE|TABLE: what would be refused is refused first, then it is trained, kept, tested, kept again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.api import Curator
+from discreet.api import open as open_curator
+from discreet.core.numbers import Epsilon
+from discreet.core.progress import Progress, silent
+from discreet.learn.kept.model_zip import write_model
+from discreet.learn.prepare import needed_columns
+from discreet.learn.request import LearnRequest
+from discreet.learn.run import Trained
+from discreet.learn.scored.read_file import check_columns
+from discreet.learn.scored.score import publicly_tested
+from discreet.learn.sgd.model import AnyClassifier
+from discreet.report.save import check_target
+from discreet.tasks.bare.bare_place import TypedPlace, WrittenSource, typed_place
+from discreet.tasks.bare.bare_synth import ready_file
+from discreet.tasks.learning.written_model import HeldOutFile, WrittenModel, usual_name
+
+SCORES = ("accuracy", "baseline", "subgroups", "test_rows", "auc")
+"""What a test says of a classifier."""
+
+
+def classify(
+    source: WrittenSource, asked: dict[str, Any], *, progress: Progress = silent
+) -> Trained:
+    """Return a classifier, charged before any row is read; its bill has the whole price."""
+    return _trained(source, asked, test=None, progress=progress)[0]
+
+
+def classify_kept(
+    source: WrittenSource,
+    asked: dict[str, Any],
+    *,
+    test: HeldOutFile | None = None,
+    out: Path | None = None,
+    progress: Progress = silent,
+) -> WrittenModel:
+    """Return a classifier after writing it, and again once it is tested."""
+    check_target(out or "model.zip")
+    found, place = _trained(source, asked, test=test, progress=progress)
+    target = out or usual_name(place.table, f"{asked['target']}-model")
+    write_model(found.model, target)  # before the test: it is paid for, whatever the test says
+    if test is None:
+        return WrittenModel(found.model, found, target)
+    model = scored(found.model, test, place.asked)
+    write_model(model, target)
+    score = {key: model.facts[key] for key in SCORES if key in model.facts}
+    return WrittenModel(model, found, target, score)
+
+
+def _trained(
+    source: WrittenSource, asked: dict[str, Any], *, test: HeldOutFile | None, progress: Progress
+) -> tuple[Trained, TypedPlace]:
+    LearnRequest.of("", **asked)  # a mistake is refused before a discreet.toml is written for it
+    with (
+        typed_place(source, asked, foresee=TrainingCheck(test)) as place,
+        open_curator(place.config) as curator,
+    ):
+        if test is not None:
+            check_training(curator, place.table, place.asked, test)
+        found = curator.learn(place.table, progress=progress, **place.asked)
+        return place.told(found), place
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingCheck:
+    """Refuses a training, or its test, before the types of a bare file are paid for."""
+
+    test: HeldOutFile | None
+
+    def __call__(self, config: Path, table: str, asked: dict[str, Any]) -> None:
+        """Refuse what `check_training` would refuse later."""
+        with open_curator(config) as curator:
+            check_training(curator, table, asked, self.test)
+
+
+def check_training(
+    curator: Curator, table: str, asked: dict[str, Any], test: HeldOutFile | None
+) -> None:
+    """Refuse a training that would be refused, or a test file that lacks a column; nothing is paid."""
+    needed = needed_columns(LearnRequest.of(table, **asked), curator)
+    if test is not None:
+        check_columns(test.path, needed)
+
+
+def scored(model: AnyClassifier, test: HeldOutFile, asked: dict[str, Any]) -> AnyClassifier:
+    """Return the model with what a test says: exact on public rows, else paid for by the people in them."""
+    if test.public:
+        return publicly_tested(model, test.path)
+    epsilon = Epsilon.of(asked["epsilon"])
+    ready = ready_file(
+        test.path, config=None, epsilon=epsilon, delta=None, unit="row", accept=False, pure=True
+    )
+    with ready as found, open_curator(found.config) as curator:
+        again = asked["request_id"] and f"{asked['request_id']}-test"
+        return curator.test_model(
+            model, found.table, epsilon=found.epsilon, request_id=again or None
+        )

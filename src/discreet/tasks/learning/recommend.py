@@ -1,0 +1,35 @@
+"""A recommender of FILE|TABLE that is kept, or one that was kept before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discreet.api import open as open_curator
+from discreet.errors import InvalidInput
+from discreet.learn.kept.model_zip import read_model, write_model
+from discreet.learn.recommend.model import Recommender
+from discreet.report.save import check_target
+from discreet.tasks.bare.bare_place import WrittenSource, declared_place
+from discreet.tasks.learning.written_model import WrittenModel, usual_name
+
+
+def recommend_kept(
+    source: WrittenSource, asked: dict[str, Any], *, out: Path | None = None
+) -> WrittenModel:
+    """Return a recommender after writing it."""
+    check_target(out or "recommender.zip")
+    declared = declared_place(source, str(asked["epsilon"]), asked["delta"])
+    with declared as (place, table), open_curator(place) as curator:
+        found = curator.recommend(table, **asked)
+    target = out or usual_name(table, "recommender")
+    write_model(found.model, target)
+    return WrittenModel(found.model, found, target)
+
+
+def kept_recommender(path: Path) -> Recommender:
+    """Return the recommender in a file."""
+    found = read_model(path)
+    if not isinstance(found, Recommender):
+        raise InvalidInput(f"'{path.name}' is a model, but no recommender.")
+    return found

@@ -1,0 +1,88 @@
+"""A regression on FILE|TABLE: types and ranges of a bare file are paid for first, then it is fitted, kept, tested."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.api import open as open_curator
+from discreet.catalog.read.policy_file import load
+from discreet.errors import InvalidInput, UnknownName
+from discreet.learn.kept.model_zip import write_model
+from discreet.learn.regress import regressed_columns
+from discreet.learn.regressor import tested_regressor
+from discreet.learn.request import LearnRequest
+from discreet.learn.scored.read_file import check_columns
+from discreet.report.save import check_target
+from discreet.tasks.bare.bare_place import WrittenSource, typed_place
+from discreet.tasks.learning.written_model import HeldOutFile, WrittenModel, usual_name
+
+
+def regress_kept(
+    source: WrittenSource,
+    asked: dict[str, Any],
+    *,
+    test: HeldOutFile | None = None,
+    out: Path | None = None,
+) -> WrittenModel:
+    """Return a regression after writing it, and again once it is tested.
+
+    The delta that is asked for is that of a bare file alone.
+    """
+    check_target(out or "model.zip")
+    wanted = {name: value for name, value in asked.items() if name != "delta"}
+    LearnRequest.of("", task="regress", **wanted)  # before a discreet.toml is written for it
+    if test is not None:
+        _check_public(test)
+    named = [asked["target"], *asked["features"]]
+    typed = typed_place(
+        source,
+        asked,
+        foresee=_NamedColumns(named, test),
+        pure=True,
+        ranges=named if asked["features"] else (),
+    )
+    with typed as place, open_curator(place.config) as curator:
+        fit = {name: value for name, value in place.asked.items() if name != "delta"}
+        if test is not None:
+            request = LearnRequest.of(place.table, task="regress", **fit)
+            check_columns(test.path, regressed_columns(request, curator.catalog))
+        found = place.told(curator.regress(place.table, **fit))
+    target = out or usual_name(place.table, f"{asked['target']}-model")
+    write_model(found.model, target)  # before the test: it is paid for, whatever the test says
+    if test is None:
+        return WrittenModel(found.model, found, target)
+    score = tested_regressor(found.model, test.path)
+    model = replace(found.model, facts={**found.model.facts, **score})
+    write_model(model, target)
+    return WrittenModel(model, found, target, score)
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedColumns:
+    """Refuses columns that a bare file, or the test file, does not have, before anything is paid for."""
+
+    names: Sequence[str]
+    test: HeldOutFile | None
+
+    def __call__(self, config: Path, table: str, _asked: dict[str, Any]) -> None:
+        _, declared = load(config).named(table)
+        known = {column.name.lower() for column in declared.columns}
+        for wanted in self.names:
+            if wanted.lower() not in known:
+                raise UnknownName(
+                    f"Column '{wanted[:60]}' of table '{declared.name}' is not declared."
+                )
+        if self.test is not None:
+            check_columns(self.test.path, self.names)
+
+
+def _check_public(test: HeldOutFile) -> None:
+    """Refuse an exact test on rows that nobody has declared public."""
+    if not test.public:
+        raise InvalidInput(
+            f"'{test.path.name}' is not declared public, so it cannot be tested on exactly.",
+            hint="If its rows are public, say --test-public. Nothing was charged.",
+        )

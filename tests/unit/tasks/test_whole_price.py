@@ -1,0 +1,198 @@
+"""Types of a bare file are paid for first: they are in the bill, and what needs no row is refused before them."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import discreet
+from discreet.cli.app import run
+from discreet.core.bill import NOTHING_SPENT, Spent
+from discreet.errors import InvalidInput, UnknownName
+from discreet.tasks.bare.bare_place import WrittenSource
+from discreet.tasks.learning.impact import impact
+from discreet.tasks.learning.regress import regress_kept
+from discreet.tasks.learning.written_model import HeldOutFile
+
+ROWS = "age,size,job\n" + "".join(
+    f"{20 + i % 50},{i % 50 + i % 7},{'ab'[i % 2]}\n" for i in range(3_000)
+)
+PAID = {"epsilon": "8", "delta": "1e-6"}
+ASKED = Spent(Fraction(8), Fraction(1, 10**6))
+REGRESSION = {"target": "size", "features": ["age"], "epsilon": "8", "delta": None}
+TRAINING = {"target": "job", "delta": "1e-6", "model": "bayes"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "p.csv").write_text(ROWS)
+    (tmp_path / "t.csv").write_text(ROWS)
+    (tmp_path / "lack.csv").write_text("age\n30\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def spent(folder: Path) -> Spent:
+    with discreet.open(folder) as curator:
+        return curator.ledger.balance("p").spent
+
+
+def charges(folder: Path) -> int:
+    with discreet.open(folder) as curator:
+        return sum(entry["kind"] == "charge" for entry in curator.history())
+
+
+def test_a_copy_tells_the_whole_price(folder: Path):
+    found = discreet.synthesize("p.csv", epsilon="8", method="independent")
+    assert (found.cost, found.before) == (spent(folder), NOTHING_SPENT)
+    assert found.cost == found.after == Spent(Fraction(8), Fraction(0))
+
+
+@pytest.mark.parametrize("asked", [discreet.synthesize, discreet.learn], ids=["synth", "learn"])
+def test_with_a_delta_the_price_is_what_was_asked_for(folder: Path, asked):
+    """Squares of the parts add up: the ledger counts a little less than was asked for."""
+    kind = {"method": "tree"} if asked is discreet.synthesize else {"target": "job"}
+    found = asked("p.csv", **PAID, **kind)
+    assert (found.cost, found.before) == (ASKED, NOTHING_SPENT)
+    assert found.after == spent(folder)
+    assert 7.5 < found.after.epsilon <= 8
+
+
+def test_a_copy_that_is_free_tells_what_its_types_have_cost(folder: Path):
+    found = discreet.synthesize("p.csv", epsilon="8", method="random", rows=10)
+    assert not found.free
+    assert found.cost == spent(folder) == Spent(Fraction(8, 10), Fraction(0))
+
+
+def test_who_accepts_pays_for_no_types(folder: Path):
+    found = discreet.synthesize("p.csv", **PAID, method="tree", accept=True)
+    assert found.cost == ASKED
+    assert charges(folder) == 1
+
+
+def test_a_regression_tells_the_whole_price(folder: Path):
+    test = HeldOutFile(folder / "t.csv", public=True)
+    kept = regress_kept(WrittenSource("p.csv"), REGRESSION, test=test)
+    assert kept.found.cost == spent(folder) == Spent(Fraction(8), Fraction(0))
+    assert kept.to_json()["rmse"]["value"] > 0
+
+
+def test_an_impact_tells_the_whole_price(folder: Path):
+    test = HeldOutFile(folder / "t.csv", public=True)
+    found = impact(WrittenSource("p.csv"), ["2", "6"], TRAINING, test=test, out=folder / "i.json")
+    assert found.cost == Spent(Fraction(8), Fraction(2, 10**6))
+    assert (found.before, found.after) == (NOTHING_SPENT, spent(folder))
+
+
+COMMANDS = {
+    "synth": "synth p.csv --method independent --epsilon 8",
+    "synth with a delta": "synth p.csv --method independent --epsilon 8 --delta 1e-6",
+    "classify": "learn classify p.csv --target job --epsilon 8 --delta 1e-6",
+    "regress": "learn regress p.csv --target size --features age --epsilon 8",
+    "regress with a delta": "learn regress p.csv --target size --epsilon 8 --delta 1e-6",
+    "impact": "learn impact p.csv --target job --test t.csv --test-public --model bayes "
+    "--epsilons 2,6 --delta 1e-6",
+}
+
+
+@pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
+def test_a_command_tells_the_whole_price(folder: Path, line: str, capsys):
+    assert run([*line.split(), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["cost"]["epsilon"] == 8
+    counted = spent(folder)
+    assert 7 < counted.epsilon <= 8
+    if "delta" not in line:
+        assert counted.epsilon == 8
+    if "budget" in told:
+        assert told["budget"]["before"]["epsilon"] == 0
+        assert told["budget"]["after"] == counted.to_json()
+
+
+NO_COPY = {
+    "method": {"method": "nosuchmethod"},
+    "setting": {"method": "privbayes", "options": {"nosuch": 1}},
+    "value of a setting": {"method": "privbayes", "options": {"parents": "many"}},
+    "workload": {"method": "adaptive", "options": {"workload": [["nosuch", "age"]]}},
+    "condition": {"where": "nosuch > 1"},
+    "broken condition": {"where": "age >"},
+    "broken rule": {"rules": ["age >= 16 if size >"]},
+    "rows of a copy that reads none": {"method": "random"},
+    "choice": {"choose": ["tree"]},
+}
+
+
+@pytest.mark.parametrize("asked", NO_COPY.values(), ids=NO_COPY)
+def test_a_copy_that_is_refused_costs_nothing(folder: Path, asked: dict[str, object]):
+    with pytest.raises(InvalidInput):
+        discreet.synthesize("p.csv", **PAID, **asked)
+    assert not (folder / "discreet.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"model": "nosuch"}, InvalidInput),
+        ({"features": ["nosuch"]}, UnknownName),
+        ({"rows": 2, "epsilon": "0.01"}, InvalidInput),
+    ],
+)
+def test_a_training_that_is_refused_costs_nothing(folder: Path, asked, error):
+    with pytest.raises(error):
+        discreet.learn("p.csv", **{"target": "job", **PAID, **asked})
+    assert not (folder / "discreet.toml").exists()
+
+
+REFUSED = {
+    "a copy with no ending": "synth p.csv --epsilon 8 --out copy",
+    "a broken condition": "synth p.csv --epsilon 8 --where age>",
+    "a test without a column": "learn classify p.csv --target job --epsilon 8 --delta 1e-6 "
+    "--test lack.csv --test-public",
+    "an impact without a column": "learn impact p.csv --target job --epsilons 1,2 --delta 1e-6 "
+    "--test lack.csv --test-public",
+    "an impact as a picture": "learn impact p.csv --target job --epsilons 1,2 --delta 1e-6 "
+    "--test t.csv --test-public --out i.png",
+    "a regression tested on no such column": "learn regress p.csv --target size --features age "
+    "--epsilon 8 --test lack.csv --test-public",
+    "an exact test on private rows": "learn regress p.csv --target size --features age "
+    "--epsilon 8 --test t.csv",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED.values(), ids=REFUSED)
+def test_a_command_that_is_refused_costs_nothing(folder: Path, line: str, capsys):
+    assert run(line.split()) == 1
+    assert "our own mistake" not in capsys.readouterr().err
+    assert not (folder / "discreet.toml").exists()
+
+
+LINKED = """
+[datasets.town]
+epsilon = 9
+delta = 1e-6
+[datasets.town.tables.people]
+source = "people.csv"
+unit = "id"
+max_rows = 1
+[datasets.town.tables.people.columns]
+sex = { type = "category", values = ["F", "M"] }
+[datasets.town.tables.visits]
+source = "visits.csv"
+unit = "id"
+max_rows = 3
+[datasets.town.tables.visits.columns]
+kind = { type = "category", values = ["a", "b"] }
+"""
+
+
+@pytest.mark.parametrize("out", ["nowhere/c.zip", "p.csv/c", "c.csv"])
+def test_linked_tables_that_cannot_be_written_cost_nothing(folder: Path, out: str, capsys):
+    (folder / "discreet.toml").write_text(LINKED)
+    (folder / "people.csv").write_text("id,sex\n1,F\n2,M\n")
+    (folder / "visits.csv").write_text("id,kind\n1,a\n2,b\n")
+    assert run(["synth", "town", "--epsilon", "1", "--delta", "1e-7", "--out", out]) == 1
+    assert "our own mistake" not in capsys.readouterr().err
+    assert charges(folder) == 0
