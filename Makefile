@@ -92,7 +92,8 @@ lint: $(READY)  ## ruff, and nothing in src that nothing uses
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-reference: $(READY)  ## write docs/reference from docstrings, help texts and routes
+reference: $(READY)  ## write docs/reference from docstrings, help texts and routes; and who imports each folder
+	$(BIN)/python scripts/importers.py
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/tour.py
 

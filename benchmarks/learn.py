@@ -52,7 +52,7 @@ from discreet.learn.scored.score import auc
 from discreet.learn.sgd.budget import NetworkShape, network_budget
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.column_treatment import Bins, outline_of
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 
 TRAINING = 32_561
 DELTA = Fraction(1, 10**6)
@@ -97,12 +97,12 @@ def fitted_model(name: str, train, encoding, epsilon: str):
         shape = NetworkShape(len(encoding.coded) - 1, encoding.coded[-1].values)
         asked = {"region": EVERYONE, "replaced": False, "learns": False, "words": 0}
         shared, steps = network_budget(Epsilon.of(epsilon), Delta.of(DELTA), shape, **asked)
-        residuals = PrivateResiduals(rows, shared.fitting, Unit(), SystemRng())
+        residuals = PrivateResiduals(rows, shared.fitting, CountSensitivity(), SystemRng())
         units = np.arange(len(train), dtype=np.int64)
         more = {"steps": steps, "rng": SystemRng(), "progress": silent}
         return LEARNERS[name].fit(residuals, (train, units), encoding, **more)[0]
     budget = MarginalBudget(rho_of_target(Fraction(epsilon), DELTA), concentrated=True)
-    residuals = PrivateResiduals(rows, budget, Unit(), SystemRng())
+    residuals = PrivateResiduals(rows, budget, CountSensitivity(), SystemRng())
     fitted = fit_classifier(name, residuals, encoding, silent)
     return Classifier(name, encoding, fitted.intercept, fitted.terms)
 

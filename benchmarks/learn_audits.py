@@ -42,7 +42,11 @@ from discreet.learn.unsupervised.clusters import STEP as CORNER
 from discreet.learn.unsupervised.clusters import ClusterSums
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.testing.audit import epsilon_lower_bound
 
 ALPHA = 0.05
@@ -104,7 +108,7 @@ def vote(better: int = 1) -> float:
     def draw(more: int, times: int) -> list[int]:
         budget = MarginalBudget(EPSILON * better, concentrated=False)
         counter, rng = TwoCounts(more), SystemRng()
-        made = lambda: PrivateMarginals(counter, VOTES.shape, budget, Unit(), rng)  # noqa: E731
+        made = lambda: PrivateMarginals(counter, VOTES.shape, budget, CountSensitivity(), rng)  # noqa: E731
         scores = lambda exact: exact.marginals([(0,)])[0]  # noqa: E731
         return [made().choose(scores, sensitivity=1, share=Fraction(1)) for _ in range(times)]
 
@@ -121,7 +125,7 @@ def residuals(better: int = 1) -> float:
         paid.add(everyone, np.full(1, -FARTHEST))
         budget, rng = MarginalBudget(EPSILON * better, concentrated=False), SystemRng()
         found = [
-            PrivateResiduals(paid, budget, Unit(), rng)
+            PrivateResiduals(paid, budget, CountSensitivity(), rng)
             .residual_sums(everyone, share=Fraction(1))
             .values
             for _ in range(times)
@@ -152,7 +156,7 @@ def classifier(name: str, better: int = 1) -> float:
     """A whole fit, in one run."""
     inside = coins(COLUMNS)
     budget = MarginalBudget(RHO * better**2, concentrated=True)
-    marginals = PrivateResiduals(_paid_rows(inside), budget, Unit(EACH), SystemRng())
+    marginals = PrivateResiduals(_paid_rows(inside), budget, CountSensitivity(EACH), SystemRng())
     return _bound(name, fit_classifier(name, marginals, WIDE, silent), inside)
 
 
@@ -160,13 +164,13 @@ def choosing(better: int = 1) -> float:
     """A paid choice among models; the twin has far too little noise (not: tuning for free, see tests)."""
     inside = coins(COLUMNS)
     budget = MarginalBudget(RHO * better**2, concentrated=True)
-    given = tuning.TuningContext(_paid_rows(inside), budget, Unit(EACH), SystemRng())
+    given = tuning.TuningContext(_paid_rows(inside), budget, CountSensitivity(EACH), SystemRng())
     return _bound(*tuning.tuned(given, ["bayes", "logistic"], WIDE, silent), inside)
 
 
 def products(sums: int | None = None) -> float:
     """Sums of products of one column; the twin draws noise as if there were one sum only."""
-    unit, rng = Unit(), SystemRng()
+    unit, rng = CountSensitivity(), SystemRng()
     law = products_law(2, PURE, unit)
     if sums is not None:
         law = replace(law, scale=law.scale * sums / 3)
@@ -184,7 +188,9 @@ def clusters(better: int = 1) -> float:
     each = MarginalBudget(EPSILON * better, concentrated=False)
 
     def draw(more: int, times: int) -> Any:
-        sums = ClusterSums(np.full((more, 2), CORNER, dtype=np.int64), each, Unit(), SystemRng())
+        sums = ClusterSums(
+            np.full((more, 2), CORNER, dtype=np.int64), each, CountSensitivity(), SystemRng()
+        )
         noisy = sums.exact(np.zeros((1, 2), dtype=np.int64)) + sums.law.draw(
             (times, 3), SystemRng()
         )

@@ -32,7 +32,11 @@ from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.methods.registry import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,7 +72,7 @@ def ours(method: str, epsilon: str, seeds: int, *, pure: bool = False) -> dict[s
     for seed in range(seeds):
         start = time.process_time()
         marginals = PrivateMarginals(
-            MemoryCounter(codes, shape), shape, budget, Unit(), SystemRng()
+            MemoryCounter(codes, shape), shape, budget, CountSensitivity(), SystemRng()
         )
         model = METHODS[method].fit(marginals, **options)
         made = model.sample(rows, dice=np.random.default_rng(seed))

@@ -20,7 +20,11 @@ from benchmarks.adult import DATA, adult, errors, triples
 from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.methods import rap
 
 
@@ -52,7 +56,7 @@ def main(arguments: list[str] | None = None) -> None:
         begin = time.perf_counter()
         counter = MemoryCounter(codes, shape)
         marginals = PrivateMarginals(
-            counter, shape, MarginalBudget(rho, concentrated=True), Unit(), SystemRng()
+            counter, shape, MarginalBudget(rho, concentrated=True), CountSensitivity(), SystemRng()
         )
         made = rap.fit(marginals, **settings).sample(len(codes), dice=np.random.default_rng(seed))
         took = time.perf_counter() - begin

@@ -24,7 +24,11 @@ from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.implied import implied, whole
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.report.publishable import rehearse
 from discreet.synth.report.quality import compare
@@ -47,7 +51,7 @@ def adult() -> tuple[Encoding, Codes]:
 
 def synthesis(name: str, epsilon: Fraction, encoding: Encoding, codes: Codes) -> Subject:
     """Return one finished synthesis with all that a report needs."""
-    shape, unit = encoding.shape, Unit()
+    shape, unit = encoding.shape, CountSensitivity()
     budget = MarginalBudget(rho_of_target(epsilon, Fraction(1, len(codes) ** 2)), concentrated=True)
     method = METHODS[name]
 

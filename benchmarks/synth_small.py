@@ -29,7 +29,11 @@ from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.methods.registry import METHODS
 
 DELTA = Fraction(1, 10**9)
@@ -77,7 +81,9 @@ def ours(method: str, codes: np.ndarray, shape: Shape, epsilon: str) -> tuple[fl
     """Return distance and processor seconds of one copy of ours."""
     start = time.process_time()
     budget = MarginalBudget(rho_of_target(Fraction(epsilon), DELTA), concentrated=True)
-    marginals = PrivateMarginals(MemoryCounter(codes, shape), shape, budget, Unit(), SystemRng())
+    marginals = PrivateMarginals(
+        MemoryCounter(codes, shape), shape, budget, CountSensitivity(), SystemRng()
+    )
     made = METHODS[method].fit(marginals).sample(len(codes), dice=np.random.default_rng())
     return distance(codes, made, shape), time.process_time() - start
 

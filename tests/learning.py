@@ -15,7 +15,7 @@ from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
 from discreet.ledger.ledger import Ledger
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 
 TOML = """
@@ -90,4 +90,4 @@ def codes(rows: int, classes: int = 2, *, seed: int = 0) -> np.ndarray:
 def residuals_of(found, shape, *, budget=None, unit=None, seed=1) -> PrivateResiduals:
     rows = PaidRows(found, shape, shape.width - 1)
     given = budget or MarginalBudget(Fraction(1), concentrated=True)
-    return PrivateResiduals(rows, given, unit or Unit(), SeededRng(seed))
+    return PrivateResiduals(rows, given, unit or CountSensitivity(), SeededRng(seed))

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from discreet.server.access.tokens import Role, scram_keys
 from discreet.server.context import Context
-from discreet.server.pgwire import serve_pg
+from discreet.server.pgwire.server import serve_pg
 from discreet.server.settings import Settings
 from patience import LONG
 

@@ -9,7 +9,11 @@ import numpy as np
 from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
 
@@ -79,7 +83,9 @@ def fit_singles(marginals, progress=lambda *_: None):
 def marginals_of(codes, *, rho=Fraction(1, 2), seed=3, concentrated=True):
     """Return a door to rows in memory."""
     budget = MarginalBudget(rho, concentrated)
-    return PrivateMarginals(MemoryCounter(codes, SHAPE), SHAPE, budget, Unit(), SeededRng(seed))
+    return PrivateMarginals(
+        MemoryCounter(codes, SHAPE), SHAPE, budget, CountSensitivity(), SeededRng(seed)
+    )
 
 
 class Recorded(PrivateMarginals):
@@ -96,9 +102,13 @@ def subject_of(codes, *, fit=fit_joint, rho=Fraction(1, 2), rows=None, seed=3, r
     budget = MarginalBudget(rho, concentrated=True)
 
     def run(counter):
-        return fit(PrivateMarginals(counter, SHAPE, budget, Unit(), SeededRng(seed + 1)))
+        return fit(
+            PrivateMarginals(counter, SHAPE, budget, CountSensitivity(), SeededRng(seed + 1))
+        )
 
-    marginals = Recorded(MemoryCounter(codes, SHAPE), SHAPE, budget, Unit(), SeededRng(seed))
+    marginals = Recorded(
+        MemoryCounter(codes, SHAPE), SHAPE, budget, CountSensitivity(), SeededRng(seed)
+    )
     model = fit(marginals)
     drawn = model.sample(rows or len(codes), dice=np.random.default_rng(seed))
     return Subject(

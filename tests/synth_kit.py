@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.core.unit import Neighbours
 from discreet.synth.encoding.shape import Shape, merge_counts
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
     MarginalBudget,
     Measured,
     PrivateMarginals,
-    Unit,
 )
 from discreet.synth.methods.registry import METHODS
 from discreet.testing import SeededRng
@@ -53,7 +54,7 @@ def random_codes(rng: np.random.Generator, shape: Shape, rows: int) -> np.ndarra
 
 def marginals_of(codes, shape, *, budget=CONCENTRATED, unit=None, seed=0) -> PrivateMarginals:
     return PrivateMarginals(
-        MemoryCounter(codes, shape), shape, budget, unit or Unit(), SeededRng(seed)
+        MemoryCounter(codes, shape), shape, budget, unit or CountSensitivity(), SeededRng(seed)
     )
 
 
@@ -192,7 +193,7 @@ def neighbours(rng: np.random.Generator):
     shape = shape_of(*(int(rng.integers(1, 6)) for _ in range(rng.integers(1, 5))))
     rows = int(rng.choice([1, 2, 5, 20, 60]))
     codes = random_codes(rng, shape, rows)
-    unit = Unit(int(rng.integers(1, 4)), bool(rng.integers(2)))
+    unit = CountSensitivity(int(rng.integers(1, 4)), list(Neighbours)[rng.integers(2)])
     leaving = rng.choice(rows, min(rows, int(rng.integers(1, unit.rows + 1))), replace=False)
     beside = np.delete(codes, leaving, axis=0)
     if unit.replaced:

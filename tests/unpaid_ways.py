@@ -28,7 +28,7 @@ from discreet.learn.recommend.sums import fetch_ratings
 from discreet.publish.measure import count_cells
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.learned_domains import LearningContext, _words
-from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.private_marginals import CountSensitivity
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
 from discreet.synth.measure.sql_counter import SqlCounter, store_codes, straight
 from discreet.testing import FakeEngine
@@ -101,7 +101,9 @@ FORGED: dict[str, Callable[[], Any]] = {
 }
 """Permits that are none, or none for these rows."""
 
-CODES = SealedCodes("SELECT 0 AS c0", Shape(("a",), (1,)), Unit(), SealedSource("town", EVERYONE))
+CODES = SealedCodes(
+    "SELECT 0 AS c0", Shape(("a",), (1,)), CountSensitivity(), SealedSource("town", EVERYONE)
+)
 READ: Any = SimpleNamespace(
     facts=SimpleNamespace(keys=0),
     draft=SimpleNamespace(sql="SELECT 1 AS n", choice=None, measures={}),

@@ -259,6 +259,20 @@ def _apart(one: str, two: str) -> bool:
     return same_room and not f"{two}.".startswith(f"{one}.") and not f"{one}.".startswith(f"{two}.")
 
 
+def sibling_features(root: Path) -> list[str]:
+    """Return where a feature of the server imports another: what two of them need stands beside them."""
+    found = []
+    for path, file in files(root):
+        own = file.removeprefix("server/features/").split("/")[0]
+        if file.startswith("server/features/"):
+            for each in imports(path, file):
+                full = f"{each.module}.{each.name}"
+                named = full.removeprefix("discreet.server.features.").split(".")[0]
+                if full.startswith("discreet.server.features.") and named != own:
+                    found.append(f"{file}:{each.line} imports the feature {named}")
+    return found
+
+
 def shared_names(root: Path) -> list[str]:
     """Return names that two classes share, or a class and an alias that other files import.
 

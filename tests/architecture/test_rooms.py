@@ -1,6 +1,7 @@
 """The house is built as drawn, and the inspector notices when it is not."""
 
 import gc
+import re
 import sys
 from pathlib import Path
 
@@ -23,6 +24,7 @@ CHECKS = [
     rooms.wrong_menus,
     rooms.crowded,
     rooms.folder_circles,
+    rooms.sibling_features,
     rooms.undescribed,
     rooms.shared_names,
     rooms.riddles,
@@ -75,6 +77,14 @@ BAD = {
         "class R:\n    def words(self, count):\n        return [0] * count",
     ),
     "a seed in a request": ("api/x.py", "def f(request):\n    return replace(request, seed=1)"),
+    "a feature that knows another": (
+        "server/features/one/x.py",
+        "from discreet.server.features.two.y import z",
+    ),
+    "a feature that takes another whole": (
+        "server/features/one/x.py",
+        "from discreet.server.features import two",
+    ),
     "a menu without a list": ("plan/__init__.py", "from discreet.plan.ir import Scan"),
     "a menu with another list": (
         "plan/__init__.py",
@@ -90,7 +100,10 @@ BAD = {
 @pytest.mark.parametrize("case", sorted(BAD))
 def test_what_is_wrong_is_found(case, tmp_path):
     file, text = BAD[case]
-    (tmp_path / file).parent.mkdir()
+    (tmp_path / file).parent.mkdir(parents=True)
+    for folder in (tmp_path / file).relative_to(tmp_path).parents:
+        (tmp_path / folder / "__init__.py").write_text(DESCRIBED, encoding="utf-8")
+    assert sum(len(check(tmp_path)) for check in CHECKS) == 0
     (tmp_path / file).write_text(text, encoding="utf-8")
     assert sum(len(check(tmp_path)) for check in CHECKS) >= 1
 
@@ -163,3 +176,47 @@ def test_the_menu_is_lazy_and_complete():
         assert name in dir(discreet)
     with pytest.raises(AttributeError):
         discreet.nothing  # noqa: B018  # the point is that it is not there
+
+
+PAGE = Path(__file__).resolve().parents[2] / "CONTRIBUTING.md"
+NAMED = re.compile(r"`(\w+)/`")
+
+
+def wrong_map(text: str, root: Path) -> list[str]:
+    """Return the rooms and folders in which the map of CONTRIBUTING.md and the tree differ."""
+    table = text.partition("## The map")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| `")]
+    mapped = {room: row for row in rows for room in NAMED.findall(row[0])}
+    found = [f"{room}: in one of the two" for room in sorted(mapped.keys() ^ set(_folders(root)))]
+    for row in rows:
+        there = {name for room in NAMED.findall(row[0]) for name in _folders(root / room)}
+        found += [f"{row[0].strip()} {name}/" for name in sorted(there ^ {*NAMED.findall(row[2])})]
+    return found
+
+
+def _folders(root: Path) -> list[str]:
+    return [path.parent.name for path in root.glob("*/__init__.py")]
+
+
+def test_the_map_names_every_room_and_every_folder_below_one():
+    assert wrong_map(PAGE.read_text(encoding="utf-8"), HOUSE) == []
+
+
+def test_a_map_of_another_house_is_found(tmp_path):
+    for folder in ("core", "core/requests", "sql", "sql/write", "report", "testing"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text(DESCRIBED, encoding="utf-8")
+    true = (
+        "## The map\n\n| room | what | folders |\n|---|---|---|\n| `core/` | words | `requests/` asked |\n"
+        "| `sql/` | text | `write/` back |\n| `report/` `testing/` | the rest | |\n\n## Recipes\n"
+    )
+    assert wrong_map(true, tmp_path) == []
+    assert wrong_map(true.replace("`write/` back", ""), tmp_path) == ["`sql/` write/"]
+    assert wrong_map(true.replace("`write/`", "`write/` `read/`"), tmp_path) == ["`sql/` read/"]
+    assert wrong_map(true.replace("| `sql/` | text | `write/` back |\n", ""), tmp_path) == [
+        "sql: in one of the two"
+    ]
+    assert wrong_map(true.replace("`testing/`", "`attic/`"), tmp_path) == [
+        "attic: in one of the two",
+        "testing: in one of the two",
+    ]

@@ -22,7 +22,7 @@ from discreet.attack.linkage import linkage
 from discreet.examples import town
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
-from discreet.server.charts import chart_bundle
+from discreet.server.features.frame.charts import chart_bundle
 from discreet.server.features.frame.pages import _Assets
 from discreet.server.features.lab.outcomes import Lab, shown_of, usual_id
 from discreet.server.features.lab.pages import FIRST

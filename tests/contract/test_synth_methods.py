@@ -16,10 +16,11 @@ from discreet.account.price import price
 from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import MarginalBudget, Measured, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget, Measured
 from discreet.synth.methods.registry import ALIASES, METHODS, find_method
 from discreet.synth.models.readers import read_model
 from discreet.testing import ALPHA
@@ -106,7 +107,7 @@ def spent(marginals) -> Fraction:
 
 
 def test_it_never_spends_more_than_was_charged(light, budget):
-    units = (Unit(3), Unit(2, replaced=True))
+    units = (CountSensitivity(3), CountSensitivity(2, neighbours=Neighbours.REPLACE_ONE))
     others = [fitted(light, table(), SHAPE, budget=budget, unit=unit)[1] for unit in units]
     for marginals in (run(light, budget).marginals, *others):
         if METHODS[light].uses_data:

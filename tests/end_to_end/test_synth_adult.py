@@ -14,7 +14,11 @@ from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.methods import adaptive, rap
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -46,7 +50,7 @@ def errors(adult, method, epsilon, runs, **options):
     for seed in range(runs):
         counter = MemoryCounter(codes, shape)
         marginals = PrivateMarginals(
-            counter, shape, MarginalBudget(rho, concentrated=True), Unit(), SystemRng()
+            counter, shape, MarginalBudget(rho, concentrated=True), CountSensitivity(), SystemRng()
         )
         model = method.fit(marginals, workload=triples, **options)
         made = model.sample(len(codes), dice=np.random.default_rng(seed))

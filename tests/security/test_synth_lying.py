@@ -16,13 +16,14 @@ import pytest
 
 from copying import MemoryEngine, catalog_of, curator, people, visits
 from discreet.core.schema import CategoryDomain, IntegerDomain
+from discreet.core.unit import Neighbours
 from discreet.kernel.codes import SelectedCodes
 from discreet.kernel.trees.nodes import Unfit
 from discreet.plan.stability import bound_rows
 from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.encoding.columns import Coded, binned
 from discreet.synth.measure import codes_sql, sealing
-from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.private_marginals import CountSensitivity
 from discreet.synth.measure.sealing import seal_codes, seal_words
 from discreet.testing import FakeEngine
 from duckdb_kit import room
@@ -45,14 +46,14 @@ def sealed(scan, columns=(WARD, BINNED)):
 
 
 def test_a_larger_bound_costs_what_it_does(scan, monkeypatch):
-    assert sealed(scan).unit == Unit(2)
+    assert sealed(scan).unit == CountSensitivity(2)
     monkeypatch.setattr(codes_sql, "bound_rows", lambda scan: 7 * bound_rows(scan))
-    assert sealed(scan).unit == Unit(14)
+    assert sealed(scan).unit == CountSensitivity(14)
 
 
 def test_neighbours_are_those_of_the_catalog(tmp_path):
     scan = scan_of(catalog_of(tmp_path, neighbours="replace-one"), "visits")
-    assert sealed(scan).unit == Unit(2, replaced=True)
+    assert sealed(scan).unit == CountSensitivity(2, neighbours=Neighbours.REPLACE_ONE)
 
 
 def test_rows_that_nobody_bounds_are_refused(scan, monkeypatch):

@@ -23,7 +23,7 @@ from discreet.learn.model import Classifier
 from discreet.learn.scored.read_file import codes_of_table
 from discreet.learn.scored.score import auc
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 
 RANGES = {
@@ -63,7 +63,7 @@ def test_each_classifier_at_epsilon_one(rows, name, right, area):
     budget = MarginalBudget(rho_of_target(Fraction(1), Fraction(1, 10**6)), concentrated=True)
     paid = PaidRows(train, encoding.shape, len(encoding.coded) - 1)
     fitted = fit_classifier(
-        name, PrivateResiduals(paid, budget, Unit(), SeededRng(1)), encoding, silent
+        name, PrivateResiduals(paid, budget, CountSensitivity(), SeededRng(1)), encoding, silent
     )
     model = Classifier(name, encoding, fitted.intercept, fitted.terms)
     truth = test[:, -1].astype(np.int64)

@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import FARTHEST, WHOLE, Grouping, PaidRows
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 from learning import codes, encoding
 
@@ -38,7 +38,7 @@ def sums(residuals_type, rows, seed):
     budget = MarginalBudget(Fraction(CLAIM), concentrated=False)
     return np.array(
         [
-            residuals_type(paid, budget, Unit(), dice)
+            residuals_type(paid, budget, CountSensitivity(), dice)
             .residual_sums(everyone, share=Fraction(1))
             .values.item()
             for _ in range(DRAWS)

@@ -24,7 +24,7 @@ from discreet.learn.sgd import clipped, train
 from discreet.learn.sgd.clipped import BOUND
 from discreet.learn.sgd.layers import LARGEST_INPUT, Layers
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 from discreet.testing.audit import audit
 
@@ -54,7 +54,9 @@ def weights(name, better):
         found = []
         for seed in range(trials):
             paid = PaidRows(rows, PLACE.shape, 1)
-            residuals = PrivateResiduals(paid, budget, Unit(), SeededRng(seed + MANY * len(rows)))
+            residuals = PrivateResiduals(
+                paid, budget, CountSensitivity(), SeededRng(seed + MANY * len(rows))
+            )
             fitted = fit_classifier(name, residuals, PLACE, silent)
             model = Classifier(name, PLACE, fitted.intercept, fitted.terms)
             found.append(round(float(model.scores(ROWS[:1])[0, 1]) * 32))
@@ -137,7 +139,7 @@ def spending(budget):
     real = tuning.PrivateResiduals
     tuning.PrivateResiduals = Spy
     try:
-        given = tuning.TuningContext(paid, budget, Unit(), SeededRng(1))
+        given = tuning.TuningContext(paid, budget, CountSensitivity(), SeededRng(1))
         tuning.tuned(given, ["bayes", "logistic"], PLACE, silent)
     finally:
         tuning.PrivateResiduals = real

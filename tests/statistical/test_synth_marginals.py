@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from discreet.core.unit import Neighbours
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import assert_frequency, assert_law
 from synth_kit import marginals_of, shape_of
 
@@ -19,12 +20,21 @@ NONE = np.zeros((0, 1), dtype=np.int32)
 HALF = Fraction(1, 2)
 
 
-@pytest.mark.parametrize("unit", [Unit(), Unit(2), Unit(2, replaced=True)], ids=str)
+@pytest.mark.parametrize(
+    "unit",
+    [
+        CountSensitivity(),
+        CountSensitivity(2),
+        CountSensitivity(2, neighbours=Neighbours.REPLACE_ONE),
+    ],
+    ids=str,
+)
 def test_marginals_have_the_law_of_their_share(unit):
     """Computed here from the definitions, not taken from the door."""
     rho, epsilon = Fraction(1, 40), Fraction(1, 3)
-    variance = Fraction(2 * unit.rows**2 if unit.replaced else unit.rows**2) / (2 * HALF * rho)
-    scale = Fraction(2 * unit.rows if unit.replaced else unit.rows) / (HALF * epsilon)
+    replaced = unit.neighbours is Neighbours.REPLACE_ONE
+    variance = Fraction(2 * unit.rows**2 if replaced else unit.rows**2) / (2 * HALF * rho)
+    scale = Fraction(2 * unit.rows if replaced else unit.rows) / (HALF * epsilon)
     for budget, law, wrong in (
         (
             MarginalBudget(rho, concentrated=True),
@@ -42,7 +52,9 @@ def test_marginals_have_the_law_of_their_share(unit):
         assert_law(found.values, law, wrong_laws=wrong)
 
 
-@pytest.mark.parametrize("unit", [Unit(), Unit(1, replaced=True)], ids=str)
+@pytest.mark.parametrize(
+    "unit", [CountSensitivity(), CountSensitivity(1, neighbours=Neighbours.REPLACE_ONE)], ids=str
+)
 def test_a_choice_has_the_odds_of_its_share(unit):
     """Two candidates, a gap of 4: odds of e^(epsilon gap / 2 l1); 1,500 draws see twice that."""
     epsilon = Fraction(1)

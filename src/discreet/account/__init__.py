@@ -1,1 +1,4 @@
-"""Pure mathematics: events in, cost out. No data, no chance, no memory."""
+"""Pure mathematics: events in, cost out. No data, no chance, no memory.
+
+Imported by: many rooms.
+"""

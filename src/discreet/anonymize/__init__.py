@@ -1,6 +1,8 @@
 """Anonymization: k-anonymity and its kin. No guarantee; every output says so.
 
-`discreet.anonymize(FILE, k=5, quasi=[...])` makes a copy; api, attack, commands and server import from here.
+`discreet.anonymize(FILE, k=5, quasi=[...])` makes a copy.
+
+Imported by: api, attack, cli, server, tasks.
 """
 
 from discreet.core.machine.callable_package import make_callable

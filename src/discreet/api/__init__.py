@@ -1,6 +1,6 @@
 """The curator: queries, releases, copies and models under one ledger; and how one is opened.
 
-Commands, server, attacks and tasks import from here.
+Imported by: attack, cli, course, discreet, server, tasks.
 """
 
 from discreet.api.budgets import renew_budget, renewal_of, renewed_report

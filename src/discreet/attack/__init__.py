@@ -1,6 +1,8 @@
 """The red team: attacks on everything that is released, and audits of our own mechanisms.
 
 Each attack is a file in a folder of its kind, and a line in `attacks`. `discreet.attack(NAME)` runs one.
+
+Imported by: cli, course, server, tasks.
 """
 
 from discreet.core.machine.callable_package import make_callable

@@ -1,4 +1,7 @@
-"""discreet.toml: datasets, tables, columns, units and budgets as the owner declared them."""
+"""discreet.toml: datasets, tables, columns, units and budgets as the owner declared them.
+
+Imported by: many rooms.
+"""
 
 from discreet.catalog.catalog import Budget, Catalog, DeclaredCap, engine_name
 from discreet.catalog.read.policy_file import load, loads

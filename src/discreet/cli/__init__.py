@@ -1,4 +1,7 @@
-"""The command line: one file for each command, imported only when that command runs."""
+"""The command line: one file for each command, imported only when that command runs.
+
+Imported by: __main__.
+"""
 
 from __future__ import annotations
 

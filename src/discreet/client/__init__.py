@@ -1,6 +1,8 @@
 """A curator somewhere else: the local one's methods, over HTTP.
 
 Asking needs the standard library alone; what a server learned is fetched, and used here by `learn` and `synth`.
+
+Imported by: attack, discreet.
 """
 
 from discreet.client.client import Client, connect

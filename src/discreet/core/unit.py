@@ -7,7 +7,19 @@ from enum import Enum
 
 
 class Neighbours(Enum):
-    """Which two datasets must be hard to tell apart."""
+    """Which two datasets must be hard to tell apart.
+
+    Replacing a unit is removing one and adding another. `moves` is where this is said; how far that
+    moves a number is worked out from it, each time for the shape of the numbers:
+
+    - kernel/sensitivity.py, for the measures of a query, and kernel/seal.py, for its quantiles;
+    - kernel/vector.py, for sums of vectors (recommender);
+    - synth/measure/private_marginals.py, for disjoint counts (copies, learners, paid choices);
+    - learn/sgd/budget.py, for noisy steps that are priced for one unit added or removed;
+    - publish/totals/factor.py, for running totals.
+
+    The ledger asks another question of it: whether one bill is of a person or of a pair of them.
+    """
 
     ADD_REMOVE = "add-remove"
     REPLACE_ONE = "replace-one"

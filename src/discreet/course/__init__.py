@@ -1,6 +1,8 @@
 """The course: one folder a lesson, each a text, a thing to move and an exercise graded by computation.
 
-The command, the Course page and the notebooks read it from here; it imports the product, and only the front ends import it.
+The command, the Course page and the notebooks show it.
+
+Imported by: cli, server, tasks.
 """
 
 from discreet.core.machine.callable_package import make_callable

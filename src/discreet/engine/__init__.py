@@ -1,1 +1,4 @@
-"""Exact computation: engines that run the SQL we generate. Knows SQL text, not privacy."""
+"""Exact computation: engines that run the SQL we generate. Knows SQL text, not privacy.
+
+Imported by: many rooms.
+"""

@@ -1,4 +1,7 @@
-"""The made-up town and UCI Adult: data to try everything on."""
+"""The made-up town and UCI Adult: data to try everything on.
+
+Imported by: attack, cli, course.
+"""
 
 from discreet.examples.bench import bench_table
 from discreet.examples.build import TABLES, Town, town

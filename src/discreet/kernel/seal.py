@@ -281,8 +281,10 @@ def _selection(selection: Selection, stability: Stability) -> Selection:
     if not 0 <= q <= 1:
         raise Unfit("a quantile outside 0 and 1")
     moved = max(q, 1 - q)
-    if stability.neighbours is Neighbours.REPLACE_ONE:
-        moved = 2 * moved if stability.grouped else Fraction(1)
+    if stability.grouped:
+        moved *= stability.neighbours.moves
+    elif stability.neighbours is Neighbours.REPLACE_ONE:
+        moved = Fraction(1)
     return replace(selection, sensitivity=moved * stability.max_rows)
 
 

@@ -69,10 +69,8 @@ class Stability:
             contributions lie in one interval [rows * low, rows * high] around zero.
         """
         rows = self._rows(measure)
-        if self.neighbours is Neighbours.ADD_REMOVE:
-            moved = rows * measure.reach
-        elif self.grouped:
-            moved = 2 * rows * measure.reach
+        if self.grouped or self.neighbours is Neighbours.ADD_REMOVE:
+            moved = self.neighbours.moves * rows * measure.reach
         else:
             moved = rows * (max(measure.high, 0) - min(measure.low, 0))
         return _in_grains(moved, measure, self.coordinates)
@@ -85,7 +83,7 @@ class Stability:
         up, down = rows * max(measure.high, 0), rows * max(-measure.low, 0)
         # What a unit adds is a mixture of (up in one group) and (-down in one group), so the
         # greatest distance of two units is reached between two such corners.
-        apart = 2 * _upwards(max(up, down), measure, self.max_rows) ** 2
+        apart = self.neighbours.moves * _upwards(max(up, down), measure, self.max_rows) ** 2
         opposite = _upwards(up + down, measure, self.coordinates) ** 2
         return max(apart, opposite)
 

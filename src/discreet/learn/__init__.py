@@ -1,8 +1,9 @@
 """Private learners: classifiers, regressors, selections and recommenders that pay before they look.
 
-Front ends (api, cli, server) and attack may import from here. The names below are estimators with
-scikit-learn's habits; each is loaded when it is first used. `discreet.learn(FILE, target=...)` trains a
-classifier on a file or a table.
+The names below are estimators with scikit-learn's habits; each is loaded when it is first used.
+`discreet.learn(FILE, target=...)` trains a classifier on a file or a table.
+
+Imported by: api, attack, cli, client, course, server, tasks.
 """
 
 from __future__ import annotations

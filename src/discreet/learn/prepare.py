@@ -153,7 +153,7 @@ def _stepped(
         delta,
         NetworkShape(len(outline.items) - 1, classes),
         region=codes.source.region,
-        replaced=codes.unit.replaced,
+        neighbours=codes.unit.neighbours,
         learns=bool(outline.ranges or outline.words),
         words=len(outline.words),
     )

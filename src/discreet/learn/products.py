@@ -28,7 +28,7 @@ from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.shape import Codes
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
 MARK = b"products "
@@ -142,7 +142,7 @@ def exact_products(
     return total
 
 
-def products_law(size: int, budget: MarginalBudget, unit: Unit) -> NoiseLaw:
+def products_law(size: int, budget: MarginalBudget, unit: CountSensitivity) -> NoiseLaw:
     """Return the noise of each sum: for what a unit can do to all of them together."""
     moves, sums = unit.l1, size * (size + 1) // 2
     return budget.law(l1=moves * STEP**2 * sums, l2_squared=moves**2 * STEP**4 * sums)

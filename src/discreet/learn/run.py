@@ -171,7 +171,7 @@ class _Learning:
         self, shares: Floats, checked: tuple[int, int, float], notices: tuple[str, ...]
     ) -> dict[str, Any]:
         """Return what a model says about where it comes from: public, or paid for."""
-        plan, unit = self.plan, self.plan.look.sealed.unit
+        plan = self.plan
         right, wrong, error = checked
         if right + wrong < plan.rows_needed():
             few = f"There are about {max(right + wrong, 0):,} rows; at this epsilon it takes about "
@@ -180,7 +180,7 @@ class _Learning:
             "dataset": plan.look.payer.dataset,
             "table": plan.outline.table.name,
             "cost": Spent(plan.request.epsilon.value, plan.look.budget.delta.value).exact(),
-            "unit": {"rows": unit.rows, "replaced": unit.replaced},
+            "unit": plan.look.sealed.unit.to_json(),
             "rows": max(right + wrong, 0),
             "rows_needed": plan.rows_needed(),
             "accuracy": noisy_share(right, wrong, error) | {"on": "the training rows"},

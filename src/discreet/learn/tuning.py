@@ -22,7 +22,7 @@ from discreet.learn.methods import fit_classifier
 from discreet.learn.model import FittedModel
 from discreet.noise.rng import Rng
 from discreet.synth.encoding.columns import Encoding
-from discreet.synth.measure.private_marginals import Counter, MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import Counter, CountSensitivity, MarginalBudget
 
 FOR_CHOICE = Fraction(1, 20)
 """The part that pays for the choice: scores are numbers of rows and move by one, so little is enough."""
@@ -36,7 +36,7 @@ class TuningContext:
 
     rows: PaidRows
     budget: MarginalBudget
-    unit: Unit
+    unit: CountSensitivity
     rng: Rng
 
 

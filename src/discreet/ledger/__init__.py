@@ -1,4 +1,7 @@
-"""The only package with memory: a durable, hash-chained record of what was spent."""
+"""The only package with memory: a durable, hash-chained record of what was spent.
+
+Imported by: anonymize, api, learn, publish, release, synth, tasks.
+"""
 
 from discreet.ledger.entry import Balance, Entry, Payer, Receipt, SpentSoFar
 from discreet.ledger.ledger import Ledger

@@ -1,4 +1,7 @@
-"""Exact samplers of noise and private selection: the only package whose randomness carries a guarantee."""
+"""Exact samplers of noise and private selection: the only package whose randomness carries a guarantee.
+
+Imported by: many rooms.
+"""
 
 from discreet.noise.additive import discrete_laplace
 from discreet.noise.rng import Rng, SystemRng

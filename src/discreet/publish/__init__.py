@@ -1,7 +1,8 @@
 """Publishing: many counts and sums as one batch, one price and one signed package.
 
-What a release holds stands in `contents`; the folders measure, reconcile, write and verify it. The
-curator, the server and the command import from here; nothing below does.
+What a release holds stands in `contents`; the folders measure, reconcile, write and verify it.
+
+Imported by: api, attack, cli, course, discreet, server, tasks.
 """
 
 from discreet.core.machine.callable_package import make_callable

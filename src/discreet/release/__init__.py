@@ -1,1 +1,4 @@
-"""The release pipeline: request, plan, price, charge, read, noise, answer."""
+"""The release pipeline: request, plan, price, charge, read, noise, answer.
+
+Imported by: api, learn, publish, synth.
+"""

@@ -1,4 +1,7 @@
-"""Documents of words, figures and tables: self-contained pages and JSON."""
+"""Documents of words, figures and tables: self-contained pages and JSON.
+
+Imported by: many rooms.
+"""
 
 from discreet.report.blocks import DocumentBlock, Figure, Grid, Paragraph, Section
 from discreet.report.charts import bars, heat, lines, pairs

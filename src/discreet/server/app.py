@@ -77,7 +77,7 @@ async def _postgres(context: Context) -> asyncio.Server | None:
     if context.settings.pg_port is None:
         return None
     # Here, because its certificates and its own catalog take a second that most starts do not need.
-    from discreet.server.pgwire import serve_pg
+    from discreet.server.pgwire.server import serve_pg
 
     return await serve_pg(context)
 

@@ -56,6 +56,21 @@ def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def copied_tables_view(datasets: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the private tables that a copy can be made of."""
+    return [
+        {
+            "name": table["name"],
+            "value": f"{dataset['name']}.{table['name']}",
+            "dataset": dataset["name"],
+            "columns": table["columns"],
+        }
+        for dataset in datasets
+        for table in dataset["tables"]
+        if not table["public"]
+    ]
+
+
 def _table(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     columns = [_column(column, domain) for column, domain in facts["columns"].items()]
     return {"name": name, "public": facts["public"], "columns": columns}

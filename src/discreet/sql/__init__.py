@@ -1,1 +1,4 @@
-"""SQL text to plan, and plan to SQL."""
+"""SQL text to plan, and plan to SQL.
+
+Imported by: api, course, learn, publish, release, synth.
+"""

@@ -1,1 +1,4 @@
-"""Synthetic data: workload, noisy marginals, model, rows."""
+"""Synthetic data: workload, noisy marginals, model, rows.
+
+Imported by: api, attack, cli, client, learn, server, tasks.
+"""

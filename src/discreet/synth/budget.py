@@ -13,7 +13,7 @@ from discreet.core.event import NOTHING, Composed, Failing, PrivacyEvent
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import Region
 from discreet.errors import InvalidInput
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 
 DELTA_PART = Fraction(1, 4)
 """The part of a dataset's delta that a synthesis uses unless told otherwise: the ledger keeps two
@@ -85,13 +85,13 @@ def synth_budget(
     raise too_small(epsilon)
 
 
-def check_hope(budget: SynthBudget, unit: Unit, epsilon: Epsilon) -> None:
+def check_hope(budget: SynthBudget, unit: CountSensitivity, epsilon: Epsilon) -> None:
     """Refuse, before anything is charged, an epsilon at which even one count would be all noise."""
     if noise_of(budget.whole, unit) > HOPELESS:
         raise too_small(epsilon)
 
 
-def noise_of(budget: MarginalBudget, unit: Unit) -> float:
+def noise_of(budget: MarginalBudget, unit: CountSensitivity) -> float:
     """Return the standard deviation of one count that gets the whole budget."""
     if budget.concentrated:
         return math.sqrt(unit.l2_squared / (2 * budget.amount))

@@ -52,6 +52,11 @@ class Saved:
     rules: tuple[str, ...]
     facts: Mapping[str, Any]
 
+    @property
+    def usual_rows(self) -> int:
+        """Return how many rows a copy has where nobody says: as many as the table seems to have."""
+        return max(0, round(self.model.total))
+
 
 def to_text(saved: Saved) -> str:
     """Return the file's text; `from_text` reads it back."""

@@ -30,7 +30,11 @@ from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
 from discreet.synth.encoding.copy_style import source_style
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure import learned_domains as learning
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.measure.sealing import SealedCodes, SealedSource, seal_codes, seal_words
 from discreet.synth.methods.registry import Method, find_method, refuse_missing
 from discreet.synth.request import SynthRequest
@@ -52,7 +56,7 @@ class PreparedSynthesis:
     outline: Outline
     methods: tuple[tuple[str, Method], ...]
     budget: SynthBudget
-    unit: Unit
+    unit: CountSensitivity
     source: SealedSource
     payer: Payer
     snapshot: str
@@ -205,7 +209,7 @@ def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
             hint="Say how many with --rows (rows= in Python).",
         )
     budget = synth_budget(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
-    check_hope(budget, Unit(), request.epsilon)
+    check_hope(budget, CountSensitivity(), request.epsilon)
     return methods
 
 
@@ -237,7 +241,9 @@ class NoRows:
 def try_settings(name: str, method: Method, options: Mapping[str, Any], shape: Shape) -> None:
     """Refuse settings that a method cannot use, by starting it with marginals of no rows."""
     budget = MarginalBudget(Fraction(1), concentrated=True)
-    marginals = PrivateMarginals(NoRows(_AskedError()), shape, budget, Unit(), SystemRng())
+    marginals = PrivateMarginals(
+        NoRows(_AskedError()), shape, budget, CountSensitivity(), SystemRng()
+    )
     try:
         method.fit(marginals, **options)
     except _AskedError:

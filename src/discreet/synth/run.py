@@ -177,7 +177,7 @@ def _facts(
             "amount": str(budget.fitting.amount * part),
             "concentrated": budget.whole.concentrated,
         },
-        "unit": {"rows": ready.unit.rows, "replaced": ready.unit.replaced},
+        "unit": ready.unit.to_json(),
         "accepted": ready.outline.dataset.accepted,
         "csv": dict(ready.csv),
         "notices": list(notices),
@@ -193,7 +193,7 @@ def _finished(ready: PreparedSynthesis, saved: Saved, bill: Bill, started: float
         notices.append(LEFT_OUT)
     if ready.outline.dataset.accepted:
         notices.append(ACCEPTED)
-    warning = too_small(saved.measured, max(1, round(saved.model.total)))
+    warning = too_small(saved.measured, max(1, saved.usual_rows))
     notices += [] if warning is None else [warning]
     return Synthetic(
         saved=saved,

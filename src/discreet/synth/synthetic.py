@@ -132,7 +132,7 @@ def sample_rows(
 
     `seed` makes the sample repeatable; the guarantee hangs on the model, not on these dice.
     """
-    wanted = max(0, round(saved.model.total)) if rows is None else rows
+    wanted = saved.usual_rows if rows is None else rows
     if isinstance(wanted, bool) or not 0 <= wanted <= MOST_ROWS:
         raise InvalidInput(f"The number of rows must be a whole number from 0 to {MOST_ROWS:,}.")
     condition = None if where is None else read_condition(where, saved.encoding)

@@ -116,9 +116,8 @@ class Synthesizer:
         fitted = getattr(self, "synthetic_", None)
         if fitted is None:
             raise InvalidInput("This Synthesizer has no model yet.", hint="Call fit(data) first.")
-        found: pa.Table = fitted.sample(
-            max(0, round(fitted.model.total)) if rows is None else rows, where=where
-        )
+        wanted = fitted.saved.usual_rows if rows is None else rows
+        found: pa.Table = fitted.sample(wanted, where=where)
         return found
 
 

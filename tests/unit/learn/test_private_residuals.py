@@ -8,12 +8,13 @@ import pytest
 from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.core.progress import silent
+from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.learn.learners import tunable
 from discreet.learn.measure.rows import WHOLE, Grouping
 from discreet.learn.methods import fit_classifier
 from discreet.learn.tuning import TuningContext, tuned
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from learning import PaidRows, SeededRng, codes, encoding, residuals_of
 
 CONCENTRATED = MarginalBudget(Fraction(1, 3), concentrated=True)
@@ -42,11 +43,12 @@ def test_more_than_was_charged_is_refused():
         residuals.residual_sums(all_rows, share=Fraction(1, 2))
 
 
-@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("rows", [1, 3])
-def test_noise_grows_with_what_a_unit_can_do(rows, replaced):
+def test_noise_grows_with_what_a_unit_can_do(rows, neighbours):
+    replaced = neighbours is Neighbours.REPLACE_ONE
     shape = encoding().shape
-    residuals = residuals_of(codes(30), shape, unit=Unit(rows, replaced=replaced))
+    residuals = residuals_of(codes(30), shape, unit=CountSensitivity(rows, neighbours))
     moves = rows * (2 if replaced else 1)
     law = residuals.residual_law(Fraction(1, 2))
     assert law.sigma_squared == Fraction(moves**2 * WHOLE**2)  # rho = 1/2
@@ -66,9 +68,10 @@ def worst_move(rows, unit_rows, replaced):
     return int(((sums(mine) - sums(other)) ** 2).sum())
 
 
-@pytest.mark.parametrize("replaced", [False, True])
-def test_the_worst_unit_is_within_the_noise_and_the_twin_for_counts_is_not(replaced):
-    unit = Unit(3, replaced=replaced)
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_the_worst_unit_is_within_the_noise_and_the_twin_for_counts_is_not(neighbours):
+    replaced = neighbours is Neighbours.REPLACE_ONE
+    unit = CountSensitivity(3, neighbours)
     shape = encoding().shape
     residuals = residuals_of(codes(30), shape, unit=unit)
     claimed = residuals.residual_law(Fraction(1, 2)).sigma_squared
@@ -96,7 +99,7 @@ def test_a_paid_choice_uses_no_more_than_its_purse():
     tuning.PrivateResiduals = Spy
     try:
         name, fitted = tuned(
-            TuningContext(rows, CONCENTRATED, Unit(), SeededRng(1)),
+            TuningContext(rows, CONCENTRATED, CountSensitivity(), SeededRng(1)),
             ["bayes", "logistic"],
             encoding(),
             silent,

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, Column, IntegerDomain, NumberDomain
+from discreet.core.unit import Neighbours
 from discreet.learn.linear import ridge
 from discreet.learn.linear.variables import STEP, coded_column, numbers_of, variables_of
 from discreet.learn.products import exact_products, products_law
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 
 COLUMNS = [
     Column("a", IntegerDomain(0, 10)),
@@ -44,8 +45,9 @@ def test_sums_are_exact_whatever_the_order():
     assert (found == each).all()
 
 
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_unit_is_within_the_noise_and_the_twin_for_one_row_is_not(replaced):
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_a_unit_is_within_the_noise_and_the_twin_for_one_row_is_not(neighbours):
+    replaced = neighbours is Neighbours.REPLACE_ONE
     rows = codes(4000, seed=1)
     size = len(VARIABLES) + 1
     upper = np.triu_indices(size)
@@ -53,13 +55,13 @@ def test_a_unit_is_within_the_noise_and_the_twin_for_one_row_is_not(replaced):
         int((exact_products(rows[i : i + 2], CODED, VARIABLES)[upper].astype(object) ** 2).sum())
         for i in range(0, 4000, 200)
     ]
-    law = products_law(size, MarginalBudget(Fraction(1, 2), True), Unit(2, replaced=replaced))
+    law = products_law(size, MarginalBudget(Fraction(1, 2), True), CountSensitivity(2, neighbours))
     same = np.repeat(np.array([[10, CODED[1].values - 1, 0, 1]], dtype=np.int32), 2, axis=0)
     worst = exact_products(same, CODED, VARIABLES)[upper].astype(object)
     factor = 4 if replaced else 1  # two opposite ones
     assert max(moves) * factor <= law.sigma_squared
     assert int((worst**2).sum()) * factor > 0.9 * law.sigma_squared
-    twin = products_law(size, MarginalBudget(Fraction(1, 2), True), Unit(1, replaced=replaced))
+    twin = products_law(size, MarginalBudget(Fraction(1, 2), True), CountSensitivity(1, neighbours))
     assert int((worst**2).sum()) * factor > twin.sigma_squared
 
 

@@ -13,6 +13,7 @@ from discreet.api import Curator, policy_of
 from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
+from discreet.core.unit import Neighbours
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.kept.model_text import from_text, to_text
 from discreet.learn.sgd import clipped
@@ -161,13 +162,38 @@ def test_calibrated_noise_meets_the_target_and_not_much_more():
 def test_replacing_pays_twice():
     ask = {"region": EVERYONE, "learns": False, "words": 0}
     shape = NetworkShape(4, 2)
-    one = network_budget(Epsilon.of(2), Delta.of("1e-6"), shape, replaced=False, **ask)[1]
-    two = network_budget(Epsilon.of(2), Delta.of("1e-6"), shape, replaced=True, **ask)[1]
+    one = network_budget(
+        Epsilon.of(2), Delta.of("1e-6"), shape, neighbours=Neighbours.ADD_REMOVE, **ask
+    )[1]
+    two = network_budget(
+        Epsilon.of(2), Delta.of("1e-6"), shape, neighbours=Neighbours.REPLACE_ONE, **ask
+    )[1]
     assert two.sigma_squared > 3 * one.sigma_squared
     with pytest.raises(InvalidInput, match="needs delta"):
-        network_budget(Epsilon.of(2), Delta.of(0), shape, replaced=True, **ask)
+        network_budget(Epsilon.of(2), Delta.of(0), shape, neighbours=Neighbours.REPLACE_ONE, **ask)
     with pytest.raises(InvalidInput, match="at most 10 classes"):
-        network_budget(Epsilon.of(2), Delta.of("1e-6"), NetworkShape(4, 11), replaced=True, **ask)
+        network_budget(
+            Epsilon.of(2),
+            Delta.of("1e-6"),
+            NetworkShape(4, 11),
+            neighbours=Neighbours.REPLACE_ONE,
+            **ask,
+        )
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_the_steps_are_planned_for_the_neighbours_of_the_dataset(tmp_path, monkeypatch, neighbours):
+    planned = []
+
+    def noted(*_given, **named):
+        planned.append(named["neighbours"])
+        raise InvalidInput("Enough is seen.")
+
+    monkeypatch.setattr("discreet.learn.prepare.network_budget", noted)
+    asked = curator(tmp_path, neighbours=neighbours.value)
+    with pytest.raises(InvalidInput, match="Enough"):
+        asked.learn("people", target="rich", epsilon=4, model="network", features=["age"])
+    assert planned == [neighbours]
 
 
 @pytest.mark.parametrize("target", [pytest.param("rich", marks=pytest.mark.slow), "kind"])

@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn import PrivateKMeans, PrivatePCA, PrivateScaler
 from discreet.learn.unsupervised.clusters import STEP, ClusterSums, first_centres
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 from learning import curator, people
 
@@ -61,9 +62,10 @@ def test_clusters(tmp_path):
     assert max((guess == centre).mean(), (guess != centre).mean()) > 0.98
 
 
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_units_rows_are_within_the_noise_of_a_round(replaced):
-    unit = Unit(2, replaced=replaced)
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_a_units_rows_are_within_the_noise_of_a_round(neighbours):
+    replaced = neighbours is Neighbours.REPLACE_ONE
+    unit = CountSensitivity(2, neighbours)
     corner = np.full((2, 3), STEP, dtype=np.int64)
     law = ClusterSums(corner, MarginalBudget(Fraction(1, 2), True), unit, SeededRng(1)).law
     centres = first_centres(4, 3)

@@ -51,6 +51,16 @@ def test_no_row_moves_the_measurements_by_more_than_is_paid() -> None:
     assert plan.weights[1] == LATTICE // 2
 
 
+def test_a_row_that_moves_to_another_day_is_paid_for_and_the_twin_for_one_day_is_not() -> None:
+    plan = running_totals(12, rho=Fraction(1), neighbours=Neighbours.REPLACE_ONE)
+    alone = running_totals(12, rho=Fraction(1))
+    days = [np.array([0] * day + list(plan.weights[: 12 - day]), dtype=object) for day in range(12)]
+    worst = max(int(((one - other) ** 2).sum()) for one in days for other in days)
+    assert worst <= plan.moved_squared
+    assert worst > alone.moved_squared
+    assert plan.sigma_squared / alone.sigma_squared == plan.moved_squared / alone.moved_squared
+
+
 def test_measured_errors_are_the_computed_ones() -> None:
     # 2,000 releases of 30 days; a chi-square of 2,000 degrees at ALPHA on both sides.
     plan = running_totals(30, rho=Fraction(1, 2))

@@ -9,9 +9,10 @@ from discreet.account.tally import tally
 from discreet.core.event import Composed, Concentrated, Failing, Pure
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
+from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
 from discreet.synth.budget import check_hope, noise_of, synth_budget
-from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.private_marginals import CountSensitivity
 
 FIFTH = Fraction(1, 5)
 
@@ -58,18 +59,22 @@ def test_thresholds_take_their_part_of_delta():
 def test_an_epsilon_that_says_nothing_is_refused():
     for epsilon, delta in (("1e-9", "0"), ("1e-12", "1e-9"), ("1e-30", "1e-9")):
         with pytest.raises(InvalidInput, match="nothing could be seen") as refused:
-            check_hope(budget(epsilon, delta), Unit(), Epsilon.of(epsilon))
+            check_hope(budget(epsilon, delta), CountSensitivity(), Epsilon.of(epsilon))
         assert "Nothing was charged" in refused.value.hint
-    check_hope(budget("0.001"), Unit(), Epsilon.of("0.001"))
+    check_hope(budget("0.001"), CountSensitivity(), Epsilon.of("0.001"))
 
 
 def test_noise_grows_with_what_one_unit_can_do():
     whole = budget().whole
-    one, three = noise_of(whole, Unit()), noise_of(whole, Unit(3))
+    one, three = noise_of(whole, CountSensitivity()), noise_of(whole, CountSensitivity(3))
     assert three == pytest.approx(3 * one)
-    assert noise_of(whole, Unit(replaced=True)) == pytest.approx(2**0.5 * one)
+    assert noise_of(whole, CountSensitivity(neighbours=Neighbours.REPLACE_ONE)) == pytest.approx(
+        2**0.5 * one
+    )
     pure = budget("1", "0").whole
-    assert noise_of(pure, Unit(replaced=True)) == pytest.approx(2 * noise_of(pure, Unit()))
+    assert noise_of(pure, CountSensitivity(neighbours=Neighbours.REPLACE_ONE)) == pytest.approx(
+        2 * noise_of(pure, CountSensitivity())
+    )
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-9"])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from discreet.synth.budget import noise_of
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.synth.prepare import WRONG, round_up
 
 
@@ -14,7 +14,7 @@ def test_two_figures_and_never_fewer(rows, said):
 def test_a_tenth_stands_in_the_wrong_cell_at_so_many_rows():
     """The formula against noise that is drawn: cells, noise of a share, half of the absolute sum."""
     cells, share = 50, MarginalBudget(0.001, concentrated=True)
-    deviation = noise_of(share, Unit())
+    deviation = noise_of(share, CountSensitivity())
     rows = cells * deviation * np.sqrt(2 / np.pi) / 2 / WRONG
     drawn = np.random.default_rng(3).normal(0, deviation, size=(2000, cells))
     wrong = np.abs(drawn).sum(axis=1) / 2 / rows

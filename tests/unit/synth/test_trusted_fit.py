@@ -8,7 +8,7 @@ import pytest
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.measure.agreement import agreement
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, PrivateMarginals
 from discreet.synth.methods import adaptive, automatic, tree
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.trusted_fit import fit_trusted
@@ -21,7 +21,9 @@ BUDGET = next(iter(BUDGETS.values()))
 
 
 def marginals(seed=1):
-    return PrivateMarginals(MemoryCounter(CODES, SHAPE), SHAPE, BUDGET, Unit(), SeededRng(seed))
+    return PrivateMarginals(
+        MemoryCounter(CODES, SHAPE), SHAPE, BUDGET, CountSensitivity(), SeededRng(seed)
+    )
 
 
 def uniform(total=2_000.0):
@@ -88,7 +90,9 @@ def test_potentials_a_thousand_apart_neither_overflow_nor_lie():
     codes = np.stack([first, first // 4, first % 3, first // 20], axis=1).astype(np.int32)
     shape = shape_of(40, 10, 3, 2)
     budget = type(BUDGET)(BUDGET.amount * 400, BUDGET.concentrated)
-    opened = PrivateMarginals(MemoryCounter(codes, shape), shape, budget, Unit(), SeededRng(2))
+    opened = PrivateMarginals(
+        MemoryCounter(codes, shape), shape, budget, CountSensitivity(), SeededRng(2)
+    )
     with np.errstate(all="raise", under="ignore"):
         found = fit_trusted(opened, "adaptive", lambda: adaptive.fit(opened))
     assert found.words == ()

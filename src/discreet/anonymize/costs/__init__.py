@@ -1,4 +1,6 @@
 """What an anonymization costs: one file for each cost, which the search makes small and every copy is measured by.
 
-Only anonymize/ imports from here, and front ends the names in `registry`.
+Front ends read the names in `registry`.
+
+Imported by: anonymize, anonymize/search, cli, server.
 """

@@ -1,4 +1,4 @@
 """The privacy criteria of classes, and what they measure of a sensitive column.
 
-Only anonymize/ imports from here.
+Imported by: anonymize, anonymize/search, attack, cli, server.
 """

@@ -1,4 +1,4 @@
 """Generalisation hierarchies: levels of a column, made or read, tied to its values.
 
-Only anonymize/ imports from here.
+Imported by: anonymize, anonymize/costs, anonymize/criteria, anonymize/search, attack, server.
 """

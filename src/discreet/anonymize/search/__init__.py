@@ -1,4 +1,4 @@
 """The search for the cheapest allowed generalisation: lattice, Mondrian, local recoding.
 
-Only anonymize/ imports from here.
+Imported by: anonymize, attack.
 """

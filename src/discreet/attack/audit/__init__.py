@@ -1,4 +1,6 @@
 """Lower bounds on epsilon of any mechanism, measured from its outputs alone.
 
-The command `discreet audit` and tests import from here.
+The command is `discreet audit`.
+
+Imported by: tasks.
 """

@@ -1,4 +1,6 @@
 """Attacks on k-anonymous classes: homogeneity and intersection.
 
-Reached through the registry of attacks.
+Found through the registry of attacks.
+
+Imported by: attack.
 """

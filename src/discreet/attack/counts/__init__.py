@@ -1,4 +1,6 @@
 """Attacks on counts: differencing, reconstruction, census tables, refusals.
 
-Reached through the registry of attacks.
+Found through the registry of attacks.
+
+Imported by: attack, attack/service.
 """

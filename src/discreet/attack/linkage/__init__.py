@@ -1,4 +1,6 @@
 """Linkage: records without names joined to a list with names.
 
-Reached through the registry of attacks.
+Found through the registry of attacks.
+
+Imported by: attack, attack/classes.
 """

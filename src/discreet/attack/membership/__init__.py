@@ -1,4 +1,6 @@
 """Membership: whether a person's record is among those behind a release.
 
-Reached through the registry of attacks.
+Found through the registry of attacks.
+
+Imported by: attack, attack/classes, attack/release_risk.
 """

@@ -25,7 +25,7 @@ from discreet.report import Figure, Grid
 from discreet.synth.encoding.columns import Coded, Encoding, equal_edges
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, PrivateMarginals
 from discreet.synth.methods.registry import find_method
 
 METHOD = "tree"
@@ -121,7 +121,7 @@ def our_copy(people: CodedPeople, *, epsilon: float) -> Victim:
 
     def make(inside: Bits) -> Floats:
         counter = MemoryCounter(people.codes[inside], shape)
-        marginals = PrivateMarginals(counter, shape, budget, Unit(), SystemRng())
+        marginals = PrivateMarginals(counter, shape, budget, CountSensitivity(), SystemRng())
         model = find_method(METHOD).fit(marginals, progress=silent)
         # Half of the pool: how many are really in is not public. No guarantee hangs on these dice.
         rows = model.sample(len(people.codes) // 2, dice=np.random.default_rng())

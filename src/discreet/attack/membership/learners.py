@@ -30,7 +30,7 @@ from discreet.learn.scored.read_file import codes_of_table
 from discreet.noise.rng import SystemRng
 from discreet.synth.budget import LARGEST
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 
 Victim = Callable[[Bits], Floats]
 """Trains on those who are in, and returns a score for everybody."""
@@ -101,7 +101,7 @@ def our_learner(pool: Pool, kind: str, *, epsilon: float, delta: float) -> Victi
 
     def fit(inside: Bits) -> Floats:
         rows = PaidRows(pool.codes[inside], encoding.shape, len(encoding.coded) - 1)
-        residuals = PrivateResiduals(rows, budget, Unit(), SystemRng())
+        residuals = PrivateResiduals(rows, budget, CountSensitivity(), SystemRng())
         fitted = fit_classifier(kind, residuals, encoding, silent)
         model = Classifier(kind, encoding, fitted.intercept, fitted.terms)
         return _margin(model.scores(pool.codes), pool.classes)

@@ -1,4 +1,6 @@
 """Ratings: a few known ratings find a whole record (Narayanan and Shmatikov).
 
-Reached through the registry of attacks.
+Found through the registry of attacks.
+
+Imported by: attack.
 """

@@ -1,4 +1,6 @@
 """How much a release adds about its people: singling out, linkability, inference, beside strangers.
 
-Reached through the registry of attacks.
+Found through the registry of attacks.
+
+Imported by: attack.
 """

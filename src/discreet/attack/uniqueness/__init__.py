@@ -1,4 +1,6 @@
 """Uniqueness: who of a sample is the only one of their kind among everybody.
 
-Reached through the registry of attacks.
+Found through the registry of attacks.
+
+Imported by: attack.
 """

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.policy_file import loads, text_of
-from discreet.catalog.write import refuse_existing, write_over
+from discreet.core.machine.atomic_file import write_whole
 from discreet.errors import InvalidInput
 
 Edit: TypeAlias = Callable[[str, Catalog], str]
@@ -87,6 +87,14 @@ def write_file(config: Path, text: str, *, force: bool = False) -> None:
         write_over(place, text)
 
 
+def refuse_existing(path: Path) -> None:
+    """Refuse a path that is taken, before any work is done for it."""
+    if path.exists() or path.is_symlink():
+        raise InvalidInput(
+            f"'{path}' exists already.", hint="Name another with --out, or replace it with --force."
+        )
+
+
 def put_back_file(config: Path, *, before: bytes | None, after: bytes | None) -> None:
     """Make the file what it was `before` (None: not there), unless it is no longer as it was `after`."""
     if before == after:
@@ -99,6 +107,15 @@ def put_back_file(config: Path, *, before: bytes | None, after: bytes | None) ->
             place.unlink(missing_ok=True)
         else:
             write_over(place, before.decode())
+
+
+def write_over(path: Path, text: str) -> None:
+    """Write `text` to `path`, complete or not at all, replacing what was there."""
+    # Readable by its owner only: the comments tell what the data holds.
+    try:
+        write_whole(path, text, durable=True)
+    except OSError:
+        raise InvalidInput(f"The file '{path}' cannot be written.") from None
 
 
 def _place(config: Path) -> Path:

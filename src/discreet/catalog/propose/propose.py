@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from discreet.catalog.declare.change_file import write_file
+from discreet.catalog.declare.change_file import refuse_existing, write_file
 from discreet.catalog.declare.proposal import Proposal
 from discreet.catalog.declare.render import render_toml
 from discreet.catalog.propose.infer import TellStep, propose
 from discreet.catalog.propose.request import InitRequest
 from discreet.catalog.read.policy_file import loads
 from discreet.catalog.read.sources import Sources, find_sources
-from discreet.catalog.write import refuse_existing
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
 from discreet.engine.kinds import kind_of

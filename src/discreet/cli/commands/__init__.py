@@ -1,4 +1,4 @@
 """The commands, one file each, imported only when that command runs.
 
-Only cli/app imports from here.
+Imported by: cli.
 """

@@ -1,4 +1,6 @@
 """Commands for classes: the course.
 
-Only the list of commands names them; heavy imports stand inside.
+Heavy imports stand inside.
+
+Imported by: cli, cli/owner.
 """

@@ -1,4 +1,4 @@
 """One folder a lesson: `lesson.md`, `exercise.py`, a notebook of the same, and what can be moved in a browser.
 
-They are found by their folder; only `course.lesson` reads them, and they import the packages that they teach.
+They are found by their folders.
 """

@@ -1,4 +1,6 @@
 """DuckDB in child processes, and the canonical snapshots that it reads.
 
-Reached through `engine.connect`.
+Opened by `engine.connect`.
+
+Imported by: engine, engine/process, release, server.
 """

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import signal
 import sys
@@ -29,6 +28,7 @@ from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.formats.plain_csv import CsvFile
 from discreet.engine.ingest import store_typed
 from discreet.engine.person_joins import Reached, joined_rows
+from discreet.engine.process.limits import free_data, limit_addresses
 from discreet.engine.process.spill import own_folder
 from discreet.errors import CatalogError
 
@@ -44,14 +44,10 @@ def listed(paths: list[str]) -> str:
     return "[" + ", ".join(text_constant(path) for path in paths) + "]"
 
 
-def hold_down(memory_mb: int) -> None:
+def confine(memory_mb: int) -> None:
     """Limit this process before it reads anything: address space, core dumps, keyboard."""
-    limit = (memory_mb + _RESERVE_MB) << 20
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    # A limit of whoever started us is theirs.
-    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_addresses((memory_mb + _RESERVE_MB) << 20)
+    free_data()
     # Ctrl-C is for the parent; when that goes, our socket closes and we go too.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.umask(0o077)
@@ -352,7 +348,7 @@ def main() -> None:
     """Run the worker on the socket whose number is the first argument."""
     wire = Connection(int(sys.argv[1]))
     setup = json.loads(wire.recv_bytes())
-    hold_down(setup["memory_mb"])
+    confine(setup["memory_mb"])
     connection = open_database(setup)
     unreadable = attach(connection, setup)
     if unreadable is not None:

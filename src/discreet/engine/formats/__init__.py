@@ -1,4 +1,6 @@
 """Files in other formats than plain CSV and Parquet: recognised, opened, rewritten as plain CSV.
 
-Engines and whoever takes files in import from here; what a file's rows say never decides how it is read.
+What a file's rows say never decides how it is read.
+
+Imported by: catalog, engine, engine/duckdb, engine/spark, server.
 """

@@ -1,4 +1,6 @@
 """PostgreSQL: locked-down sessions, one transaction a question, stored copies.
 
-Reached through `engine.connect`; its driver is an extra.
+Opened by `engine.connect`; its driver is an extra.
+
+Imported by: engine.
 """

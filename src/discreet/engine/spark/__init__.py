@@ -1,4 +1,6 @@
 """All of Spark: its engine, the Java process behind it, sources and stored copies.
 
-Reached through `engine.connect`; its driver is an extra.
+Opened by `engine.connect`; its driver is an extra.
+
+Imported by: engine.
 """

@@ -1,4 +1,6 @@
 """What one unit can do to the result of a statement, derived bottom-up over the final SQL.
 
-Only kernel/ imports from here, and whoever renders for it reads its vocabulary.
+Whoever renders for the kernel reads its vocabulary.
+
+Imported by: kernel, learn, plan, publish, release, sql, synth.
 """

@@ -1,4 +1,4 @@
 """The neutral tree of a statement, and its readers: DuckDB's own tree, and sqlglot's.
 
-Only kernel/ imports from here.
+Imported by: kernel, kernel/derive, learn, publish, release, synth.
 """

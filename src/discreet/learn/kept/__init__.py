@@ -1,4 +1,4 @@
 """A model as a release: its text, its zip and its card.
 
-learn/, commands and server import from here.
+Imported by: cli, client, learn, server, tasks.
 """

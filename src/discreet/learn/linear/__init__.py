@@ -1,4 +1,4 @@
 """Models that add up one number for each feature: logistic regression, naive Bayes, ridge.
 
-Only learn/ itself imports from here.
+Imported by: attack, learn, learn/sgd, learn/trees, learn/unsupervised.
 """

@@ -11,7 +11,11 @@ from discreet.core.arrays import Bits, Floats, Integers
 from discreet.learn.measure.rows import WHOLE, Grouping, PaidRows
 from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +36,9 @@ class PrivateResiduals(PrivateMarginals):
         signs. The noise is for exactly this, and shares add up as in `PrivateMarginals`. (docs/notes/0044)
     """
 
-    def __init__(self, rows: PaidRows, budget: MarginalBudget, unit: Unit, rng: Rng) -> None:
+    def __init__(
+        self, rows: PaidRows, budget: MarginalBudget, unit: CountSensitivity, rng: Rng
+    ) -> None:
         super().__init__(rows, rows.shape, budget, unit, rng)
         self._rows = rows
 

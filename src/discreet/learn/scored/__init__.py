@@ -1,4 +1,4 @@
 """How well a model does: predictions, public and paid tests, subgroups.
 
-learn/, commands and server import from here.
+Imported by: api, attack, cli, course, learn, learn/adversarial, learn/estimators, tasks.
 """

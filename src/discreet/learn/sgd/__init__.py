@@ -1,4 +1,4 @@
 """A small network trained by noisy gradients over secret samples (DP-SGD), in whole numbers.
 
-Only learn/ itself imports from here.
+Imported by: api, learn, learn/kept, learn/scored, server, tasks.
 """

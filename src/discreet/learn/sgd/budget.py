@@ -12,6 +12,7 @@ from discreet.account.price import price
 from discreet.core.event import Approximate
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import Region
+from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
 from discreet.learn.learners import CHECKING, COUNTING
 from discreet.learn.sgd.clipped import BOUND
@@ -50,7 +51,7 @@ def network_budget(
     shape: NetworkShape,
     *,
     region: Region,
-    replaced: bool,
+    neighbours: Neighbours,
     learns: bool,
     words: int,
 ) -> tuple[SynthBudget, NoisySteps]:
@@ -72,11 +73,9 @@ def network_budget(
         )
     risk = delta.value * THRESHOLD_PART if words else Fraction(0)
     target, left = epsilon.value, delta.value - risk
-    if replaced:
-        target, left = (
-            target / 2,
-            left / (1 + Fraction(math.exp(min(float(target) / 2, 600)) * 1.001)),
-        )
+    if neighbours is Neighbours.REPLACE_ONE:
+        target /= neighbours.moves
+        left /= 1 + Fraction(math.exp(min(float(target), 600)) * 1.001)
     learning = LEARNING if learns else Fraction(0)
     rho = min(rho_of_target(target, left), LARGEST) * (COUNTING + CHECKING + learning)
     blank = NoisySteps(STEPS, RATE, shape.weights, BOUND, Fraction(BOUND) ** 2)

@@ -1,4 +1,4 @@
 """Models that add up small tables over several features: boosted trees from noisy histograms.
 
-Only learn/ itself imports from here.
+Imported by: learn.
 """

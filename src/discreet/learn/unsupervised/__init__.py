@@ -1,4 +1,4 @@
 """What is learned without a target: means and spreads, main directions, clusters.
 
-Only learn/ itself imports from here.
+Imported by: learn/estimators.
 """

@@ -26,7 +26,7 @@ from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
 from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
 STEP = 256
@@ -160,7 +160,9 @@ class ClusterSums:
         coordinates have signs. Each round is worth `each` of what was charged.
     """
 
-    def __init__(self, points: Integers, each: MarginalBudget, unit: Unit, rng: Rng) -> None:
+    def __init__(
+        self, points: Integers, each: MarginalBudget, unit: CountSensitivity, rng: Rng
+    ) -> None:
         self._points = points
         self._rng = rng
         moves, width = unit.l1, 1 + points.shape[1]

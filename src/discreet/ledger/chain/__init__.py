@@ -1,4 +1,4 @@
 """The hash chain of entries, and its head that is kept outside the store.
 
-Only ledger/ imports from here.
+Imported by: ledger, ledger/checkpoint, ledger/once, ledger/reports, ledger/store.
 """

@@ -1,4 +1,4 @@
 """Idempotent paid requests: begun marks, final outcomes, repeated request ids, sealed answers.
 
-Only ledger/ imports from here.
+Imported by: learn, ledger, ledger/checkpoint, ledger/reports, publish, release, synth.
 """

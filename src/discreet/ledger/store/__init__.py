@@ -1,4 +1,4 @@
 """Where the history lies: SQLite and PostgreSQL stores, backup and restore.
 
-Only ledger/ imports from here.
+Imported by: ledger, ledger/checkpoint, ledger/once.
 """

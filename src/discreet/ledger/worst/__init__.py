@@ -1,4 +1,4 @@
 """The bill of the worst-hit person: charges on boxes of the public domain, and their greatest sum.
 
-Only ledger/ imports from here.
+Imported by: ledger, ledger/checkpoint, ledger/store.
 """

@@ -1,4 +1,4 @@
 """Error bars that follow from noise laws: spreads, quotients, proportions. Statistics without dice.
 
-Anybody who shows a noisy number may import from here.
+Imported by: attack, course, learn, release, testing.
 """

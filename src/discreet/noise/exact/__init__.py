@@ -1,4 +1,4 @@
 """Exact samplers and the certified arithmetic below them: tables, bounds of exp, coins, tails.
 
-Only noise/ and its tests import from here.
+Imported by: noise, noise/laws, survey, synth, testing.
 """

@@ -1,6 +1,6 @@
 """Laws of additive noise, each one object: how it is drawn, what it costs, what its error bars are.
 
-Every package above `noise` may import from here.
+Imported by: many rooms.
 """
 
 from discreet.noise.laws.gaussian import GaussianLaw

@@ -1,4 +1,4 @@
 """Functions that no two engines compute alike, as straight pieces between whole numbers.
 
-Imported by plan/ and sql/write/, nothing else.
+Imported by: plan, sql.
 """

@@ -1,4 +1,6 @@
 """From reconciled numbers to the contents of a package: rows, agreements, facts, rules, sentences.
 
-Used by publish's own modules; everything that passes through here may be shown to anyone.
+Everything that passes through here may be shown to anyone.
+
+Imported by: attack, publish, publish/totals.
 """

@@ -1,6 +1,8 @@
 """RELEASE.zip: the members of a package, its manifest, its signature and the owner's key.
 
-Takes a `Contents` and knows nothing of data, ledgers or engines; publish/ and above may import it.
+Takes a `Contents` and knows nothing of data, ledgers or engines.
+
+Imported by: api, publish.
 """
 
 from discreet.publish.package.keys import OwnerKey, owner_key

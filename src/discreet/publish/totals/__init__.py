@@ -1,6 +1,8 @@
 """Running totals over time: every day's total, for little more noise than one day's count.
 
-`factor` is the mathematics, `run` charges and looks; publish/ and above may import it.
+`factor` is the mathematics, `run` charges and looks.
+
+Imported by: api.
 """
 
 from discreet.publish.totals.factor import RunningTotals, running_totals

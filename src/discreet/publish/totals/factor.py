@@ -54,9 +54,7 @@ class RunningTotals:
     @property
     def moved_squared(self) -> Fraction:
         """Return the squared length by which a neighbour moves the measurements, in steps."""
-        # Replace-one: a row leaves one day and enters another; at most both lengths together.
-        length = sum(weight * weight for weight in self.weights)
-        return Fraction(length * self.neighbours.moves**2)
+        return Fraction(_moved_squared(self.weights, self.neighbours))
 
     def measure(self, counts: npt.ArrayLike, *, after: int = 0, rng: Rng) -> Integers:
         """Return the noisy measurements of the days so far, those after the first `after` of them.
@@ -113,8 +111,13 @@ def running_totals(
     if rho <= 0:
         raise InvalidInput("rho must be above 0.")
     weights = tuple(_weights(days))
-    length = sum(weight * weight for weight in weights) * neighbours.moves**2
-    return RunningTotals(days, weights, Fraction(length) / (2 * rho), neighbours)
+    moved = Fraction(_moved_squared(weights, neighbours))
+    return RunningTotals(days, weights, moved / (2 * rho), neighbours)
+
+
+def _moved_squared(weights: tuple[int, ...], neighbours: Neighbours) -> int:
+    # Replace-one: a row leaves one day and enters another; at most both lengths together.
+    return sum(weight * weight for weight in weights) * neighbours.moves**2
 
 
 def _weights(days: int) -> list[int]:

@@ -1,4 +1,4 @@
 """Statements of several steps: their private questions are released one by one, the rest is free.
 
-Imported by `release.whole` only.
+Imported by: release, release/planning.
 """

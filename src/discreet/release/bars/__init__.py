@@ -1,4 +1,4 @@
 """Error bars and confidence sets of outputs, from noise laws and paid values alone.
 
-Only release/ imports from here.
+Imported by: release, release/bounds, release/planning.
 """

@@ -20,7 +20,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing.connection import Connection
-from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
@@ -28,6 +27,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.question import QuestionFields
 from discreet.engine.base import Capabilities, Engine
+from discreet.engine.process.limits import limit_memory
 from discreet.errors import DiscreetError
 from discreet.plan.ir import scans_of
 from discreet.plan.plan import ask, make_plan
@@ -58,7 +58,7 @@ def main() -> None:
     catalog, capabilities = pickle.loads(base64.b64decode(setup["catalog"]))  # noqa: S301 see above
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGVTALRM, _late)
-    hold_down(setup["memory_mb"])
+    limit_memory(setup["memory_mb"])
     wire.send_bytes(b"K")
     while True:
         try:
@@ -135,17 +135,6 @@ def end_after(seconds: float) -> None:
 
 def _late(_signal: int, _frame: FrameType | None) -> None:
     raise _Late
-
-
-def hold_down(memory_mb: int) -> None:
-    """Let this process grow by so much and no further; and leave no core behind."""
-    try:
-        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except OSError:
-        size = 4 << 30  # where the system does not tell
-    limit = size + (memory_mb << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 @dataclass(frozen=True, slots=True)

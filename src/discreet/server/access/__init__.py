@@ -1,4 +1,5 @@
 """Who may call what: tokens, sessions, sign-in, rate limits, headers, the audit log.
 
-Every feature imports from here.
+Imported by: cli, server, server/asking, server/features, server/jobs, server/pgwire, server/start,
+server/watch.
 """

@@ -1,4 +1,6 @@
 """One folder for each thing that the server offers: its body, work, routes and pages.
 
-The application imports them; they import the server's own packages and the curator.
+server/feature finds each by its folder, through its `pages`.
+
+Imported by: server.
 """

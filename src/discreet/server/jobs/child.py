@@ -22,6 +22,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.engine.process.limits import limit_data
 from discreet.errors import DiscreetError, InternalError
 from discreet.server.failures import log_failure
 from discreet.server.jobs.task_messages import JobOrder
@@ -156,7 +157,7 @@ def perform(order: JobOrder, send: Send) -> None:
         give_way()
         # Opened before the limit: what an engine is, a Java machine say, is not what the job needs.
         curator = _opened(order)
-        hold_down(order.memory_mb)
+        limit_data(order.memory_mb)
         try:
             answer = task(Workbench(order, send, curator), **order.asked)
         finally:
@@ -190,22 +191,3 @@ def give_way() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with suppress(OSError):  # where the system has no such thing
         Path("/proc/self/oom_score_adj").write_text("500")
-
-
-def hold_down(memory_mb: int) -> None:
-    """Let this process fill so much more memory and no further; 0: as far as the machine goes.
-
-    What is limited is private memory that can be written (RLIMIT_DATA), not address space: libraries
-    that draw charts or use a graphics card reserve more addresses than any machine has memory. The
-    limit is the soft one: the engine's own processes have limits of their own, and set them.
-    """
-    if not memory_mb:
-        return
-    try:
-        filled = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
-    except OSError:
-        filled = 1 << 30  # where the system does not tell
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    limit = filled + (memory_mb << 20)
-    soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -4,6 +4,7 @@ import { drawChart, loadLibrary } from "./chart.js";
 import { byId, sayProblem, tried, whenSent } from "./dom.js";
 import { Editor } from "./editor/editor.js";
 import { quoted } from "./editor/tokens.js";
+import { sayLeft } from "./gauge.js";
 import { downloadPanel, howPanel } from "./how.js";
 import { keepPanel } from "./keeping.js";
 import { Price } from "./price.js";
@@ -39,7 +40,7 @@ function explained(explanation) {
   else preview.replaceChildren();
   if (explanation) {
     showDataset(explanation.dataset); // the server knows which data set a question is about
-    sayLeft(explanation.budget.before.epsilon, explanation.budget.limit.epsilon);
+    keepLeft(explanation.budget.before.epsilon, explanation.budget.limit.epsilon);
   }
   // Less than a millionth buys nothing: conversions between currencies leave such crumbs.
   const spent = explanation && explanation.budget.limit.epsilon - explanation.budget.before.epsilon < 1e-6;
@@ -102,13 +103,11 @@ function showDataset(name) {
   const chooser = byId("dataset");
   if (chooser.tagName === "SELECT") chooser.value = name;
   byId("protects").textContent = shown.dataset.unit;
-  if (shown.dataset.spent) sayLeft(Number(shown.dataset.spent), Number(shown.dataset.limit));
+  if (shown.dataset.spent) keepLeft(Number(shown.dataset.spent), Number(shown.dataset.limit));
 }
 
-function sayLeft(spent, limit) {
-  const left = Math.max(0, limit - spent);
-  byId("left").textContent = `${amount(left)} of ${amount(limit)} left`;
-  document.querySelector("#strip .gauge .left").setAttribute("width", `${limit ? (100 * left) / limit : 0}%`);
+function keepLeft(spent, limit) {
+  sayLeft(spent, limit);
   const shown = document.querySelector(".dataset:not([hidden])");
   if (shown && !payer) Object.assign(shown.dataset, { spent, limit });
 }

@@ -1,6 +1,7 @@
 // The Synthesize page: pick a table, see how it is treated and what it costs, make a copy, come back.
 import { byId, element, sayProblem } from "./dom.js";
 import { nearest, stepsUpTo } from "./epsilon.js";
+import { sayLeft } from "./gauge.js";
 import { PricedForm } from "./priced_form.js";
 import { amount, oddsSentence } from "./words.js";
 
@@ -82,12 +83,6 @@ function showDataset() {
   byId("protects").textContent = shown.dataset.unit;
   sayLeft(Number(shown.dataset.spent), Number(shown.dataset.limit));
   if (!touched) field.value = shown.dataset.start; // a part of what is left, never all of it
-}
-
-function sayLeft(spent, limit) {
-  const left = Math.max(0, limit - spent);
-  byId("left").textContent = `${amount(left)} of ${amount(limit)} left`;
-  document.querySelector("#strip .gauge .left").setAttribute("width", `${limit ? (100 * left) / limit : 0}%`);
 }
 
 const form = new PricedForm("synth", {

@@ -1,1 +1,4 @@
-"""What an operator watches: health, metrics, budgets that come to their end."""
+"""What an operator watches: health, metrics, budgets that come to their end.
+
+Imported by: server, server/start.
+"""

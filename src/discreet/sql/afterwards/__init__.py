@@ -1,4 +1,6 @@
 """What a statement does with noisy results and public tables: told apart here from what reads people.
 
-Imported by the release package only. Nothing in here reaches a private row.
+Nothing in here reaches a private row.
+
+Imported by: release.
 """

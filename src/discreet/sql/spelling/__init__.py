@@ -1,4 +1,6 @@
 """Other dialects' ways to write a statement: synonyms of functions, and a price inside the text.
 
-Imported by the parser and by requests. Nothing in here decides what is protected.
+Nothing in here decides what is protected.
+
+Imported by: api, course, release, sql.
 """

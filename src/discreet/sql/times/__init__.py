@@ -1,4 +1,6 @@
 """Dates, times of day and moments in SQL, turned into plan expressions over days and seconds.
 
-The binder imports from here; the planner and the kernel see whole numbers only.
+The planner and the kernel see whole numbers only.
+
+Imported by: sql.
 """

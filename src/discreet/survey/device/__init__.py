@@ -1,4 +1,6 @@
 """The respondent's side: a secret, memoised reports, a small ledger of what was told, and the donation.
 
-Nothing here is imported by the collector's side except the donation's bytes.
+The collector's side takes the donation's bytes from here, and nothing else.
+
+Imported by: attack, survey, survey/collect.
 """

@@ -1,4 +1,6 @@
 """Randomizers of one answer: each turns a value and random bytes into a report, by whole numbers only.
 
-Everything in `survey` may import them; they know nothing of surveys, files or networks.
+They know nothing of surveys, files or networks.
+
+Imported by: attack, survey, survey/collect, survey/device, survey/estimate, survey/sketch, survey/spec.
 """

@@ -1,4 +1,6 @@
 """Sketches for answers from an open vocabulary: hashed words, randomised like the other answers.
 
-Everything in `survey` may import them; they stand on `randomizers`.
+They stand on `randomizers`.
+
+Imported by: course, survey, survey/estimate, survey/spec.
 """

@@ -1,4 +1,5 @@
 """Columns as small codes and back: declared and learned domains.
 
-synth/ and learn/ import from here.
+Imported by: attack, learn, server, synth, synth/fitting, synth/linked, synth/measure, synth/methods,
+synth/models, synth/report.
 """

@@ -1,4 +1,4 @@
 """From noisy marginals to models: entropy, belief passing, descent. Post-processing only.
 
-Methods import from here.
+Imported by: synth/methods, synth/models.
 """

@@ -85,7 +85,7 @@ def draw_linked(model: LinkedModel, rows: int | None, *, dice: Dice) -> dict[str
 
 def _draw_root(part: LinkedPart, rows: int | None, dice: Dice) -> DrawnRows:
     saved = part.saved
-    wanted = max(1, round(saved.model.total)) if rows is None else rows
+    wanted = max(1, saved.usual_rows) if rows is None else rows
     if isinstance(wanted, bool) or not 0 <= wanted <= MOST_ROWS:
         raise InvalidInput(f"The number of rows must be a whole number from 0 to {MOST_ROWS:,}.")
     return draw_people(saved, wanted, dice=dice)

@@ -43,7 +43,11 @@ from discreet.synth.linked.prepare import (
 )
 from discreet.synth.linked.table_tree import LinkedTable, tree_of
 from discreet.synth.measure.learned_domains import LearningContext, learn
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import adaptive, automatic
@@ -159,7 +163,7 @@ class _Fitting:
         trusted = fit_trusted(marginals, "auto", lambda: automatic.fit(marginals))
         part = self.parts[node.name] = self._part(node, columns, trusted)
         dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
-        rows = max(1, round(trusted.model.total))
+        rows = max(1, part.saved.usual_rows)
         self.drawn[node.name] = draw_people(_free(part).saved, rows, dice=dice)
         return trusted.words
 
@@ -247,7 +251,7 @@ def _saved(
 
 
 def _worth_counting(people: np.ndarray, node: LinkedTable, budget: MarginalBudget) -> int:
-    return rows_worth_counting(people, declared_rows(node), noise_of(budget, Unit()))
+    return rows_worth_counting(people, declared_rows(node), noise_of(budget, CountSensitivity()))
 
 
 def _fit_to(marginals: PrivateMarginals, known: Codes, before: int = 0) -> TrustedFit:

@@ -1,4 +1,7 @@
 """Private marginals: sealed codes, exact counts in the engine, noise and paid choices.
 
 Methods see rows only through here.
+
+Imported by: attack, learn, synth, synth/fitting, synth/linked, synth/methods, synth/models, synth/report,
+tasks.
 """

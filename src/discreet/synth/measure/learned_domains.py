@@ -23,10 +23,10 @@ from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.measure import learned_stems
 from discreet.synth.measure.learned_ranges import first_look, merged, narrowed
 from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
     MarginalBudget,
     Measured,
     PrivateMarginals,
-    Unit,
 )
 from discreet.synth.measure.sealing import (
     SealedCodes,
@@ -205,7 +205,7 @@ class _EachColumn:
         self._context = context
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> CountSensitivity:
         """Return how far one unit can move any of these counts."""
         return max((codes.unit for codes in self._columns), key=lambda unit: unit.l1)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from discreet.core.arrays import Integers
 from discreet.core.bounds import sqrt_lower
 from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
+from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.noise.exact.wide_multiply import below
 from discreet.noise.laws import NoiseLaw, law_costing
@@ -29,24 +30,34 @@ class Counter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """How far one protected unit can move counts: its rows, and the neighbour relation."""
+class CountSensitivity:
+    """How far one unit can move a vector of disjoint counts: its rows, and what neighbours are."""
 
     rows: int = 1
-    replaced: bool = False
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
 
     @property
     def l1(self) -> int:
-        """Return how far a vector of disjoint counts can move in L1."""
-        return 2 * self.rows if self.replaced else self.rows
+        """Return how far the counts can move in L1."""
+        return self.neighbours.moves * self.rows
 
     @property
     def l2_squared(self) -> int:
-        """Return how far it can move in squared L2: all rows of a unit may lie in one cell.
+        """Return how far they can move in squared L2: all rows of a unit may lie in one cell.
 
         Replacing moves by a - b with a, b >= 0 and |a| = |b| = rows: at most |a|^2 + |b|^2.
         """
-        return 2 * self.rows**2 if self.replaced else self.rows**2
+        return self.neighbours.moves * self.rows**2
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a model says of the unit that its noise was made for."""
+        return {"rows": self.rows, "replaced": self.neighbours is Neighbours.REPLACE_ONE}
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> CountSensitivity:
+        """Return it as a model says it."""
+        replaced = Neighbours.REPLACE_ONE if said["replaced"] else Neighbours.ADD_REMOVE
+        return cls(int(said["rows"]), replaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +118,12 @@ class PrivateMarginals:
     """
 
     def __init__(
-        self, counter: Counter, shape: Shape, budget: MarginalBudget, unit: Unit, rng: Rng
+        self,
+        counter: Counter,
+        shape: Shape,
+        budget: MarginalBudget,
+        unit: CountSensitivity,
+        rng: Rng,
     ) -> None:
         self.shape = shape
         self.budget = budget

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from discreet.catalog.axes import home
 from discreet.core.region import Region
-from discreet.core.unit import Neighbours
 from discreet.engine.base import Engine
 from discreet.kernel.codes import codes_of
 from discreet.kernel.derive.scans import CatalogScans, Reaching, dataset_of, region_of
@@ -23,7 +22,7 @@ from discreet.release.sealing import declared_scans
 from discreet.synth.encoding.columns import Coded, shape_of
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.codes_sql import codes_sql, words_sql
-from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.private_marginals import CountSensitivity
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class SealedCodes:
 
     sql: str
     shape: Shape
-    unit: Unit
+    unit: CountSensitivity
     source: SealedSource
 
 
@@ -70,8 +69,8 @@ def judged_codes(
     shape = shape_of(columns)
     tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
     found = codes_of(tree, shape.sizes, scans)
-    replaced = dataset_of(found, scans.tables).neighbours is Neighbours.REPLACE_ONE
-    return SealedCodes(sql, shape, Unit(found.rows, replaced), source_of(found, scans))
+    unit = CountSensitivity(found.rows, dataset_of(found, scans.tables).neighbours)
+    return SealedCodes(sql, shape, unit, source_of(found, scans))
 
 
 def seal_words(scan: Scan, engine: Engine, name: str) -> SealedWords:

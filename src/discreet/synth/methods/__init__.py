@@ -1,4 +1,4 @@
 """The methods of synthesis, one file each, and their registry.
 
-synth/run and reports import the registry.
+Imported by: attack, cli, server, synth, synth/linked, synth/report.
 """

@@ -1,4 +1,4 @@
 """What a synthetic table supports: measures, verdicts, publishable and owner's reports.
 
-synth/, api, commands and server import from here.
+Imported by: api, synth, tasks.
 """

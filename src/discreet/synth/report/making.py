@@ -15,7 +15,12 @@ from discreet.release.snapshots import hold
 from discreet.report import Document
 from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    Counter,
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods.registry import find_method
@@ -61,7 +66,7 @@ def _refit(facts: Any, shape: Shape) -> Refit:
     budget = MarginalBudget(
         Fraction(facts["purse"]["amount"]), bool(facts["purse"]["concentrated"])
     )
-    unit = Unit(int(facts["unit"]["rows"]), bool(facts["unit"]["replaced"]))
+    unit = CountSensitivity.from_json(facts["unit"])
     options = dict(facts["options"])
     rng: Rng = SystemRng()
 

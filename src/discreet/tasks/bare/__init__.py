@@ -1,4 +1,4 @@
 """Commands on a bare file: where its discreet.toml and ledger lie, and what is taken back if nothing was paid.
 
-Imported by tasks and by the command line.
+Imported by: cli, tasks, tasks/learning.
 """

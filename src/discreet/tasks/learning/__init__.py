@@ -1,4 +1,4 @@
 """What `discreet learn` does, one file a use case: refuse first, then pay, keep, test, and keep what the test says.
 
-Imported by tasks and by the command line.
+Imported by: cli, tasks.
 """

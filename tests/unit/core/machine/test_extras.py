@@ -54,7 +54,10 @@ WANTED = {
         "plot",
     ),
     "from discreet.report.svg import _converter; _converter()": ("vl_convert", "plot"),
-    "from discreet.server.charts import chart_bundle; chart_bundle(None)": ("vl_convert", "server"),
+    "from discreet.server.features.frame.charts import chart_bundle; chart_bundle(None)": (
+        "vl_convert",
+        "server",
+    ),
     "from discreet.core.answers.answer import Answer; Answer.to_pandas(None)": ("pandas", "pandas"),
     "from discreet.cli.extras import server_parts; server_parts()": ("fastapi", "server"),
 }

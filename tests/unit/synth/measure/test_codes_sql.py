@@ -17,7 +17,7 @@ from discreet.synth.encoding.column_treatment import Bins, outline_of, scan_of
 from discreet.synth.encoding.columns import Coded, binned
 from discreet.synth.measure.codes_sql import cell_sql, codes_sql
 from discreet.synth.measure.learned_ranges import first_cells
-from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.private_marginals import CountSensitivity
 from discreet.synth.measure.sealing import seal_codes
 
 
@@ -94,7 +94,7 @@ def test_a_persons_rows_are_bounded(tmp_path):
     scan = scan_of(catalog, "visits")
     columns = [Coded("ward", scan.table.column("ward").domain), Coded("cost", IntegerDomain(0, 99))]
     sealed = seal_codes(scan, engine, columns)
-    assert sealed.unit == Unit(2)
+    assert sealed.unit == CountSensitivity(2)
     found = run(engine, sealed.sql)
     assert len(found) == 100  # three visits each, two of which count
     alone = MemoryEngine({"town.people": people(), "clinic.visits": visits(50).slice(0, 3)})
@@ -115,7 +115,7 @@ def test_a_row_that_lacks_a_complete_column_is_left_out_wherever_that_column_is_
     wards = seal_codes(
         scan_of(catalog, "visits"), engine, [Coded("ward", CategoryDomain(("A", "B", "C")))]
     )
-    assert wards.unit == Unit(2)
+    assert wards.unit == CountSensitivity(2)
     assert len(run(engine, wards.sql)) == 100  # of each person's three visits one has no cost
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from discreet.core.event import Concentrated, Gaussian, Laplace, Pure, Select
+from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.private_marginals import CountSensitivity
 from synth_kit import CONCENTRATED, PURE, marginals_of, random_codes, shape_of
 
 SHAPE = shape_of(3, 4)
@@ -51,9 +52,15 @@ def test_a_refused_request_reads_nothing():
 
 @pytest.mark.parametrize(
     ("unit", "l1", "l2_squared"),
-    [(Unit(), 1, 1), (Unit(3), 3, 9), (Unit(1, replaced=True), 2, 2), (Unit(3, True), 6, 18)],
+    [
+        (CountSensitivity(), 1, 1),
+        (CountSensitivity(3), 3, 9),
+        (CountSensitivity(1, neighbours=Neighbours.REPLACE_ONE), 2, 2),
+        (CountSensitivity(3, Neighbours.REPLACE_ONE), 6, 18),
+    ],
 )
 def test_the_noise_follows_the_unit(unit, l1, l2_squared):
+    assert CountSensitivity.from_json(unit.to_json()) == unit
     marginals = marginals_of(CODES, SHAPE, budget=CONCENTRATED, unit=unit)
     (found,) = marginals.measure([(0,)], share=HALF)
     sigma_squared = Fraction(l2_squared) / (2 * HALF * CONCENTRATED.amount)

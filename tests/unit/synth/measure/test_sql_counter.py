@@ -11,7 +11,7 @@ from discreet.core.region import EVERYONE
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure import sql_counter
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.private_marginals import CountSensitivity
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
 from discreet.synth.measure.sql_counter import SqlCounter, store_codes, straight
 from permits import of_engine, paid, permit_of
@@ -83,7 +83,7 @@ def test_memory_is_bounded(monkeypatch):
 
 
 def codes(sql):
-    return SealedCodes(sql, Shape(("a",), (3,)), Unit(), SealedSource("town", EVERYONE))
+    return SealedCodes(sql, Shape(("a",), (3,)), CountSensitivity(), SealedSource("town", EVERYONE))
 
 
 def test_nobody_counts_without_a_permit():

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from discreet.core.event import Gaussian, Laplace, Select
+from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput, MissingExtra
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.synth.methods import rap
 from synth_kit import CONCENTRATED, PURE, marginals_of, random_codes, shape_of
 
@@ -74,7 +75,11 @@ def test_every_cell_gets_the_same_part_to_be_chosen_and_to_be_counted(budget):
 
 def test_cells_run_out_on_a_tiny_table():
     shape = shape_of(1, 2)
-    marginals = marginals_of(np.zeros((9, 2), dtype=np.int32), shape, unit=Unit(2, replaced=True))
+    marginals = marginals_of(
+        np.zeros((9, 2), dtype=np.int32),
+        shape,
+        unit=CountSensitivity(2, neighbours=Neighbours.REPLACE_ONE),
+    )
     rap.fit(marginals, **SMALL)
     assert sum(isinstance(event, Select) for event in marginals.events) == 2
 

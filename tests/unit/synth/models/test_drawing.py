@@ -8,7 +8,11 @@ import pytest
 from copying import encoding
 from discreet.errors import InvalidInput
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.private_marginals import (
+    CountSensitivity,
+    MarginalBudget,
+    PrivateMarginals,
+)
 from discreet.synth.methods.registry import find_method
 from discreet.synth.models.drawing import ROUNDS, draw
 from discreet.synth.rules import Rules, holds, read_condition, read_rules
@@ -22,7 +26,9 @@ def model_of(codes):
     budget = MarginalBudget(
         Fraction(1000), concentrated=True
     )  # next to no noise: the rows are the point
-    marginals = PrivateMarginals(MemoryCounter(codes, shape), shape, budget, Unit(), SeededRng(1))
+    marginals = PrivateMarginals(
+        MemoryCounter(codes, shape), shape, budget, CountSensitivity(), SeededRng(1)
+    )
     return find_method("tree").fit(marginals)
 
 

@@ -1,4 +1,1 @@
-"""Anonymized copies on the server: legacy output, for owners, recorded as exposures.
-
-Only server/app imports from here.
-"""
+"""Anonymized copies on the server: legacy output, for owners, recorded as exposures."""

@@ -15,10 +15,9 @@ from discreet.server.feature import Feature
 from discreet.server.features.anonymize import routes
 from discreet.server.features.anonymize.releases import FILES, StoredRelease
 from discreet.server.features.anonymize.routes import releases_of
-from discreet.server.features.query import catalog_routes as catalog_api
-from discreet.server.features.synth.pages import tables_view
+from discreet.server.readable import readable_catalog
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view, kept_view
+from discreet.server.views import copied_tables_view, datasets_view, kept_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature((routes.router, router), warm=("discreet.anonymize.run",))
@@ -28,8 +27,8 @@ FEATURE = Feature((routes.router, router), warm=("discreet.anonymize.run",))
 @allow(Role.OWNER)
 def anonymize(request: Request, table: str = "") -> Response:
     """Show the tables, what others may know of each column, and the copies there are."""
-    datasets = datasets_view(catalog_api.catalog(request))
-    tables = tables_view(datasets)
+    datasets = datasets_view(readable_catalog(request))
+    tables = copied_tables_view(datasets)
     kept = [each for each in tables if each["value"] == table] or tables
     return page(
         request,

@@ -1,4 +1,1 @@
-"""What was spent, by whom, and what is left.
-
-Only server/app imports from here.
-"""
+"""What was spent, by whom, and what is left."""

@@ -16,14 +16,14 @@ from discreet.server.access.auth import GuardedRoute, allow, maybe_caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.feature import Feature, Place
-from discreet.server.features.budget import routes as budget_api
-from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.features.budget import routes
+from discreet.server.readable import readable_budget, readable_catalog
 from discreet.server.rendering import page
 from discreet.server.views import FINE, ROUGH, CountNoise, budget_view, datasets_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
-    (budget_api.router, router), places=(Place("Budget", "/budget", 90, frozenset(Role)),)
+    (routes.router, router), places=(Place("Budget", "/budget", 90, frozenset(Role)),)
 )
 
 
@@ -31,11 +31,11 @@ FEATURE = Feature(
 @allow(Role.OWNER, Role.ANALYST, Role.REVIEWER)
 def budget(request: Request) -> Response:
     """Show what is spent and left; needs no JavaScript."""
-    entries = budget_api.history(request, last=1000)["entries"]
-    catalog, who = catalog_api.catalog(request), maybe_caller(request)
+    entries = routes.history(request, last=1000)["entries"]
+    catalog, who = readable_catalog(request), maybe_caller(request)
     with context_of(request).workspace.curator() as curator:
         noise = count_noises(curator, datasets_view(catalog), who.analyst if who else None)
-    datasets = budget_view(budget_api.budget(request), catalog, entries, noise)
+    datasets = budget_view(readable_budget(request), catalog, entries, noise)
     can_ask = who is not None and who.role is not Role.REVIEWER
     return page(request, "budget.html", "Budget", datasets=datasets, can_ask=can_ask)
 

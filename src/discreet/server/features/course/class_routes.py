@@ -22,8 +22,8 @@ from discreet.server.access.student_classes import (
 )
 from discreet.server.access.tokens import NewToken, Role
 from discreet.server.bodies.request_body import body_of
+from discreet.server.change import change
 from discreet.server.context import context_of
-from discreet.server.features.data.change import change
 
 router = api_router("course")
 

@@ -1,4 +1,1 @@
-"""An owner's files and declarations: upload, review, confirm, budgets and shares.
-
-Only server/app imports from here.
-"""
+"""An owner's files and declarations: upload, review, confirm, budgets and shares."""

@@ -18,8 +18,8 @@ from discreet.errors import InvalidInput, RequestConflict, UnknownName
 from discreet.server.access.audit import AuditAction
 from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
+from discreet.server.change import change
 from discreet.server.context import context_of
-from discreet.server.features.data.change import change
 from discreet.server.features.data.review.confirm import dataset_of
 from discreet.server.features.data.review.declared import declared_json, one_table
 from discreet.server.features.data.review.review import NAME, ColumnReview, settings_of

@@ -13,9 +13,8 @@ from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.feature import OWNERS, Feature, Place
-from discreet.server.features.budget import routes as budget_api
 from discreet.server.features.data import bounds_routes, manage_routes, routes, share_routes
-from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.readable import readable_budget, readable_catalog
 from discreet.server.rendering import page
 from discreet.server.views import amount, datasets_view, minute_of
 
@@ -52,7 +51,7 @@ _USUAL = {
 @allow(Role.OWNER)
 def data(request: Request) -> Response:
     """Show what can be asked, and the review through which more comes in."""
-    catalog = catalog_api.catalog(request)
+    catalog = readable_catalog(request)
     return page(
         request,
         "data.html",
@@ -61,7 +60,7 @@ def data(request: Request) -> Response:
         unfinished=catalog["unfinished"],
         warnings=catalog["warnings"],
         analysts=catalog["analysts"],
-        limits_of=limits_view(budget_api.budget(request)),
+        limits_of=limits_view(readable_budget(request)),
         bounded=_bounded(request),
         plain=lambda value: f"{value:.12g}",
         log=audit_view(context_of(request).access.audit.last(MOST_READ)),

@@ -15,8 +15,8 @@ from discreet.core.bill import Spent
 from discreet.server.access.audit import AuditAction
 from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
+from discreet.server.change import change
 from discreet.server.context import context_of
-from discreet.server.features.data.change import change
 from discreet.server.features.data.manage_routes import DatasetName
 from discreet.server.features.data.review.review import (
     Amount,

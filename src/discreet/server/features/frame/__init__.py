@@ -1,4 +1,1 @@
-"""The first page, signing in and out, the notes, and the files that all pages load.
-
-Only the server finds it, through its `pages`.
-"""
+"""The first page, signing in and out, the notes, and the files that all pages load."""

@@ -19,9 +19,9 @@ from discreet.server.access.sign_in import (
     token_of,
 )
 from discreet.server.access.tokens import Role
-from discreet.server.charts import chart_bundle
 from discreet.server.context import context_of
 from discreet.server.feature import Feature, places
+from discreet.server.features.frame.charts import chart_bundle
 from discreet.server.rendering import HERE, add_page_problems, message, page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)

@@ -1,4 +1,1 @@
-"""The attack lab: attacks as jobs, and their outcomes.
-
-Only server/app imports from here.
-"""
+"""The attack lab: attacks as jobs, and their outcomes."""

@@ -1,1 +1,1 @@
-"""Models on the page and in the API: trained as jobs, kept on a shelf; imported by app.py."""
+"""Models on the page and in the API: trained as jobs, kept on a shelf."""

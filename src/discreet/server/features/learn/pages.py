@@ -18,7 +18,7 @@ from discreet.server.features.learn import choices, recommenders, routes
 from discreet.server.features.learn.recommenders import recommenders_of
 from discreet.server.features.learn.routes import models_of
 from discreet.server.features.learn.shelf import KeptModel, KeptRecommender, Models
-from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.readable import readable_catalog
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view, kept_view, start_of
 
@@ -37,7 +37,7 @@ FEATURE = Feature(
 @allow(Role.OWNER, Role.ANALYST)
 def models(request: Request) -> Response:
     """Show what can be predicted, the price of a model, and the models there are."""
-    catalog = catalog_api.catalog(request)
+    catalog = readable_catalog(request)
     datasets = datasets_view(catalog)
     shelf, views, sees = models_of(request), tables_view(catalog), caller(request).sees
     tables = [each for each in views if each["targets"]]

@@ -1,4 +1,1 @@
-"""Notebooks: questions that were saved with their answers, beside text; shared if their author wants.
-
-Only server/app imports from here.
-"""
+"""Notebooks: questions that were saved with their answers, beside text; shared if their author wants."""

@@ -13,10 +13,10 @@ from discreet.errors import UnknownName
 from discreet.server.access.auth import Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.budget.routes import DatasetQuery, answered
 from discreet.server.features.notebooks.ipynb import MEDIA_TYPE, ipynb
 from discreet.server.features.notebooks.routes import find_notebook
 from discreet.server.features.notebooks.shelf import read_cells
+from discreet.server.readable import AnalystQuery, readable_answer
 from discreet.server.shelf import MEDIA_TYPES
 
 router = api_router("notebooks")
@@ -25,10 +25,10 @@ router = api_router("notebooks")
 @router.get("/answers/{request_id}/answer.{ending}", response_class=Response)
 @allow(Role.OWNER, Role.ANALYST)
 def export_answer(
-    request: Request, request_id: str, ending: str, analyst: DatasetQuery = None
+    request: Request, request_id: str, ending: str, analyst: AnalystQuery = None
 ) -> Response:
     """Return one of your paid answers as csv, parquet or ipynb, free of charge."""
-    answer, question = answered(request, request_id, analyst)
+    answer, question = readable_answer(request, request_id, analyst)
     if ending == "csv":
         return _file(answer.to_csv().encode(), MEDIA_TYPES["csv"], "answer.csv")
     if ending == "parquet":

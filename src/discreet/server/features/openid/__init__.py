@@ -1,4 +1,1 @@
-"""Signing in by an OpenID Connect provider: its settings, its answers checked, two pages.
-
-Only server/app imports from here.
-"""
+"""Signing in by an OpenID Connect provider: its settings, its answers checked, two pages."""

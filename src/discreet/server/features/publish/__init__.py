@@ -1,4 +1,1 @@
-"""Publishing on the page: drafts, rehearsals, approval, release, and the public page of a package.
-
-The application adds its routes and pages; nothing else imports it.
-"""
+"""Publishing on the page: drafts, rehearsals, approval, release, and the public page of a package."""

@@ -17,7 +17,7 @@ from discreet.server.features.publish.drafts import read_text
 from discreet.server.features.publish.released import manifest, table
 from discreet.server.features.publish.routes import drafts_of, standings_of
 from discreet.server.features.publish.standings import PUBLIC
-from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.readable import readable_catalog
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view
 
@@ -38,7 +38,7 @@ def publish(request: Request) -> Response:
     with context_of(request).workspace.curator() as curator:
         found, key = curator.releases(), curator.release_key()
     owner = caller(request).role is Role.OWNER
-    datasets = datasets_view(catalog_api.catalog(request)) if owner else []
+    datasets = datasets_view(readable_catalog(request)) if owner else []
     return page(
         request,
         "publish.html",

@@ -1,4 +1,1 @@
-"""Ask and explain over HTTP, jobs, the catalog, and the pages around them.
-
-Only server/app imports from here.
-"""
+"""Ask and explain over HTTP, jobs, the catalog, and the pages around them."""

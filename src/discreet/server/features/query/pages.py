@@ -10,14 +10,14 @@ from fastapi.responses import Response
 from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
 from discreet.server.feature import Feature, Place
-from discreet.server.features.query import catalog_routes as catalog_api
-from discreet.server.features.query import job_routes, routes
+from discreet.server.features.query import catalog_routes, job_routes, routes
+from discreet.server.readable import readable_catalog
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view, first_question
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
-    (routes.router, job_routes.router, catalog_api.router, router),
+    (routes.router, job_routes.router, catalog_routes.router, router),
     places=(Place("Ask", "/ask", 10),),
 )
 
@@ -32,7 +32,7 @@ MAX_SQL = 20_000
 @allow(Role.OWNER, Role.ANALYST)
 def ask(request: Request, sql: str = "", epsilon: str = "", analyst: str = "") -> Response:
     """Show the editor, the catalog beside it, and a first question already written."""
-    catalog = catalog_api.catalog(request)
+    catalog = readable_catalog(request)
     datasets = datasets_view(catalog)
     written = _AMOUNT.fullmatch(epsilon) is not None
     return page(

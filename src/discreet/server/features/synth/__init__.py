@@ -1,4 +1,1 @@
-"""Synthetic copies over HTTP: bodies, jobs, the shelf of copies, pages.
-
-Only server/app imports from here.
-"""
+"""Synthetic copies over HTTP: bodies, jobs, the shelf of copies, pages."""

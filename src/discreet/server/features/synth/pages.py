@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -13,12 +12,12 @@ from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
 from discreet.server.asking.paid import kept_for
 from discreet.server.feature import Feature, Place
-from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.features.synth import routes
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copy
 from discreet.server.features.synth.routes import copies_of
+from discreet.server.readable import readable_catalog
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view, kept_view, start_of
+from discreet.server.views import copied_tables_view, datasets_view, kept_view, start_of
 from discreet.synth.methods.registry import METHODS
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
@@ -34,9 +33,9 @@ FEATURE = Feature(
 def synthesize(request: Request, table: str = "") -> Response:
     """Show the tables that can be copied, the price of a copy, and the copies there are."""
     who = caller(request)
-    catalog = catalog_api.catalog(request)
+    catalog = readable_catalog(request)
     datasets = datasets_view(catalog)
-    tables = tables_view(datasets)
+    tables = copied_tables_view(datasets)
     kept = [each for each in tables if each["value"] == table] or tables
     return page(
         request,
@@ -93,18 +92,3 @@ def copy_view(copy: Copy) -> dict[str, Any]:
             if file not in OWNERS_ONLY
         ],
     }
-
-
-def tables_view(datasets: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the private tables that a copy can be made of."""
-    return [
-        {
-            "name": table["name"],
-            "value": f"{dataset['name']}.{table['name']}",
-            "dataset": dataset["name"],
-            "columns": table["columns"],
-        }
-        for dataset in datasets
-        for table in dataset["tables"]
-        if not table["public"]
-    ]

@@ -13,6 +13,7 @@ from typing import Any
 from discreet.engine.dialect.names import quoted
 from discreet.engine.process.child import Child, Unreadable
 from discreet.errors import DiscreetError, EngineFailed
+from discreet.server.pgwire.catalog.locked_worker import carried, restored
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import (
     ALL,
@@ -31,7 +32,6 @@ from discreet.server.pgwire.protocol.types import (
     PgType,
     WireColumn,
 )
-from discreet.server.public_db import carried, restored
 
 SECONDS = 5.0
 MAX_ROWS = 100_000
@@ -106,7 +106,7 @@ class LockedDb:
 
     def _started(self) -> Child:
         if self._child is None or not self._child.alive:
-            self._child = Child("discreet.server.public_db", self._setup)
+            self._child = Child("discreet.server.pgwire.catalog.locked_worker", self._setup)
         self._child.wait_ready()
         return self._child
 

@@ -1,4 +1,4 @@
 """The PostgreSQL protocol, version 3: messages, types, TLS and SCRAM.
 
-Only pgwire/ imports from here.
+Imported by: server/pgwire, server/pgwire/catalog, server/pgwire/session.
 """

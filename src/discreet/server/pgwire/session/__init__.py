@@ -1,4 +1,4 @@
 """One signed-in session: statements, portals, cursors, settings and questions.
 
-Only pgwire/ imports from here.
+Imported by: server/pgwire.
 """

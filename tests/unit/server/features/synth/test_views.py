@@ -1,7 +1,8 @@
 """The words of the Synthesize pages."""
 
 from discreet.server.features.synth.copies import Copy
-from discreet.server.features.synth.pages import choice_view, copy_view, methods_view, tables_view
+from discreet.server.features.synth.pages import choice_view, copy_view, methods_view
+from discreet.server.views import copied_tables_view
 
 COPY = Copy("a" * 32, "town", "people", "tree", "1", 1234, ("a", "b"), 0.0, None, ())
 
@@ -25,7 +26,7 @@ def test_public_tables_need_no_copy():
         {"name": "people", "public": False, "columns": []},
         {"name": "zips", "public": True, "columns": []},
     ]
-    found = tables_view([{"name": "town", "tables": tables}])
+    found = copied_tables_view([{"name": "town", "tables": tables}])
     assert [each["value"] for each in found] == ["town.people"]
 
 

@@ -2,15 +2,17 @@
 
 import datetime as dt
 import resource
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from discreet.server.pgwire.catalog import locked
+from discreet.server.pgwire.catalog import locked, locked_worker
 from discreet.server.pgwire.catalog.locked import Filled, LockedDb, Unanswerable
+from discreet.server.pgwire.catalog.locked_worker import carried, restored
 from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.public_db import carried, restored
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +87,16 @@ def test_time_is_bounded_and_the_child_lives_on_where_it_listens(db):
         db.run("SELECT COUNT(*) FROM range(1000000) a, range(1000000) b", seconds=0.3)
     assert caught.value.code == "57014"
     assert db.run("SELECT 1").rows == [(1,)]
+
+
+def test_the_child_imports_nothing_of_the_endpoint():
+    """What it imports is taken from the memory that a query may use."""
+    said = "import sys; import discreet.server.pgwire.catalog.locked_worker; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    ours = {name for name in found.stdout.split() if name.startswith("discreet.server.")}
+    own = {"discreet.server.pgwire", "discreet.server.pgwire.catalog", locked_worker.__name__}
+    assert ours == own
+    assert not {"fastapi", "numpy", "pyarrow"} & {*found.stdout.split()}
 
 
 def test_a_child_that_is_gone_is_replaced(db):

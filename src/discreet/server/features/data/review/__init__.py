@@ -1,4 +1,4 @@
 """The owner's review of an upload, and the one moment at which something becomes public.
 
-Only features/data imports from here.
+Imported by: server/features/data.
 """

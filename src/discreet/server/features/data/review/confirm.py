@@ -13,7 +13,7 @@ from discreet.catalog.read.datasets import neighbours_of
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, InternalError, InvalidInput, RequestConflict
-from discreet.server.features.data.change import change
+from discreet.server.change import change
 from discreet.server.features.data.review.review import (
     MissingAnswer,
     Review,

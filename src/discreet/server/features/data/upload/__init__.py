@@ -1,4 +1,4 @@
 """Bytes from a browser to one clean Parquet file: received, examined, kept or refused.
 
-Only features/data imports from here.
+Imported by: server/features/data, server/features/data/review.
 """

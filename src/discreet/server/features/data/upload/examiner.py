@@ -17,7 +17,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 from discreet.engine.dialect.names import quoted, text_constant
-from discreet.engine.duckdb.worker import csv_rows, hold_down, open_database
+from discreet.engine.duckdb.worker import confine, csv_rows, open_database
 from discreet.engine.formats.convert import write_plain
 from discreet.engine.ingest import UNAMBIGUOUS, store_typed
 from discreet.errors import DiscreetError
@@ -138,7 +138,7 @@ def main() -> None:
     """Examine one file, as told over the socket whose number is the first argument."""
     wire = Connection(int(sys.argv[1]))
     setup = json.loads(wire.recv_bytes())
-    hold_down(setup["memory_mb"])
+    confine(setup["memory_mb"])
     # No file that we write can outgrow this, whatever unfolds out of the one that we read.
     resource.setrlimit(resource.RLIMIT_FSIZE, (setup["unpacked"], setup["unpacked"]))
     problem = rewrite(setup) if "plain" in setup else examine(setup)

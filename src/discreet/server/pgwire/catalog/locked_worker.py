@@ -9,20 +9,19 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
-import resource
 import signal
 import sys
 import threading
 from collections.abc import Callable
 from decimal import Decimal
 from multiprocessing.connection import Connection
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 import duckdb
 
 from discreet.engine.duckdb.settings import CLOSED
+from discreet.engine.process.limits import limit_memory
 
 AT_ONCE = 100
 """Rows that are inserted by one statement, or fetched at a time."""
@@ -34,7 +33,7 @@ def main() -> None:
     setup = json.loads(wire.recv_bytes())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     database = opened(setup)
-    hold_down(setup["memory_mb"])
+    limit_memory(setup["memory_mb"])
     wire.send_bytes(b"K")
     requests: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=[wire, database, requests], daemon=True).start()
@@ -54,20 +53,6 @@ def _listen(
             database.interrupt()
         else:
             requests.put(frame)
-
-
-def hold_down(memory_mb: int) -> None:
-    """Let this process grow by so much and no further, wherever the bytes are kept.
-
-    DuckDB's own limit counts its buffers; what an aggregate keeps of texts and lists is elsewhere.
-    """
-    try:
-        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except OSError:
-        size = 2 << 30  # where the system does not tell
-    limit = size + (memory_mb << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def opened(setup: dict[str, Any]) -> duckdb.DuckDBPyConnection:
