@@ -2,5 +2,5 @@
 
 Front ends read the names in `registry`.
 
-Imported by: anonymize, anonymize/search, cli, server.
+Imported by: anonymize, anonymize/search, api, cli, server, tasks.
 """

@@ -1,4 +1,4 @@
 """The privacy criteria of classes, and what they measure of a sensitive column.
 
-Imported by: anonymize, anonymize/search, attack, cli, server.
+Imported by: anonymize, anonymize/search, api, attack, cli, server, tasks.
 """

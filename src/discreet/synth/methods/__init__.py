@@ -1,4 +1,4 @@
 """The methods of synthesis, one file each, and their registry.
 
-Imported by: attack, cli, server, synth, synth/linked, synth/report.
+Imported by: api, attack, cli, server, synth, synth/linked, synth/report, tasks.
 """
