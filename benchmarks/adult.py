@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -16,7 +16,7 @@ from benchmarks.report import number, table
 
 from discreet.core.answers.answer_chart import Chart
 from discreet.report.charts import lines
-from discreet.report.look import CHART
+from discreet.report.style import CHART
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DAY = 86_400

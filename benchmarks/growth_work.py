@@ -187,7 +187,7 @@ def _prepare_reports(size: int, folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from discreet.survey.randomizers.keystream import KeystreamRng
+    from discreet.survey.randomizers.simulated_coins import KeystreamRng
 
     part = min(size, 1_000_000)
     randomizer = _survey().choices[0].randomizer

@@ -34,11 +34,13 @@ from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.examples.ratings import rating_batches
 from discreet.examples.uci import adult
+from discreet.learn.evaluation.read_file import codes_of_table, read_table
+from discreet.learn.evaluation.score import auc
+from discreet.learn.fit_classifier import fit_classifier
 from discreet.learn.learners import CLASSIFY, LEARNERS, of_task
 from discreet.learn.measure.columns import chosen_items, encoding_of
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
-from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
 from discreet.learn.recommend.model import (
     Recommender,
@@ -47,8 +49,6 @@ from discreet.learn.recommend.model import (
     strongest,
 )
 from discreet.learn.recommend.sums import Payment, PersonRatings, item_means, leaning_products
-from discreet.learn.scored.read_file import codes_of_table, read_table
-from discreet.learn.scored.score import auc
 from discreet.learn.sgd.budget import NetworkShape, network_budget
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.column_treatment import Bins, outline_of

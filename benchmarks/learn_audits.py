@@ -30,11 +30,11 @@ from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
 from discreet.core.unit import Neighbours
 from discreet.learn import tuning
+from discreet.learn.fit_classifier import fit_classifier
+from discreet.learn.gram_matrix import STEP, products_law
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import FARTHEST, Grouping, PaidRows
-from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
-from discreet.learn.products import STEP, products_law
 from discreet.learn.recommend.sums import Payment, PersonRatings, item_means
 from discreet.learn.sgd import clipped, train
 from discreet.learn.sgd.layers import LARGEST_INPUT, Layers

@@ -24,9 +24,9 @@ from benchmarks.snapshots import children, cpu
 
 from discreet import open as open_curator
 from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.learn.gram_matrix import exact_products
 from discreet.learn.linear.variables import coded_column, variables_of
 from discreet.learn.measure.rows import fetch
-from discreet.learn.products import exact_products
 from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.measure.sealing import seal_codes
 

@@ -28,9 +28,9 @@ from discreet.publish.families.find import Family
 from discreet.publish.grid import Array, add_up, spread
 from discreet.publish.measure import count_cells, member_cells, noisy_cells
 from discreet.publish.prepare import planned
+from discreet.publish.reconcile.nested_groupings import coarse_to_fine
 from discreet.publish.reconcile.problem import GridProblem, Sums, linked, problem_of
 from discreet.publish.reconcile.solve import reconcile
-from discreet.publish.reconcile.tree import coarse_to_fine
 from discreet.publish.specification.spec import parse_spec
 
 KEYS = "p.sex, p.age_group"

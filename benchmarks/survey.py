@@ -28,7 +28,6 @@ from discreet.engine.base import EngineLimits
 from discreet.engine.connect import connect
 from discreet.survey.collect.columns import ColumnReports
 from discreet.survey.randomizers.kary import KaryResponse
-from discreet.survey.randomizers.keystream import KeystreamRng
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.numbers.duchi import DuchiResponse
 from discreet.survey.randomizers.numbers.hybrid import HybridResponse
@@ -36,6 +35,7 @@ from discreet.survey.randomizers.numbers.lattice import STEPS, NumberRange
 from discreet.survey.randomizers.numbers.piecewise import PiecewiseResponse
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.rappor import Rappor
+from discreet.survey.randomizers.simulated_coins import KeystreamRng
 from discreet.survey.randomizers.unary import UnaryEncoding
 from discreet.survey.sketch.count_mean import CountMeanSketch
 from discreet.survey.sketch.hadamard import HadamardSketch

@@ -22,8 +22,8 @@ from discreet.core.schema import IntegerDomain
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.shape import Codes
-from discreet.synth.measure.implied import implied, whole
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.measurement_error import implied, whole
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,

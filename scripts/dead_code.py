@@ -48,7 +48,7 @@ STARTS = {
     r"discreet\.server\.features\.\w+\.(pages|in_child)": "found by the name of the folder, and jobs by their own",
     r"discreet\.course\.lessons\.\w+\.facts|discreet\.course\.facts": "scripts/course.py writes the figures of lessons",
     r"discreet\.survey\.audited": "documented: `discreet audit` of docs/survey.md names its file",
-    r"discreet\.examples\.(bench|uci)": "documented: docs/town.md",
+    r"discreet\.examples\.(benchmark_tables|uci)": "documented: docs/town.md",
     r"discreet\.engine\.process\.fork_server": "a process of its own, started by its text",
     r"discreet\.testing(\.\w+)?": "kits of the tests, and of who tests mechanisms",
 }

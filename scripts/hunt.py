@@ -29,11 +29,11 @@ from discreet.errors import DiscreetError, InternalError
 from discreet.kernel.look import ExactResults, exact
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, ask, make_plan
-from discreet.release.afterwards.constants import nested_in
+from discreet.release.post_processing.constants import nested_in
 from discreet.release.sealing import Sealed, seal
-from discreet.sql.afterwards.split import split
+from discreet.sql.post_processing.split import split
 from discreet.sql.bind import bind
-from discreet.sql.parse import Written, read_checked
+from discreet.sql.parse import ParsedQuestion, read_checked
 
 SNAPSHOTS = dict.fromkeys(("folk", "patients", "visits", "labs", "notes"), "1")
 OTHERS = 2
@@ -51,17 +51,17 @@ class Tally:
     odd: list[tuple[str, str]] = field(default_factory=list)
 
 
-def questions(sql: str, catalog: Catalog) -> list[Written]:
-    """Return the private questions of a statement, as `release.whole` finds them."""
+def questions(sql: str, catalog: Catalog) -> list[ParsedQuestion]:
+    """Return the private questions of a statement, as `release.statement` finds them."""
     tree = read_checked(sql)
     nested = nested_in(tree, catalog)
     found = []
     if nested is not None:
-        found = [Written(sql, inner.select.copy()) for inner in nested.private]
+        found = [ParsedQuestion(sql, inner.select.copy()) for inner in nested.private]
         tree = nested.sampled(catalog)
     program = split(tree, catalog)
     parts = [tree] if program is None else list(program.parts)
-    return found + [Written(sql, part) for part in parts]
+    return found + [ParsedQuestion(sql, part) for part in parts]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Hunter:
             elif not plan.question.region.empty:
                 self._judged(sql, plan, sealed)
 
-    def _planned(self, question: Written) -> tuple[Plan, Sealed]:
+    def _planned(self, question: ParsedQuestion) -> tuple[Plan, Sealed]:
         catalog = self.world.catalog
         rows = self.dice.choice([None, None, 1, 4])
         asked = ask(replace(bind(question, catalog), max_rows=rows), catalog, SNAPSHOTS)

@@ -207,11 +207,11 @@ def costs_table() -> str:
 
 def criteria_table() -> str:
     """Return the table of privacy models in docs/anonymize.md."""
-    from discreet.anonymize.criteria.registry import CRITERIA, diversities
+    from discreet.anonymize.privacy_models.registry import PRIVACY_MODELS, diversities
 
     lines = ["| options | what every class must be like |", "|---|---|"]
     several = diversities()
-    for name, each in CRITERIA.items():
+    for name, each in PRIVACY_MODELS.items():
         shown = f"{each.option} --diversity {name}" if name in several else each.option
         lines.append(f"| `{shown}` | {each.words} |")
     return "\n".join(lines) + "\n"

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from discreet.anonymize.costs.measure import make_cost
 from discreet.anonymize.costs.registry import COSTS
-from discreet.anonymize.criteria.closeness import Closeness, Distance
-from discreet.anonymize.criteria.distinct import DistinctDiversity
-from discreet.anonymize.criteria.entropy import EntropyDiversity
-from discreet.anonymize.criteria.k_anonymity import KAnonymity
-from discreet.anonymize.criteria.model import Conditions
-from discreet.anonymize.criteria.recursive import RecursiveDiversity
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.column_levels import make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.privacy_models.closeness import Closeness, Distance
+from discreet.anonymize.privacy_models.distinct import DistinctDiversity
+from discreet.anonymize.privacy_models.entropy import EntropyDiversity
+from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
+from discreet.anonymize.privacy_models.model import Conditions
+from discreet.anonymize.privacy_models.recursive import RecursiveDiversity
 from discreet.anonymize.search.evaluate import ClassEvaluator
 
 LETTERS = "abcdef"
@@ -249,4 +249,4 @@ def looks(problem, models, cost, share):
     limit = math.floor(share * len(rows))
     evaluator = ClassEvaluator(groups, ladders, Conditions(models), measure, limit=limit)
     nodes = itertools.product(*(range(ladder.levels) for ladder in ladders))
-    return [evaluator.look(levels) for levels in nodes]
+    return [evaluator.evaluate(levels) for levels in nodes]

@@ -36,14 +36,14 @@ def _held(place, inner, *, before=False):
     return call
 
 
-def _advance(bench, done, of, what):
-    _TOLD(bench, done, of, what)
+def _advance(context, done, of, what):
+    _TOLD(context, done, of, what)
     if what == WHERE:
         stop_here()
 
 
-_TOLD = child.Workbench.advance
-child.Workbench.advance = _advance
+_TOLD = child.TaskContext.advance
+child.TaskContext.advance = _advance
 Ledger.charge_all = _held("before the charge", _held("charged", Ledger.charge_all), before=True)
 select._chosen = _held("chosen", select._chosen)
 outcome._kept = _held("stored", outcome._kept)

@@ -46,14 +46,14 @@ def lives(number):
         return False
 
 
-def echo(bench, **asked):
-    bench.advance(1, 2, "half way")
-    (bench.folder / "left behind").write_text("x")
+def echo(context, **asked):
+    context.advance(1, 2, "half way")
+    (context.folder / "left behind").write_text("x")
     return {"asked": asked, "process": os.getpid()}
 
 
-def refuse(bench, kind):
-    del bench
+def refuse(context, kind):
+    del context
     if kind == "budget":
         raise BudgetExceeded("Too much.", hint="Less.", asked="2", left="1", limit="3")
     if kind == "extra":
@@ -63,21 +63,21 @@ def refuse(bench, kind):
     raise ValueError("the cell of a person")
 
 
-def grow(bench, megabytes):
-    del bench
+def grow(context, megabytes):
+    del context
     return len(bytearray(megabytes << 20))
 
 
-def end(bench, how):
-    del bench
+def end(context, how):
+    del context
     if how == "exit":
         os._exit(3)
     os.kill(os.getpid(), getattr(signal, how))
     FOREVER.wait()
 
 
-def talk(bench):
-    del bench
+def talk(context):
+    del context
     print("to the terminal")
     print("to the terminal", file=sys.stderr)
     os.write(1, b"to the terminal")
@@ -90,14 +90,14 @@ def talk(bench):
     return sorted(os.environ)
 
 
-def threads(bench):
-    del bench
+def threads(context):
+    del context
     return os.environ["OPENBLAS_NUM_THREADS"]
 
 
-def hang(bench, where):
+def hang(context, where):
     """Start a process of its own, write both numbers down, and never end."""
-    del bench
+    del context
     other = subprocess.Popen(["sleep", "1000"])
     rough = Path(f"{where}.part")
     rough.write_text(f"{os.getpid()} {other.pid}")

@@ -20,7 +20,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.arrow import plain_table
 from discreet.ledger.ledger import Ledger
-from discreet.synth.encoding.columns import Coded, Encoding, MadeUp, binned
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUpIdentifier, binned
 from discreet.testing import FakeEngine, SeededRng
 from duckdb_kit import room
 
@@ -140,7 +140,7 @@ def encoding() -> Encoding:
     return Encoding(
         "people",
         (
-            MadeUp("id", whole=True),
+            MadeUpIdentifier("id", whole=True),
             Coded("sex", CategoryDomain(("Female", "Male"))),
             Coded("age", IntegerDomain(0, 120), missing=True),
             binned(Coded("income", NumberDomain(Fraction(0), Fraction(1000), Fraction(1, 100)))),

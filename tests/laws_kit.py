@@ -9,6 +9,7 @@ from functools import singledispatch
 import numpy as np
 
 from discreet.survey.randomizers.bit_reports import BitReports
+from discreet.survey.randomizers.device_coins import WORD
 from discreet.survey.randomizers.field import digits_many, points_before, points_many
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.local_hash import LocalHash
@@ -18,7 +19,6 @@ from discreet.survey.randomizers.numbers.lattice import STEPS
 from discreet.survey.randomizers.numbers.piecewise import PiecewiseResponse
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.rappor import Rappor
-from discreet.survey.randomizers.stream import WORD
 from discreet.survey.sketch.count_mean import CountMeanSketch
 from discreet.survey.sketch.hadamard import HadamardSketch
 from discreet.survey.sketch.hashes import bucket, word_bytes

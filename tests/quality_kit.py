@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 from discreet.errors import InvalidInput
 from discreet.survey.audited import AUDITED, audited_randomizer
+from discreet.survey.randomizers.device_coins import WORD
 from discreet.survey.randomizers.mechanism import AnswerDomain
-from discreet.survey.randomizers.stream import WORD
 
 
 def _usual(mechanism):

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.core.unit import Neighbours
 from discreet.synth.encoding.shape import Shape, merge_counts
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,

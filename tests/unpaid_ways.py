@@ -30,7 +30,7 @@ from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.learned_domains import LearningContext, _words
 from discreet.synth.measure.private_marginals import CountSensitivity
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
-from discreet.synth.measure.sql_counter import SqlCounter, store_codes, straight
+from discreet.synth.measure.sql_counter import SqlCounter, store_codes, unstored_counter
 from discreet.testing import FakeEngine
 
 ONE = pa.table({"n": [1]})
@@ -118,7 +118,7 @@ STEPS: dict[str, Callable[[Any], Any]] = {
     "kernel exact": lambda reader: exact((READ,), PUBLIC, (), [()], reader),
     "publish cells": lambda reader: count_cells(SimpleNamespace(read=READ), None, reader),
     "synth stored": lambda reader: store_codes(reader, CODES),
-    "synth straight": lambda reader: straight(reader, CODES).marginals([(0,)]),
+    "synth straight": lambda reader: unstored_counter(reader, CODES).marginals([(0,)]),
     "synth counter": lambda reader: SqlCounter(reader, "codes", CODES.shape).marginals([(0,)]),
     "synth words": lambda reader: _words(
         SimpleNamespace(sql="SELECT 1"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.survey.device.device import Device
 from discreet.survey.device.secret import SecretStream
-from discreet.survey.randomizers.stream import Draws
+from discreet.survey.randomizers.device_coins import Draws
 from discreet.survey.spec.plan import SurveyPlan, value_of
 from discreet.survey.spec.read import survey_of
 from survey_kit import RecordedBytes

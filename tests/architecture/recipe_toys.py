@@ -47,7 +47,7 @@ from discreet.synth.methods.independent import fit
 """Say the most common class."""
 import numpy as np
 from discreet.learn.model import FittedModel
-from discreet.learn.prior import class_shares, scored
+from discreet.learn.shrinkage import class_shares, scored
 
 
 def fit(door, features, *, variance, share, progress):
@@ -128,8 +128,8 @@ def measured(copy):
 """No sensitive value in more than one of l rows: (alpha, k)-anonymity."""
 import math
 from dataclasses import dataclass
-from discreet.anonymize.criteria.measures import tops_and_tails
-from discreet.anonymize.criteria.model import PrivacyModel
+from discreet.anonymize.privacy_models.measures import tops_and_tails
+from discreet.anonymize.privacy_models.model import PrivacyModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def add_lines():
     """Add one line to each registry, before anything else of the package is imported."""
     from discreet.account.tally import RULES, pure_tally
     from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
-    from discreet.anonymize.criteria.registry import CRITERIA, Criterion
+    from discreet.anonymize.privacy_models.registry import PRIVACY_MODELS, NamedPrivacyModel
     from discreet.attack.attacks import MODULES
     from discreet.learn.learners import CHECKING, CLASSIFY, LEARNERS, REGRESS, Learner
     from discreet.noise.laws.registry import LAWS
@@ -212,7 +212,7 @@ def add_lines():
     LAWS["toy"] = toy_law.ToyLaw
     RULES[toy_law.ToyEvent] = lambda event: pure_tally(event.epsilon)
     COSTS["toy"] = GeneralisationCost("toy", "toy_cost", "The highest level.", weighted=False)
-    CRITERIA["toy"] = Criterion("toy_model", "One of L rows at most has a value.")
+    PRIVACY_MODELS["toy"] = NamedPrivacyModel("toy_model", "One of L rows at most has a value.")
     features.__path__.append(str(FOLDER / "features"))
 
 

@@ -106,7 +106,7 @@ MAY_OPEN_EXACT_FILES = {
     "catalog/propose/profile.py",
     "release/public_rows.py",  # public tables alone: they hold nobody's data
 }
-NOT_ON_A_MENU = {"__future__", "discreet.core.machine.callable_package", "importlib", "typing"}
+NOT_ON_A_MENU = {"__future__", "discreet.core.system.callable_package", "importlib", "typing"}
 LONGEST_FILE = 500
 LARGEST_FOLDER = 15
 """Modules that one folder may show; its own folders count as one look deeper."""
@@ -422,7 +422,7 @@ def opened_exact(root: Path) -> list[str]:
     ]
 
 
-MAKE_WORDS = {"noise/rng.py", "kernel/rehearsal.py", "survey/randomizers/keystream.py"}
+MAKE_WORDS = {"noise/rng.py", "kernel/rehearsal.py", "survey/randomizers/simulated_coins.py"}
 HOLD_SEED_REQUESTS = {"kernel/look.py", "release/pipeline.py"}
 SEED_REQUEST = "api/rehearsal.py"
 

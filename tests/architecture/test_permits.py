@@ -15,7 +15,7 @@ import discreet
 HOUSE = Path(discreet.__file__).resolve().parent
 
 MAY_MINT = {
-    "ledger/once/outcomes.py": "a charge was begun: the mark is durable, and nobody else gets it",
+    "ledger/idempotency/outcomes.py": "a charge was begun: the mark is durable, and nobody else gets it",
     "ledger/ledger.py": "the owner's look, or an exposure, was written down",
 }
 MAY_READ_UNPAID = {
@@ -33,7 +33,7 @@ MAY_OPEN = {
     "release/paid.py": "what was charged and begun",
     "publish/run.py": "exact facts, once their exposure is written down",
     "synth/measure/learned_types.py": "the same rows once more, read as another type, for the same permit",
-    "synth/report/making.py": "the owner's comparison, once the look is written down",
+    "synth/report/make_reports.py": "the owner's comparison, once the look is written down",
     "attack/package.py": "the owner's attack on a package, once the look is written down",
     "server/jobs/watched.py": "hands on the reader of what it watches",
 }

@@ -1,4 +1,4 @@
-"""What every privacy model promises; adding one to CRITERIA adds it here."""
+"""What every privacy model promises; adding one to PRIVACY_MODELS adds it here."""
 
 import random
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from anonymize_kit import groups_of, random_problem
-from discreet.anonymize.criteria.measures import make_histogram
-from discreet.anonymize.criteria.model import Conditions
-from discreet.anonymize.criteria.registry import CRITERIA, diversities, models_asked
+from discreet.anonymize.privacy_models.measures import make_histogram
+from discreet.anonymize.privacy_models.model import Conditions
+from discreet.anonymize.privacy_models.registry import PRIVACY_MODELS, diversities, models_asked
 from discreet.anonymize.search.classes import whole_distribution
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 
-pytestmark = pytest.mark.parametrize("name", CRITERIA)
+pytestmark = pytest.mark.parametrize("name", PRIVACY_MODELS)
 
 
 def model_of(name):
@@ -21,7 +21,7 @@ def model_of(name):
     asked = {"k": 3, "quasi": ("p",), "sensitive": "s", "c": 4.0}
     if name in diversities():
         return models_asked(LocalAnonymizeFields(**asked, l=2, diversity=name))[1]
-    if CRITERIA[name].option == "--k K":
+    if PRIVACY_MODELS[name].option == "--k K":
         return models_asked(LocalAnonymizeFields(**asked))[0]
     return models_asked(LocalAnonymizeFields(**asked, t=0.25))[-1]
 
@@ -51,8 +51,8 @@ def histogram_of_copy(groups, recoding):
 
 def test_it_has_a_file_an_option_and_words(name):
     model = model_of(name)
-    assert CRITERIA[name].words.endswith(".")
-    assert type(model).__module__ == CRITERIA[name].home
+    assert PRIVACY_MODELS[name].words.endswith(".")
+    assert type(model).__module__ == PRIVACY_MODELS[name].home
     assert "class" in model.words()
 
 

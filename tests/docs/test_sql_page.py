@@ -18,12 +18,12 @@ from discreet.core.numbers import Epsilon
 from discreet.plan import expr as e
 from discreet.plan.functions.registry import SCALARS
 from discreet.plan.plan import ask, make_plan
-from discreet.release.afterwards.constants import nested_in
+from discreet.release.post_processing.constants import nested_in
 from discreet.release.sealing import seal
-from discreet.sql.afterwards.split import split
 from discreet.sql.aggregates import _SIMPLE, to_aggregate
 from discreet.sql.bind import bind
-from discreet.sql.parse import Written, read_checked
+from discreet.sql.parse import ParsedQuestion, read_checked
+from discreet.sql.post_processing.split import split
 from discreet.sql.refuse import SENTENCES
 from discreet.sql.scalars import _RULES, Scope, to_expr
 from discreet.testing import FakeEngine
@@ -41,10 +41,14 @@ UNNAMED = {"CLAMP", "CLIP", "DATE_PART", "STRLEN", "NOW"}
 def test_every_example_is_planned(fence):
     tree = read_checked(fence.text)
     nested = nested_in(tree, CATALOG)
-    inner = [] if nested is None else [Written("", each.select) for each in nested.private]
+    inner = [] if nested is None else [ParsedQuestion("", each.select) for each in nested.private]
     tree = tree if nested is None else nested.sampled(CATALOG)
     program = split(tree, CATALOG)
-    parts = [Written("", tree)] if program is None else [Written("", p) for p in program.parts]
+    parts = (
+        [ParsedQuestion("", tree)]
+        if program is None
+        else [ParsedQuestion("", p) for p in program.parts]
+    )
     for part in (*inner, *parts):
         planned(part)
 

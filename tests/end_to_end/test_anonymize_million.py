@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.anonymize.criteria.distinct import DistinctDiversity
 from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.privacy_models.distinct import DistinctDiversity
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import groups_of
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize

@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.errors import AuditTampered
-from discreet.server.access.audit import LOG
+from discreet.server.access.audit_log import LOG
 from discreet.server.access.rate_limited_log import RateLimitedLog
 from discreet.server.app import create_app
 from discreet.server.settings import Settings

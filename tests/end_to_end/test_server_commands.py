@@ -15,7 +15,7 @@ import pytest
 
 from discreet.api import open as open_curator
 from discreet.cli.app import run
-from discreet.server.access.audit import AuditLog
+from discreet.server.access.audit_log import AuditLog
 from patience import LONG
 from ports import free_port
 from server_kit import COUNT, write_world

@@ -24,7 +24,7 @@ with instrumented("discreet.server.pgwire"):
     from discreet.server.pgwire.protocol import problems
     from discreet.server.pgwire.protocol.certificate import Tls
     from discreet.server.pgwire.protocol.channel import Channel, Disconnected
-    from discreet.server.pgwire.protocol.signin import arrive, sign_in
+    from discreet.server.pgwire.protocol.handshake import arrive, sign_in
     from discreet.server.pgwire.session import commands
     from discreet.server.pgwire.session.dispatch import Dispatcher
     from discreet.server.pgwire.session.question import Asker

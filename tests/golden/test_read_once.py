@@ -11,11 +11,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from kit import HERE, catalog, read
 
 from discreet.errors import DiscreetError
-from discreet.release.afterwards.constants import nested_in
-from discreet.sql.afterwards.inner import with_constants
-from discreet.sql.afterwards.split import split
+from discreet.release.post_processing.constants import nested_in
 from discreet.sql.bind import bind
-from discreet.sql.parse import Written, read_checked
+from discreet.sql.parse import ParsedQuestion, read_checked
+from discreet.sql.post_processing.inner import with_constants
+from discreet.sql.post_processing.split import split
 
 ASKED = [pair.sql for path in sorted(HERE.glob("*.sql")) for pair in read(path)[1]]
 STEPS = {
@@ -33,7 +33,7 @@ def changed_by(step) -> list[str]:
         with suppress(DiscreetError):
             tree = read_checked(sql)
             seen += 1
-            before, written = repr(tree), Written(sql, tree, ready=True)
+            before, written = repr(tree), ParsedQuestion(sql, tree, ready=True)
             assert read_checked(written) is tree
             with suppress(DiscreetError, ValueError):
                 step(written)

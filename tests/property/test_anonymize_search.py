@@ -24,12 +24,12 @@ from anonymize_kit import (
 from discreet.anonymize.class_labels import SUPPRESSED
 from discreet.anonymize.costs.discernibility import Discernibility
 from discreet.anonymize.costs.registry import COSTS
-from discreet.anonymize.criteria.closeness import Closeness, Distance
-from discreet.anonymize.criteria.entropy import EntropyDiversity
-from discreet.anonymize.criteria.k_anonymity import KAnonymity
-from discreet.anonymize.criteria.model import Conditions
 from discreet.anonymize.hierarchy.column_levels import make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.privacy_models.closeness import Closeness, Distance
+from discreet.anonymize.privacy_models.entropy import EntropyDiversity
+from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
+from discreet.anonymize.privacy_models.model import Conditions
 from discreet.anonymize.search.cheapest import search
 from discreet.anonymize.search.evaluate import ClassEvaluator
 from discreet.anonymize.search.optimal import Missing, anonymize

@@ -10,7 +10,7 @@ import pytest
 from discreet.core.schema import IntegerDomain
 from discreet.report import to_fragment, to_json
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.report.comparison import owner_report

@@ -26,7 +26,7 @@ from discreet.core.unit import Neighbours
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Exact
 from discreet.kernel.look import exact, look
-from discreet.kernel.mechanism import Mechanisms, Selection, Top
+from discreet.kernel.mechanism import LargestGroup, Mechanisms, Selection
 from discreet.kernel.seal import Draft, MeasureDraft, Read, admit, sealed
 from discreet.kernel.sensitivity import Kind, Stability
 from discreet.kernel.trees.nodes import Unfit
@@ -59,7 +59,7 @@ COUNTED = counted(f"{R} AS t")
 BY_A = counted(f"{R} AS t", key="t.c0")
 BINS = Draft(f"SELECT t.c0 AS k0, COUNT(*) AS r0 FROM {R} AS t GROUP BY 1", {}, choice="q0")
 CHOSEN = Selection(Fraction(1, 2), Fraction(1), 4)
-TOP = Top(Fraction(1), flip=False)
+TOP = LargestGroup(Fraction(1), flip=False)
 SAME_NAME = Draft(units("t.c1").sql, {"m0": MeasureDraft(Kind.UNITS, (0,))})
 OTHER = Draft(counted(f"{R} AS t").sql, {"m1": MeasureDraft(Kind.ROWS, (0,))})
 AS_ROWS = counted(f"{V} AS t WHERE t.r <= 3", key="t.c1")
@@ -151,7 +151,7 @@ def test_a_claimed_event_sensitivity_or_threshold_is_not_believed() -> None:
     assert found.threshold is not None
     assert 3 * risk(LAPLACE, found.threshold, 1) <= SOME
     top = admit(
-        Mechanisms({}, {}, top=Top(Fraction(1), flip=False, sensitivity=0, monotone=True)),
+        Mechanisms({}, {}, top=LargestGroup(Fraction(1), flip=False, sensitivity=0, monotone=True)),
         (read_of(counted(f"{R} AS t", key="t.c0"), Neighbours.REPLACE_ONE),),
     ).top
     assert top is not None

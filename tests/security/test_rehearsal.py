@@ -17,7 +17,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.release.desk import PlainDesk
 from discreet.release.kept.stored import pack, unpack
 from discreet.release.request import Request
-from discreet.release.whole import release
+from discreet.release.statement import release
 from discreet.testing import SeededRng
 
 SEX = "SELECT sex, COUNT(*) AS n, SUM(age) AS a FROM people GROUP BY sex"

@@ -12,7 +12,7 @@ import pytest
 from discreet.core.schema import IntegerDomain
 from discreet.report import to_json
 from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.implied import whole
+from discreet.synth.measure.measurement_error import whole
 from discreet.synth.methods.registry import METHODS, Method
 from discreet.synth.report import publishable
 from discreet.synth.report.subject import Subject

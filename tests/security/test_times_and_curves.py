@@ -24,7 +24,7 @@ from discreet.plan.piecewise import pieces
 from discreet.plan.plan import ask, make_plan
 from discreet.release.sealing import seal
 from discreet.sql.bind import bind
-from discreet.sql.write import held
+from discreet.sql.write import clamps
 from discreet.testing import FakeEngine
 from duckdb_kit import room
 from lying_world import World, compared
@@ -178,7 +178,7 @@ def test_a_curve_that_lies_is_held_by_the_clamp(monkeypatch):
     monkeypatch.setattr(values, "curve", lying)
     assert hunted(LOGARITHM) == []
     assert hunted(LOGARITHM, unclamped=True), "a clamp in another place would not be missed"
-    monkeypatch.setattr(held, "clamped", lambda value, _low, _high: value)
+    monkeypatch.setattr(clamps, "clamped", lambda value, _low, _high: value)
     with pytest.raises(Unfit, match="without a clamp"):
         sealed(LOGARITHM)
 

@@ -20,7 +20,7 @@ from fastapi.routing import APIRoute
 
 from discreet.server.access.auth import all_routes, roles_of
 from discreet.server.access.headers import HEADERS
-from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.limits import UploadBounds
 from discreet.server.features.data.upload.receive import shown_name
 from discreet.server.features.frame.charts import chart_bundle
 from patience import LONG, eventually

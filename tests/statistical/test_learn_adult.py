@@ -15,13 +15,13 @@ from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.errors import MissingExtra
 from discreet.examples.uci import adult
+from discreet.learn.evaluation.read_file import codes_of_table
+from discreet.learn.evaluation.score import auc
+from discreet.learn.fit_classifier import fit_classifier
 from discreet.learn.measure.columns import encoding_of, feature_column
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
-from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
-from discreet.learn.scored.read_file import codes_of_table
-from discreet.learn.scored.score import auc
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng

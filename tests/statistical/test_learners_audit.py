@@ -15,10 +15,10 @@ from discreet.account.noisy_steps import NoisySteps, least_noise
 from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
 from discreet.learn import tuning
+from discreet.learn.fit_classifier import fit_classifier
 from discreet.learn.learners import tunable
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
-from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
 from discreet.learn.sgd import clipped, train
 from discreet.learn.sgd.clipped import BOUND

@@ -10,7 +10,7 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 from discreet.account.convert import ONE, ZERO
-from discreet.core.bounds import decimal_down, decimal_up
+from discreet.core.certified_functions import decimal_down, decimal_up
 from discreet.core.numbers import least_whole, round_up
 
 _CONTEXT = Context(prec=60, Emin=-999_999, Emax=999_999)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.core.bounds import exp_upper, log_lower, log_upper, tanh_upper
+from discreet.core.certified_functions import exp_upper, log_lower, log_upper, tanh_upper
 from discreet.core.numbers import round_down, round_up
 
 GRID_DIGITS = 24

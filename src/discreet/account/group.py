@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.account.convert import ONE, cost_up
-from discreet.core.bounds import exp_lower, exp_upper
+from discreet.core.certified_functions import exp_lower, exp_upper
 from discreet.errors import InvalidInput
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.anonymize.criteria.measures import Diversity, diversity_of, make_histogram
+from discreet.anonymize.privacy_models.measures import Diversity, diversity_of, make_histogram
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import IntruderRisk, risk_of
 from discreet.anonymize.source import AnonymizeSource

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from discreet.anonymize.check import MeasuredTable, measure
-from discreet.anonymize.release import Memory, release
+from discreet.anonymize.release import ExposureLog, release
 from discreet.anonymize.report import document
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
@@ -17,8 +17,8 @@ from discreet.anonymize.source import AnonymizeSource, is_file, open_source
 from discreet.anonymize.text import made_words, measured_words
 from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.progress import Progress, silent
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
@@ -134,7 +134,7 @@ def _delimiter(written: str) -> str:
 @contextmanager
 def _memory(
     written: str, config: Path | None, source: AnonymizeSource, remember: Remember
-) -> Iterator[Memory]:
+) -> Iterator[ExposureLog]:
     """Lend what remembers this release: the ledger of the discreet.toml that lists the table."""
     if is_file(written):
         opened = (source.engine, source.table)
@@ -145,4 +145,4 @@ def _memory(
         owner, declared = load(place).named(written)
         dataset, table = owner.name, declared.name
     with remember(place) as ledger:
-        yield Memory(ledger, dataset, table)
+        yield ExposureLog(ledger, dataset, table)

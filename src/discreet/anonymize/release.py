@@ -41,7 +41,7 @@ class AnonymizeDesk(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class ExposureLog:
     """The ledger that remembers a copy, and as one of which dataset and table."""
 
     ledger: Ledger
@@ -61,7 +61,7 @@ def anonymize(
     dataset, source = source_of(held, table, where)
     # Before it reads: what is refused tells of the rows too ("the table has fewer").
     _record_look(held, dataset, source, request, reason=f"a k-anonymous copy of {source.label}")
-    memory = Memory(held.ledger, dataset, source.label)
+    memory = ExposureLog(held.ledger, dataset, source.label)
     return dataset, release(source, request, lambda: nullcontext(memory), progress=progress)
 
 
@@ -101,7 +101,7 @@ def source_of(held: AnonymizeDesk, table: str, where: str | None) -> tuple[str, 
 def release(
     source: AnonymizeSource,
     request: AnonymizeRequest,
-    memory: Callable[[], AbstractContextManager[Memory]],
+    memory: Callable[[], AbstractContextManager[ExposureLog]],
     *,
     progress: Progress = silent,
 ) -> Anonymized:

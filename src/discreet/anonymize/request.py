@@ -8,9 +8,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
-from discreet.anonymize.criteria.model import PrivacyModel
-from discreet.anonymize.criteria.registry import models_asked
 from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.privacy_models.model import PrivacyModel
+from discreet.anonymize.privacy_models.registry import models_asked
 from discreet.anonymize.search.optimal import AnonymizeMethod, Missing
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 from discreet.core.requests.request_fields import given as words_of

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
-from discreet.anonymize.criteria.measures import diversity_of
-from discreet.anonymize.criteria.model import PrivacyModel
 from discreet.anonymize.groups import Groups, Sensitive, group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
+from discreet.anonymize.privacy_models.measures import diversity_of
+from discreet.anonymize.privacy_models.model import PrivacyModel
 from discreet.anonymize.recode import fetch, recoded
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.class_sizes import ClassSizes
@@ -23,9 +23,9 @@ from discreet.anonymize.search.classes import bottom_table, histogram_of, whole_
 from discreet.anonymize.search.optimal import Missing, SearchResult, anonymize
 from discreet.anonymize.sensitive_levels import by_hierarchy, has_order, heights, tied
 from discreet.anonymize.source import PATIENCE, AnonymizeSource
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.progress import Progress, silent
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import open_exact
 from discreet.errors import InternalError, InvalidInput
 

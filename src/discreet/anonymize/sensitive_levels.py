@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from discreet.anonymize.criteria.model import PrivacyModel
 from discreet.anonymize.groups import Sensitive
 from discreet.anonymize.hierarchy.build import guess
 from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.privacy_models.model import PrivacyModel
 from discreet.errors import InvalidInput
 
 _FLAT = 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
-from discreet.anonymize.criteria.measures import Diversity
+from discreet.anonymize.privacy_models.measures import Diversity
 from discreet.anonymize.risk.intruder import THRESHOLD, IntruderRisk
 from discreet.anonymize.run import Anonymized
 

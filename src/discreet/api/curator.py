@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.anonymize.costs.registry import choices as costs
-from discreet.anonymize.criteria.registry import choices as models
+from discreet.anonymize.privacy_models.registry import choices as models
 from discreet.api.learning import Learning
 from discreet.api.publishing import Publishing
 from discreet.api.reporting import Reporting
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.answers.output import OutputColumn
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.requests.anonymize import CopiedTable, LocalAnonymizeFields
 from discreet.core.requests.asks import asks
 from discreet.core.requests.look import BoundsFields
@@ -23,13 +24,12 @@ from discreet.core.requests.question import ExplainFields, QueryFields, Rehearse
 from discreet.core.requests.request_fields import given
 from discreet.core.requests.schema import WithProgress, schema
 from discreet.core.requests.synth import LinkedFields, LocalSynthFields
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import UnknownName
 from discreet.ledger.reports.report import question_report
 from discreet.release.request import Request
-from discreet.release.whole import explain as explain_request
-from discreet.release.whole import release, shape_of
-from discreet.sql.parse import Written
+from discreet.release.statement import explain as explain_request
+from discreet.release.statement import release, shape_of
+from discreet.sql.parse import ParsedQuestion
 from discreet.synth.methods.registry import choices as methods
 
 if TYPE_CHECKING:
@@ -132,13 +132,13 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
 
     def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
         """Return what a synthetic copy supports: may be published with it, costs nothing."""
-        from discreet.synth.report.making import publishable
+        from discreet.synth.report.make_reports import publishable
 
         return publishable(synthetic, target=target)
 
     def synthesis_comparison(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
         """Return the comparison with the real rows: for the owner, recorded, never to be published."""
-        from discreet.synth.report.making import comparison
+        from discreet.synth.report.make_reports import comparison
 
         return comparison(synthetic, self, target=target)
 
@@ -158,7 +158,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
         request = AnonymizeRequest.of(**words)
         return anonymize(self, table, request, where=where, progress=asked.progress)[1]
 
-    def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
+    def columns(self, sql: str | ParsedQuestion) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""
         return shape_of(sql, self)
 

@@ -55,7 +55,7 @@ class Learning(OpenedCatalog):
         request_id: str | None = None,
     ) -> AnyClassifier:
         """Return the model with noisy scores on a private table, charged to that table's dataset."""
-        from discreet.learn.scored.paid_test import TestRequest, paid_test
+        from discreet.learn.evaluation.paid_test import TestRequest, paid_test
 
         payer = self._payer(analyst)
         request = TestRequest.of(table, epsilon=epsilon, analyst=payer, request_id=request_id)

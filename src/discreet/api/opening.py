@@ -16,7 +16,7 @@ from discreet.core.numbers import Epsilon, Number
 from discreet.errors import CatalogError
 from discreet.ledger.ledger import Ledger
 from discreet.release.planning.child import PlanningLimits
-from discreet.sql.parse import Written, read
+from discreet.sql.parse import ParsedQuestion, read
 
 
 def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet.open is the contract
@@ -61,13 +61,13 @@ def add_analysts(
     return add_to_file(config, names, epsilon=Epsilon.of(epsilon), datasets=wanted)
 
 
-ParsedStatement: TypeAlias = Written
+ParsedStatement: TypeAlias = ParsedQuestion
 """A question that was parsed already."""
 
 
 def parsed(sql: str) -> ParsedStatement:
     """Return a question parsed once; parameters may be filled into its tree, never into its text."""
-    return Written(sql, read(sql))
+    return ParsedQuestion(sql, read(sql))
 
 
 Planner: TypeAlias = PlanningLimits

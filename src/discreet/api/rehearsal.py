@@ -20,7 +20,7 @@ from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.ledger import Ledger
 from discreet.release.desk import PlainDesk
 from discreet.release.request import Request
-from discreet.release.whole import release
+from discreet.release.statement import release
 
 _SEED = request_fields(RehearseFields)["seed"]
 

@@ -10,7 +10,7 @@ from discreet.api.opened import OpenedCatalog
 from discreet.catalog.outline import outline
 from discreet.catalog.read.check import type_warnings
 from discreet.core.answers.answer import Answer
-from discreet.core.shown.budget_report import BudgetReport
+from discreet.core.display.budget_report import BudgetReport
 from discreet.ledger.reports.report import history_report, share_report, standing_of
 from discreet.ledger.reports.text import budget_report, budget_words
 from discreet.release.kept.stored import unpack

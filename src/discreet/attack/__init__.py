@@ -5,6 +5,6 @@ Each attack is a file in a folder of its kind, and a line in `attacks`. `discree
 Imported by: cli, course, server, tasks.
 """
 
-from discreet.core.machine.callable_package import make_callable
+from discreet.core.system.callable_package import make_callable
 
 make_callable(__name__)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from discreet.core.arrays import Bits
-from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report.blocks import DocumentBlock, Grid
 from discreet.report.charts import bars

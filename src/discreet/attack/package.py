@@ -28,9 +28,9 @@ from discreet.publish.families.find import Family, Member
 from discreet.publish.grid import add_up
 from discreet.publish.measure import count_cells, member_cells
 from discreet.publish.prepare import PlannedRelease, planned
-from discreet.publish.reconcile.fitting import fitted_cells
+from discreet.publish.reconcile.nested_groupings import TreeEstimate
+from discreet.publish.reconcile.nonnegative_fit import fitted_cells
 from discreet.publish.reconcile.problem import GridProblem, Sums
-from discreet.publish.reconcile.tree import TreeEstimate
 from discreet.publish.specification.spec import parse_spec
 
 SMALL = 3

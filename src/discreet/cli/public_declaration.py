@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.bare_file.bare_place import WrittenSource
     from discreet.tasks.learning.written_model import HeldOutFile
 
 

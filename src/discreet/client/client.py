@@ -12,11 +12,11 @@ from discreet.client.reporting import RemoteReporting
 from discreet.client.results import RemoteBounds
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.requests.asks import asks
 from discreet.core.requests.look import BoundsFields
 from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
 from discreet.core.requests.request_fields import sent
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 
 from discreet.client.connection import ServerConnection
 from discreet.core.answers.answer import Answer
-from discreet.core.shown.budget_report import BudgetReport
+from discreet.core.display.budget_report import BudgetReport
 from discreet.errors import NotAllowed, UnknownName
 
 

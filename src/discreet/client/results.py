@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from discreet.core.bill import Bill, Billed, Spent
-from discreet.core.machine.extras import needs
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines, framed_page
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines, framed_page
+from discreet.core.system.extras import needs
 from discreet.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ def _rows_in(content: bytes) -> Any:
 
 
 def _model_in(content: bytes) -> Any:
-    from discreet.learn.kept.model_zip import read_model
+    from discreet.learn.model_files.model_zip import read_model
 
     with TemporaryDirectory(prefix="discreet-model-") as folder:
         place = Path(folder) / "model.zip"

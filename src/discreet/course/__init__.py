@@ -5,7 +5,7 @@ The command, the Course page and the notebooks show it.
 Imported by: cli, server, tasks.
 """
 
-from discreet.core.machine.callable_package import make_callable
+from discreet.core.system.callable_package import make_callable
 from discreet.course.exercise import GradedAnswer, LessonQuestion
 from discreet.course.grading import grade
 from discreet.course.lesson import Lesson, all_lessons, lesson_named

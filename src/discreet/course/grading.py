@@ -119,7 +119,7 @@ def grade(lesson: str, question: str, answer: str | float) -> GradedAnswer:
     """Return whether an answer to a lesson's question is right, and why.
 
     Guarantee: no data set and no ledger but those of a made-up town of the course's own are touched
-        (`course.bench`); a statement is planned by the product and never reaches an engine as written.
+        (`course.practice_town`); a statement is planned by the product and never reaches an engine as written.
 
     >>> grade("randomized_response", "epsilon", "ln(3)").right
     True

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.course.exercise import LessonQuestion
 from discreet.errors import InternalError, UnknownName
 

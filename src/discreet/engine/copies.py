@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.core.machine.atomic_file import write_first, write_whole
+from discreet.core.system.atomic_file import write_first, write_whole
 from discreet.engine.recipe import Recipe
 
 

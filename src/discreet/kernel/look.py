@@ -22,7 +22,7 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.engine.base import PaidReader, open_exact, require_paid
-from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
+from discreet.kernel.mechanism import LargestGroup, Law, Mechanisms, Selection
 from discreet.kernel.rehearsal import SeedRequest, words_for
 from discreet.kernel.seal import Read, exact_of
 from discreet.kernel.trees.nodes import Unfit
@@ -282,7 +282,7 @@ def _stacked(found: Mapping[Group, Integers], groups: tuple[Group, ...], bins: i
     return np.stack([found.get(group, empty) for group in groups]) if groups else empty[:0]
 
 
-def _largest(counts: list[int], top: Top, rng: Rng) -> int:
+def _largest(counts: list[int], top: LargestGroup, rng: Rng) -> int:
     choose = permute_and_flip if top.flip else exponential
     return choose(
         np.array(counts, dtype=np.int64),

@@ -24,7 +24,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Top:
+class LargestGroup:
     """The group with the most rows, chosen among public groups.
 
     `flip`: by permute-and-flip, whose loss is never larger; otherwise by the exponential mechanism,
@@ -53,7 +53,7 @@ class Mechanisms:
 
     laws: Mapping[str, Law]
     selections: Mapping[str, Selection]
-    top: Top | None = None
+    top: LargestGroup | None = None
     units: str | None = None
     failing: Fraction = Fraction(0)
     threshold: int | None = None

@@ -17,7 +17,7 @@ from discreet.core.unit import Neighbours
 from discreet.engine.dialects import DIALECTS
 from discreet.kernel.derive.facts import Facts, Form, Output, facts_of
 from discreet.kernel.derive.scans import CatalogScans, dataset_of
-from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
+from discreet.kernel.mechanism import LargestGroup, Law, Mechanisms, Selection
 from discreet.kernel.sensitivity import Bound, Kind, Stability
 from discreet.kernel.trees.nodes import Apply, Constant, Fold, Term, Unfit, folds, terms
 from discreet.kernel.trees.nodes import SelectNode as Statement
@@ -259,7 +259,7 @@ def _admit_top(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:
     stability = reads[0].stability
     # Under add-remove all counts move in one direction; a replaced unit moves one up, one down.
     monotone = stability.neighbours is Neighbours.ADD_REMOVE
-    top: Top = replace(proposed.top, sensitivity=stability.max_rows, monotone=monotone)
+    top: LargestGroup = replace(proposed.top, sensitivity=stability.max_rows, monotone=monotone)
     return replace(proposed, top=top, event=top.event)
 
 

@@ -14,13 +14,13 @@ from discreet.engine.base import Held, PaidReader
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.unit_rows import SealedUnitCodes
 from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.once.charging import Charge
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, synth_budget
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_epsilon_useful, synth_budget
 from discreet.synth.measure.sealing import SealedCodes
 
 Sealed = TypeVar("Sealed", SealedCodes, SealedUnitCodes)
@@ -53,7 +53,7 @@ class PlannedLook(Generic[Sealed]):
     held: Held
     ledger: Ledger
 
-    def taken(
+    def run(
         self, outcome: Callable[[PaidReader], bytes], *, body: str, note: str
     ) -> tuple[Receipt, bytes]:
         """Charge, then look; return the receipt and what is stored of the outcome.
@@ -98,7 +98,7 @@ def planned_look(
         region = sealed.source.region
         budget = synth_budget(request.epsilon, delta, region=region)
         if isinstance(sealed, SealedCodes):
-            check_hope(budget, sealed.unit, request.epsilon)
+            check_epsilon_useful(budget, sealed.unit, request.epsilon)
         payer = Payer(request.analyst, dataset.name, dataset.budget)
         snapshot = f"{what} {label(snapshots_of(scan, held, desk.ledger))}"
         paid_as, name = request.request_id, scan.table.name

@@ -28,7 +28,7 @@ from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.sql.relations import declared_scan
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_epsilon_useful, noise_of
 from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.measure.sealing import SealedCodes
@@ -122,7 +122,7 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     look = PlannedLook(codes, budget, payer, paid_as, name, snapshot, held, desk.ledger)
     plan = Training(request, outline, look, steps)
     _check_rows(plan)
-    check_hope(budget, codes.unit, request.epsilon)
+    check_epsilon_useful(budget, codes.unit, request.epsilon)
     return plan
 
 

@@ -14,14 +14,14 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.bill import Charged, Spent
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput, UnknownName
+from discreet.learn.gram_matrix import Products, ProductsRequest, measured_products
 from discreet.learn.learners import LEARNERS, chosen_regressor
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
 from discreet.learn.prepare import find_private
-from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
 from discreet.release.desk import Desk

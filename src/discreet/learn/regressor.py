@@ -14,8 +14,8 @@ import pyarrow as pa
 from discreet.core.arrays import Floats
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
+from discreet.learn.evaluation.read_file import read_table
 from discreet.learn.linear.variables import Variable
-from discreet.learn.scored.read_file import read_table
 
 FIRST = "ridge"
 """The kind of all regressions before there were others: files do not say it."""

@@ -11,22 +11,22 @@ import numpy as np
 from discreet.account.noisy_steps import NoisySteps
 from discreet.core.arrays import Floats
 from discreet.core.bill import Charged, Spent
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.progress import Progress, silent
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
-from discreet.learn.kept.model_text import from_text, to_text
+from discreet.learn.evaluation.score import noisy_share
+from discreet.learn.fit_classifier import fit_classifier
 from discreet.learn.learners import CHECKING, LEARNERS, chosen, load
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.measure.unit_rows import fetch_unit_codes, seal_unit_codes
-from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
+from discreet.learn.model_files.model_text import from_text, to_text
 from discreet.learn.prepare import Training, planned_training
 from discreet.learn.request import LearnRequest
-from discreet.learn.scored.score import noisy_share
 from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import TuningContext, check_candidates, tuned
@@ -91,7 +91,7 @@ def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> 
     with planned_training(request, desk) as plan:
         kind = chosen(request.model, plan.look.budget.whole)
         load(request.choose or (kind,))
-        receipt, stored = plan.look.taken(
+        receipt, stored = plan.look.run(
             lambda reader: packed(to_text(_Learning(plan, desk, reader, progress).model())),
             body=request.body,
             note=f"{kind} model of {request.target} in {plan.look.table}",

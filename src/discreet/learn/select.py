@@ -18,11 +18,11 @@ import numpy as np
 
 from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.numbers import Delta
 from discreet.core.requests.learn import SelectFields
 from discreet.core.schema import IntegerDomain, NumberDomain
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import fine_cells, plain_column
@@ -152,7 +152,7 @@ def select(request: SelectRequest, desk: Desk) -> Selected:
         and a unit has at most as many rows as the kernel read off the SQL.
     """
     with planned_choice(request, desk) as plan:
-        receipt, stored = plan.look.taken(
+        receipt, stored = plan.look.run(
             lambda reader: _chosen(plan, reader, desk.rng),
             body=request.body,
             note=f"{request.kind} over {plan.column.name} in {plan.look.table}",

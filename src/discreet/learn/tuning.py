@@ -15,10 +15,10 @@ import numpy as np
 from discreet.core.arrays import Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
+from discreet.learn.fit_classifier import fit_classifier
 from discreet.learn.learners import CHECKING, tunable
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
-from discreet.learn.methods import fit_classifier
 from discreet.learn.model import FittedModel
 from discreet.noise.rng import Rng
 from discreet.synth.encoding.columns import Encoding

@@ -4,8 +4,8 @@ Imported by: anonymize, api, learn, publish, release, synth, tasks.
 """
 
 from discreet.ledger.entry import Balance, Entry, Payer, Receipt, SpentSoFar
+from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.once.charging import Charge
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.reports.text import budget_report, budget_words
 

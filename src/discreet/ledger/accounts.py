@@ -11,9 +11,9 @@ from discreet.core.cost import Cost, larger
 from discreet.core.hash_chain import ROOT, canonical
 from discreet.errors import EngineFailed, InternalError, LedgerTampered
 from discreet.ledger.chain.links import Link, run_after
-from discreet.ledger.checkpoint.past import Past, RecentThenPast
+from discreet.ledger.checkpoint.earlier_entries import EarlierEntries, RecentThenPast
 from discreet.ledger.entry import Entry
-from discreet.ledger.once.states import FREE_ANSWER, AccountState, ChargeOutcome, Incident
+from discreet.ledger.idempotency.states import FREE_ANSWER, AccountState, ChargeOutcome, Incident
 from discreet.ledger.policy import Limit
 from discreet.ledger.store.base import ChainLinks
 from discreet.ledger.worst.account import Account, is_below_zero
@@ -56,7 +56,7 @@ class Accounts:
     incidents: dict[tuple[str, str], Incident] = field(default_factory=dict)
     beside: dict[AccountKey, tuple[tuple[int, Limit | None], Account]] = field(default_factory=dict)
     run: tuple[int, int] | None = None
-    past: Past | None = None
+    past: EarlierEntries | None = None
     failed: dict[int, int] = field(default_factory=dict)
     milestones: dict[int, str] = field(default_factory=dict)
     restored: int = -1
@@ -64,7 +64,7 @@ class Accounts:
     def __post_init__(self) -> None:
         self.outcomes.earlier = self._looking_before()
 
-    def rest_on(self, past: Past) -> None:
+    def rest_on(self, past: EarlierEntries) -> None:
         """Hold no longer what `past` tells, which covers everything up to here.
 
         In one step: an interrupt in the midst would leave accounts that count some of it twice.

@@ -18,10 +18,10 @@ from discreet.ledger.entry import (
     checked_text,
     fingerprint,
 )
-from discreet.ledger.once.outcomes import error_of, missing_answer
-from discreet.ledger.once.repeating import repeated, require_body, require_held
-from discreet.ledger.once.sealing import vouched
-from discreet.ledger.once.states import AccountState
+from discreet.ledger.idempotency.answer_hashes import checked_against_chain
+from discreet.ledger.idempotency.outcomes import error_of, missing_answer
+from discreet.ledger.idempotency.repeating import repeated, require_body, require_held
+from discreet.ledger.idempotency.states import AccountState
 from discreet.ledger.pricing import known_account
 from discreet.ledger.session import CachedAccounts
 from discreet.ledger.store.base import Store, StoredAnswer, seal
@@ -60,7 +60,7 @@ class Answers:
                 session.writer.add_answer(answer)
                 entered = {"charge": receipt.position, "digest": answer.digest}
                 session.append("answered", entered)
-        return payload if kept is None else self.vouched([kept])[0].payload
+        return payload if kept is None else self.checked_against_chain([kept])[0].payload
 
     def keep_free(
         self, payer: Payer, payload: bytes, *, request_id: str, body: str, note: str = ""
@@ -111,13 +111,13 @@ class Answers:
         """Return the answer that this analyst's request got, if one was stored."""
         with self.kept.current() as accounts:
             found = self._kept(accounts, analyst, request_id)
-        return self.vouched([found])[0].payload if found else None
+        return self.checked_against_chain([found])[0].payload if found else None
 
-    def vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
+    def checked_against_chain(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
         """Return `answers` if the chain says the same of each."""
         # The accounts come after the answers: then they have the entries that were stored with them.
         with self.kept.current() as accounts:
-            return [vouched(self.store, accounts, answer) for answer in answers]
+            return [checked_against_chain(self.store, accounts, answer) for answer in answers]
 
     def _kept(
         self, accounts: Accounts, analyst: str | None, request_id: str

@@ -15,7 +15,7 @@ from typing import Any
 from discreet.errors import EngineFailed, UnknownName
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Payer, checked_text
-from discreet.ledger.once.states import Incident
+from discreet.ledger.idempotency.states import Incident
 from discreet.ledger.session import CachedAccounts
 
 MOST_OPEN = 3

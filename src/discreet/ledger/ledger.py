@@ -21,14 +21,14 @@ from discreet.ledger.entry import (
     checked_name,
     fingerprint,
 )
+from discreet.ledger.idempotency.answer_hashes import unsealed
+from discreet.ledger.idempotency.charging import Charge, charged
+from discreet.ledger.idempotency.outcomes import Outcomes
+from discreet.ledger.idempotency.repeating import repeated
+from discreet.ledger.idempotency.states import FREE_ANSWER, MARKS
 from discreet.ledger.incidents import Incidents
-from discreet.ledger.loading import adopt, load, open_store
-from discreet.ledger.once.charging import Charge, charged
-from discreet.ledger.once.outcomes import Outcomes
-from discreet.ledger.once.repeating import repeated
-from discreet.ledger.once.sealing import unsealed
-from discreet.ledger.once.states import FREE_ANSWER, MARKS
-from discreet.ledger.others_spending import Probes
+from discreet.ledger.loading import limit_changes, load, open_store
+from discreet.ledger.others_spending import RefusalCounts
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account
 from discreet.ledger.session import CachedAccounts, LedgerTransaction
@@ -47,7 +47,7 @@ class Ledger:
     def __init__(self, store: Store, policy: Policy) -> None:
         self._store = store
         self._kept = kept = CachedAccounts(store, frozenset(policy.limits()))
-        self.probes = Probes()
+        self.probes = RefusalCounts()
         self.outcomes = Outcomes(store, kept)
         self.stored = Answers(store, kept)
         self.incidents = Incidents(kept)
@@ -78,11 +78,11 @@ class Ledger:
         return self._kept.accounts.genesis
 
     def _begin(self, policy: Policy, who: str) -> None:
-        if self._kept.accounts.position < 0 or adopt(self._kept.accounts, policy):
+        if self._kept.accounts.position < 0 or limit_changes(self._kept.accounts, policy):
             with self.session() as session:
                 if session.accounts.position < 0:
                     session.append("genesis", {"ledger": uuid.uuid4().hex})
-                for change in adopt(session.accounts, policy):
+                for change in limit_changes(session.accounts, policy):
                     session.append("limit", change | {"who": who})
         # Whoever may charge has seen to it that there is a head, so a charge without one is a sign
         # of tampering, also when several processes give birth to one ledger.
@@ -168,7 +168,10 @@ class Ledger:
             found = self._store.answers(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, last=last
             )
-        return [(item.asked_as, item.question, item.payload) for item in self.stored.vouched(found)]
+        return [
+            (item.asked_as, item.question, item.payload)
+            for item in self.stored.checked_against_chain(found)
+        ]
 
     def find_answer(
         self, analyst: str | None, dataset: str, question: str, snapshot: str
@@ -178,7 +181,7 @@ class Ledger:
             found = self._store.latest_answer(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, question=question
             )
-        for item in self.stored.vouched([found] if found else []):
+        for item in self.stored.checked_against_chain([found] if found else []):
             return item.asked_as, item.payload
         return None
 

@@ -171,7 +171,7 @@ def keep_checkpoint(
     return accounts
 
 
-def adopt(accounts: Accounts, policy: Policy) -> list[dict[str, Any]]:
+def limit_changes(accounts: Accounts, policy: Policy) -> list[dict[str, Any]]:
     """Return the changes of limits that bring `policy` in force, each as the facts of an entry."""
     wanted = {(limit.budget, limit.analyst): limit for limit in policy.limits()}
     changes: list[dict[str, Any]] = []

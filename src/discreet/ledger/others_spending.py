@@ -169,7 +169,7 @@ def no_room(total: Account, quote: Quote, left: Fraction = Fraction(0)) -> Budge
     )
 
 
-class Probes:
+class RefusalCounts:
     """How often each analyst was told in this hour that others leave no room."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:

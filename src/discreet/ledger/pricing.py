@@ -11,7 +11,7 @@ from discreet.core.cost import Cost, Quote
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Balance, Payer
-from discreet.ledger.others_spending import Probes, has_room, no_room, require_room
+from discreet.ledger.others_spending import RefusalCounts, has_room, no_room, require_room
 from discreet.ledger.refusal import in_region, refusal, refusal_together
 from discreet.ledger.worst.account import Account
 
@@ -35,11 +35,11 @@ def known_account(accounts: Accounts, budget: str, analyst: str | None) -> Accou
     return share
 
 
-def priced(accounts: Accounts, payer: Payer, quote: Quote, probes: Probes) -> dict[str, Any]:
+def priced(accounts: Accounts, payer: Payer, quote: Quote, probes: RefusalCounts) -> dict[str, Any]:
     """Return the bounds before and after the charge, or raise because it does not fit.
 
     An analyst's own share comes first, and exactly; of what others have used a refusal tells only
-    what `Probes` allows. The budget itself is checked in any case.
+    what `RefusalCounts` allows. The budget itself is checked in any case.
     """
     total = _payable(accounts, payer)
     own, share = total, None
@@ -55,7 +55,7 @@ def priced(accounts: Accounts, payer: Payer, quote: Quote, probes: Probes) -> di
             raise refusal(total, quote) if payer.analyst is None else no_room(total, quote)
         return after
 
-    # Whatever refuses beside others' bills is told as often as `Probes` allows, and no more.
+    # Whatever refuses beside others' bills is told as often as `RefusalCounts` allows, and no more.
     after = bound() if share is None else probes.counted((payer.budget, payer.analyst), bound)
     own_after = after if share is None else share
     return {
@@ -67,7 +67,7 @@ def priced(accounts: Accounts, payer: Payer, quote: Quote, probes: Probes) -> di
 
 
 def priced_together(
-    accounts: Accounts, payer: Payer, quotes: Sequence[Quote], probes: Probes
+    accounts: Accounts, payer: Payer, quotes: Sequence[Quote], probes: RefusalCounts
 ) -> list[dict[str, Any]]:
     """Return the bounds before and after each of several charges, or raise: not all of them fit.
 

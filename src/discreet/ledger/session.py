@@ -13,8 +13,8 @@ from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import Link, link
 from discreet.ledger.entry import now
+from discreet.ledger.idempotency.states import ENDINGS
 from discreet.ledger.loading import catch_up, keep_checkpoint, load, require_head
-from discreet.ledger.once.states import ENDINGS
 from discreet.ledger.policy import Limit
 from discreet.ledger.store.base import HistoryWriter, Store
 from discreet.ledger.unanchored_links import gives_back

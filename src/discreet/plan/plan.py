@@ -11,17 +11,17 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import Region
 from discreet.core.schema import Dataset
 from discreet.errors import QueryRefused
-from discreet.kernel.mechanism import Mechanisms, Top
+from discreet.kernel.mechanism import LargestGroup, Mechanisms
 from discreet.kernel.sensitivity import Kind, Stability
 from discreet.plan import expr as e
 from discreet.plan.choose import choose, shares_of
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Order, Statement, fields_of, scans_of
 from discreet.plan.keys import PrivateGroups, PublicGroups, groups_of
+from discreet.plan.largest_group import is_top, without_order
 from discreet.plan.measure import MeasuredOutputs, to_measures
 from discreet.plan.regions import reach_of
 from discreet.plan.stability import rows_to_keep
-from discreet.plan.top import is_top, without_order
 
 DELTA_SHARE = Fraction(1, 128)
 """The part of a budget's delta that one statement may use: Gaussian noise, private groups."""
@@ -126,7 +126,7 @@ def make_plan(question: Question, *, epsilon: Epsilon, budget_delta: Delta) -> P
     """Return the plan that answers `question` at `epsilon`; reads no rows."""
     delta = Delta(budget_delta.value * DELTA_SHARE)
     if question.top:
-        top = Top(epsilon.value, flip=not budget_delta.value)
+        top = LargestGroup(epsilon.value, flip=not budget_delta.value)
         return Plan(question, Mechanisms({}, {}, top), epsilon, delta, {})
     mechanisms = choose(
         question.measured, question.groups, question.stability, epsilon=epsilon, delta=delta

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from discreet.plan.ir import Field, Filter, Join, PerUnit, Project, Relation, Scan, Statement
-from discreet.plan.top import is_top
+from discreet.plan.largest_group import is_top
 
 
 def signature(statement: Statement) -> str:

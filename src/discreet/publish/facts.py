@@ -17,10 +17,10 @@ from discreet.publish.families.bound import BoundCondition, BoundTable
 from discreet.publish.families.find import Dimension, Family, Member
 from discreet.publish.families.levels import mask_of
 from discreet.publish.grid import add_up
-from discreet.publish.reconcile.crossed import finest_facts
+from discreet.publish.reconcile.crossed_groupings import finest_facts
 from discreet.publish.reconcile.exact_cells import check_several, contradiction, settle_facts
+from discreet.publish.reconcile.integer_rounding import fact_classes
 from discreet.publish.reconcile.problem import GridProblem, Sums, implies, linked
-from discreet.publish.reconcile.whole import fact_classes
 from discreet.publish.specification.fact_files import read_rows
 from discreet.publish.specification.spec import FactSpec, Spec
 

@@ -182,7 +182,7 @@ def _sealed(question: Question, table: Table, engine: Engine) -> tuple[Read, Reg
     return read, region_of(read.facts, scans.tables, axes_of(question.snapshots), home)
 
 
-def hull(regions: Sequence[Region]) -> Region:
+def bounding_region(regions: Sequence[Region]) -> Region:
     """Return the smallest box around several regions: what one charge for all of them bills."""
     first, *others = dict.fromkeys(regions)
     axes = dict(first.axes)

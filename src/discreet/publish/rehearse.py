@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import Integers
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.kernel.mechanism import Law
 from discreet.noise.rng import SystemRng
 from discreet.publish.families.find import Family

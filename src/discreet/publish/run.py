@@ -12,15 +12,15 @@ from typing import Any
 
 from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.progress import Progress, silent
 from discreet.core.proof.permit import Permit
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import Held, PaidReader, require_paid
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
+from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.once.charging import Charge
 from discreet.ledger.reports.releases import excerpt_of
 from discreet.publish.assemble.contents import MeasuredFamily, contents_of
 from discreet.publish.grid import narrowed

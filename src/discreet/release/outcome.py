@@ -10,8 +10,8 @@ from functools import partial
 from discreet.core.proof.permit import Permit
 from discreet.errors import AnswerLost, LedgerBusy, LedgerError, LedgerWriteFailed, StillRunning
 from discreet.ledger.entry import Receipt
+from discreet.ledger.idempotency.outcomes import WaitOrAnswer, missing_answer
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.once.outcomes import Turn, missing_answer
 
 PATIENCE = 60.0
 """Seconds to wait for somebody else's answer to the same request."""
@@ -48,7 +48,7 @@ def once(
             ) from None
         if isinstance(turn, Permit):
             return _computed(ledger, receipt, partial(compute, turn))
-        if turn is Turn.OVER:
+        if turn is WaitOrAnswer.OVER:
             stored = _stored(ledger, receipt)
             if stored is None:
                 raise missing_answer(receipt.request_id)

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from discreet.engine.base import Held, PaidReader
 from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.once.charging import Charge
 from discreet.release.outcome import once
 
 Compute: TypeAlias = Callable[[PaidReader, Receipt], bytes]

@@ -20,8 +20,8 @@ from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
 from discreet.kernel.rehearsal import SeedRequest
 from discreet.ledger.entry import Payer, Receipt, bill_of, free_bill
+from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.once.charging import Charge
 from discreet.ledger.reports.text import exposure_note
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Statement
@@ -123,7 +123,7 @@ def _prepare(
     )
 
 
-def release(request: Request, desk: Desk) -> Answer:
+def release_question(request: Request, desk: Desk) -> Answer:
     """Return the private answer to a request, charged before any row is read.
 
     Guarantee: the price depends on the request and on public facts only; the charge is durable
@@ -138,11 +138,11 @@ def release(request: Request, desk: Desk) -> Answer:
 def release_together(requests: Sequence[Request], desk: Desk) -> list[Answer]:
     """Return the private answers to several requests of one payer about one state of the data.
 
-    Guarantee: as `release` for each of them. All are planned, sealed and priced before any of them
+    Guarantee: as `release_question` for each of them. All are planned, sealed and priced before any of them
         is charged, and what has to be paid is charged in one transaction: everything or nothing.
         (note 0060)
     """
-    told = [told_before(request, desk.ledger) for request in requests]
+    told = [stored_answer_of(request, desk.ledger) for request in requests]
     waiting = [each for each, before in zip(requests, told, strict=True) if before is None]
     if waiting:
         with prepared_together(waiting, desk) as (ready, held):
@@ -150,7 +150,7 @@ def release_together(requests: Sequence[Request], desk: Desk) -> list[Answer]:
     return [next(new) if before is None else before for before in told]
 
 
-def told_before(request: Request, ledger: Ledger) -> Answer | None:
+def stored_answer_of(request: Request, ledger: Ledger) -> Answer | None:
     """Return what a request was answered before under the id that its caller chose."""
     if not request.named:
         return None  # an id that was drawn just now
@@ -299,7 +299,7 @@ def _in_form(found: KeptAnswer, question: Question) -> Answer | None:
     return replace(found.answer, **table.parts(), keys=len(question.statement.keys))
 
 
-def explain(request: Request, desk: Desk, *, group_size: int | None = None) -> Explanation:
+def explain_question(request: Request, desk: Desk, *, group_size: int | None = None) -> Explanation:
     """Return the plan, the generated SQL, the price and the expected error; spends nothing.
 
     `group_size` names a number of rows for which the noise of means, variances and quantiles is told.

@@ -9,7 +9,7 @@ from discreet.core.numbers import Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.question import NoiseLimit, QuestionFields
 from discreet.errors import InvalidInput
-from discreet.sql.parse import Written
+from discreet.sql.parse import ParsedQuestion
 from discreet.sql.spelling.options import PricedStatement, priced
 
 
@@ -28,13 +28,13 @@ class Request(QuestionFields):
     """Which question of a statement it is. Callers cannot say it, so no text of theirs is taken for one."""
 
     if TYPE_CHECKING:
-        sql: str | Written  # type: ignore[assignment]  # a text until it is parsed
+        sql: str | ParsedQuestion  # type: ignore[assignment]  # a text until it is parsed
         epsilon: Epsilon | None
         within: NoiseLimit | None  # type: ignore[assignment]  # as it was written until it is checked
         request_id: str
 
     @classmethod
-    def of(cls, sql: str | Written, **words: Any) -> Request:
+    def of(cls, sql: str | ParsedQuestion, **words: Any) -> Request:
         """Return a checked request from the fields of `QuestionFields`; the budget never has a silent default."""
         return cls.of_asked(QuestionFields(**words | {"sql": sql}))
 
@@ -44,7 +44,7 @@ class Request(QuestionFields):
 
         A price that stands in the statement (WITH DIFFERENTIAL_PRIVACY) is the one that counts.
         """
-        sql: str | Written = asked.sql
+        sql: str | ParsedQuestion = asked.sql
         found = priced(sql) if isinstance(sql, str) else PricedStatement(str(sql), unit=sql.unit)
         if found.epsilon is not None:
             asked = replace(asked, epsilon=found.epsilon, within=None)

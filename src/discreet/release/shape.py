@@ -18,10 +18,10 @@ from discreet.plan.plan import Question, ask
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, snapshots_of
 from discreet.sql.bind import bind
-from discreet.sql.parse import Written
+from discreet.sql.parse import ParsedQuestion
 
 
-def shape_of(sql: str | Written, desk: Desk) -> tuple[OutputColumn, ...]:
+def shape_of(sql: str | ParsedQuestion, desk: Desk) -> tuple[OutputColumn, ...]:
     """Return the columns of the answer to `sql`. Depends on public facts only; spends nothing."""
     statement = bind(sql, desk.catalog)
     with hold(statement.source, desk) as held:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.core.numbers import plain
-from discreet.kernel.mechanism import Selection, Top
+from discreet.kernel.mechanism import LargestGroup, Selection
 from discreet.plan.keys import PrivateGroups, PublicGroups
 from discreet.plan.plan import Plan
 from discreet.release.bars.noise_for_size import rank_loss
@@ -40,7 +40,7 @@ def _selection_words(selection: Selection) -> str:
     )
 
 
-def _top_words(top: Top, groups: PublicGroups | PrivateGroups) -> str:
+def _top_words(top: LargestGroup, groups: PublicGroups | PrivateGroups) -> str:
     count = groups.count if isinstance(groups, PublicGroups) else 0
     name = "permute-and-flip" if top.flip else "the exponential mechanism"
     return f"largest group: chosen among {count:,} by {name} ({plain(top.epsilon, significant=6)})"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discreet.report.look import LIGHT
+from discreet.report.style import LIGHT
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 WIDTH = 560

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.core.shown.lines import ShownInLines, ShownLines, framed_page
+from discreet.core.display.lines import ShownInLines, ShownLines, framed_page
 from discreet.report.blocks import DocumentContents
 from discreet.report.html import to_html
 from discreet.report.save import write

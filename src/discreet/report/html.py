@@ -13,7 +13,7 @@ from discreet.report.blocks import (
     Paragraph,
     Section,
 )
-from discreet.report.look import STYLE
+from discreet.report.style import STYLE
 from discreet.report.svg import to_svg
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

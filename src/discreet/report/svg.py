@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any
 
-from discreet.core.machine.extras import needs
+from discreet.core.system.extras import needs
 from discreet.errors import InternalError
-from discreet.report.look import CHART, LIGHT
+from discreet.report.style import CHART, LIGHT
 
 _ACTIVE = re.compile(r"<(script|image|a|foreignObject|style|use)[\s>/]", re.IGNORECASE)
 _COLOURED = re.compile(r'\b(fill|stroke)="(#[0-9a-fA-F]{3,6})"')

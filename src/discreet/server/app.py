@@ -20,10 +20,10 @@ from discreet.server.access.limits import BodyLimit
 from discreet.server.access.sign_in import SignInByAddress
 from discreet.server.context import Context
 from discreet.server.feature import features, larger_bodies, warm_modules
+from discreet.server.monitoring import health
 from discreet.server.problems import add_problems
 from discreet.server.settings import Settings
 from discreet.server.start.logs import RequestLog
-from discreet.server.watch import health
 
 OWN_ROUTERS = (tokens.router, audit.router, health.router)
 """What every server has, whatever its features."""

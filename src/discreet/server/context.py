@@ -10,15 +10,15 @@ from starlette.requests import HTTPConnection
 
 from discreet.api import Planner
 from discreet.server.access.access_db import AccessDb
-from discreet.server.access.audit import AuditLog
+from discreet.server.access.audit_log import AuditLog
 from discreet.server.access.limits import Buckets
 from discreet.server.access.sessions import BrowserSessions
 from discreet.server.access.tokens import Tokens
 from discreet.server.jobs.children import ChildLimits, Children
 from discreet.server.jobs.queue import Runner
+from discreet.server.monitoring.budget_watch import BudgetWatch
+from discreet.server.monitoring.metrics import Metrics
 from discreet.server.settings import Settings
-from discreet.server.watch.budget_watch import BudgetWatch
-from discreet.server.watch.metrics import Metrics
 from discreet.server.workspace import Workspace
 
 Part = TypeVar("Part")

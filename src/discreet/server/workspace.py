@@ -17,7 +17,7 @@ LOOK_AGAIN = 0.5
 """Seconds after which the file is looked at again: a change holds everywhere within a second."""
 
 
-class Stamp(NamedTuple):
+class FileVersion(NamedTuple):
     """What changes when the file does."""
 
     modified: int
@@ -30,7 +30,7 @@ class _Shelf:
     """A curator, the file it was made from, and how many requests still use it."""
 
     curator: Curator
-    stamp: Stamp | None
+    stamp: FileVersion | None
     users: int = 0
     retired: bool = False
 
@@ -111,7 +111,7 @@ class Workspace:
         assert self._shelf is not None, "an exchange puts a curator in force"
         return self._shelf
 
-    def _try_new(self, stamp: Stamp) -> None:
+    def _try_new(self, stamp: FileVersion) -> None:
         assert self._shelf is not None, "only after a first one"
         try:
             self._exchange(self._open())
@@ -135,10 +135,10 @@ class Workspace:
             old.curator.close()
 
 
-def stamp_of(path: Path) -> Stamp | None:
+def stamp_of(path: Path) -> FileVersion | None:
     """Return what changes when a file does; None for one that is gone."""
     try:
         facts = path.stat()
     except OSError:
         return None
-    return Stamp(facts.st_mtime_ns, facts.st_size, facts.st_ino)
+    return FileVersion(facts.st_mtime_ns, facts.st_size, facts.st_ino)

@@ -19,7 +19,7 @@ from discreet.sql.aggregates import PAIRED, is_aggregate, of_two, to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.grammar import only_known
 from discreet.sql.names import Names, grouped_by, place_of
-from discreet.sql.parse import Written, parse
+from discreet.sql.parse import ParsedQuestion, parse
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows, row_expr
 from discreet.sql.scalars import Scope, to_expr
@@ -30,7 +30,7 @@ FORMULA = 40
 """At most so many nodes turn the measures of one aggregate back into its value."""
 
 
-def bind(sql: str | Written, catalog: Catalog) -> Statement:
+def bind(sql: str | ParsedQuestion, catalog: Catalog) -> Statement:
     """Return the statement that `sql` asks for, bound to the catalog; reads no rows."""
     select = parse(sql)
     source, names = bind_rows(select, BindingContext(catalog))

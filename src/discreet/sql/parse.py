@@ -58,7 +58,7 @@ _DIALECT = DuckDB()
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ParsedQuestion:
     """A question that was parsed already, its parameters filled in; `text` only tells people.
 
     `unit`: the column that the statement itself calls the privacy unit. `ready`: the tree came out of
@@ -74,7 +74,7 @@ class Written:
         return self.text
 
 
-def parse(sql: str | Written) -> exp.Select:
+def parse(sql: str | ParsedQuestion) -> exp.Select:
     """Return the one SELECT statement in `sql`, or refuse it with a sentence.
 
     Guarantee: the text is parsed once, and what the parser found is never written out and parsed
@@ -91,11 +91,11 @@ def parse(sql: str | Written) -> exp.Select:
     return found
 
 
-def read_checked(sql: str | Written) -> exp.Expr:
+def read_checked(sql: str | ParsedQuestion) -> exp.Expr:
     """Return the tree of a statement that is neither too deep nor too long, of whatever kind."""
-    if isinstance(sql, Written) and sql.ready:
+    if isinstance(sql, ParsedQuestion) and sql.ready:
         return sql.tree
-    tree = sql.tree if isinstance(sql, Written) else read(sql)
+    tree = sql.tree if isinstance(sql, ParsedQuestion) else read(sql)
     if _depth(tree) > DEEPEST:
         raise refusal("clause", what=f"A question nested more than {DEEPEST} levels deep")
     _only_short(tree)

@@ -23,7 +23,7 @@ from discreet.plan.ir import (
     unit_of,
 )
 from discreet.plan.lattices import kinds_of, number_domain
-from discreet.plan.lower import lowered
+from discreet.plan.lowering import lowered
 from discreet.plan.stability import bound_rows
 from discreet.plan.tabulate import Fields
 from discreet.plan.values import infer, infer_by_rule, numeric

@@ -28,7 +28,7 @@ from discreet.plan.ir import (
     unit_of,
 )
 from discreet.plan.lattices import kinds_of
-from discreet.plan.lower import lowered
+from discreet.plan.lowering import lowered
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.joins import checked_join, conjuncts_of, filtered, joined, next_join, shared

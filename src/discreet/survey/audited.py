@@ -15,8 +15,8 @@ import numpy as np
 
 from discreet.core.arrays import Integers
 from discreet.survey.randomizers.base import Reports
-from discreet.survey.randomizers.keystream import KeystreamRng
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnyRandomizer, Mechanism
+from discreet.survey.randomizers.simulated_coins import KeystreamRng
 from discreet.survey.spec.mechanisms import MECHANISMS
 
 EPSILON = 1

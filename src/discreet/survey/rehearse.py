@@ -19,7 +19,7 @@ from discreet.survey.estimate.cross import cross_result
 from discreet.survey.estimate.request import EstimateRequest
 from discreet.survey.estimate.result import QuestionTally, survey_result
 from discreet.survey.randomizers.base import Reports
-from discreet.survey.randomizers.keystream import KeystreamRng
+from discreet.survey.randomizers.simulated_coins import KeystreamRng
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
 from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion

@@ -85,7 +85,7 @@ def synth_budget(
     raise too_small(epsilon)
 
 
-def check_hope(budget: SynthBudget, unit: CountSensitivity, epsilon: Epsilon) -> None:
+def check_epsilon_useful(budget: SynthBudget, unit: CountSensitivity, epsilon: Epsilon) -> None:
     """Refuse, before anything is charged, an epsilon at which even one count would be all noise."""
     if noise_of(budget.whole, unit) > HOPELESS:
         raise too_small(epsilon)

@@ -27,7 +27,7 @@ from discreet.core.schema import (
 )
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.laws.registry import LAWS, law_of
-from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
+from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUpIdentifier
 from discreet.synth.encoding.shape import CodeGroups, Shape
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.models.model import Model
@@ -148,9 +148,9 @@ def _no_constant(_text: str) -> Any:
     raise ValueError("not a finite number")
 
 
-def column_to_json(column: Coded | MadeUp) -> dict[str, Any]:
+def column_to_json(column: Coded | MadeUpIdentifier) -> dict[str, Any]:
     """Return one column as plain JSON, also for other files that hold an encoding."""
-    if isinstance(column, MadeUp):
+    if isinstance(column, MadeUpIdentifier):
         return {"name": column.name, "type": "identifier", "whole": column.whole}
     return {
         "name": column.name,
@@ -225,11 +225,11 @@ _DOMAINS: dict[str, Callable[[dict[str, Any]], FiniteDomain]] = {
 }
 
 
-def column_from_json(item: dict[str, Any]) -> Coded | MadeUp:
+def column_from_json(item: dict[str, Any]) -> Coded | MadeUpIdentifier:
     """Return the column that `column_to_json` wrote."""
     name, kind = _text(item["name"]), _text(item["type"])
     if kind == "identifier":
-        return MadeUp(name, _truth(item["whole"]))
+        return MadeUpIdentifier(name, _truth(item["whole"]))
     if kind not in _DOMAINS:
         raise InvalidInput("a column in it has an unknown type")
     edges = None if item["edges"] is None else tuple(_whole(edge) for edge in item["edges"])

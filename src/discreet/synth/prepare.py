@@ -24,9 +24,15 @@ from discreet.noise.rng import SystemRng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, noise_of, synth_budget
+from discreet.synth.budget import (
+    DELTA_PART,
+    SynthBudget,
+    check_epsilon_useful,
+    noise_of,
+    synth_budget,
+)
 from discreet.synth.encoding.column_treatment import Outline, RangeToLearn, outline_of, scan_of
-from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUpIdentifier
 from discreet.synth.encoding.copy_style import source_style
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure import learned_domains as learning
@@ -82,7 +88,7 @@ class PreparedSynthesis:
         """
         if self.free:
             return 0
-        read = [item for item in self.outline.items if not isinstance(item, MadeUp)]
+        read = [item for item in self.outline.items if not isinstance(item, MadeUpIdentifier)]
         sizes = [item.values if isinstance(item, Coded) else LEARNED for item in read]
         if not sizes:
             return 0
@@ -128,7 +134,7 @@ def _prepare(
     rules = (*table.rules, *request.rules)
     _check_words(request, outline, rules)
     budget = copy_budget(request.epsilon, delta, [outline], codes.source.region)
-    check_hope(budget, codes.unit, request.epsilon)
+    check_epsilon_useful(budget, codes.unit, request.epsilon)
     if request.options:
         for name, method in methods:
             try_settings(name, method, request.options, preview_of(outline).shape)
@@ -209,7 +215,7 @@ def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
             hint="Say how many with --rows (rows= in Python).",
         )
     budget = synth_budget(request.epsilon, request.delta or Delta(Fraction(0)), region=EVERYONE)
-    check_hope(budget, CountSensitivity(), request.epsilon)
+    check_epsilon_useful(budget, CountSensitivity(), request.epsilon)
     return methods
 
 
@@ -298,9 +304,9 @@ def preview_of(outline: Outline, *, words: bool = True) -> Encoding:
 
     Without `words`, columns whose values nobody declared are left out.
     """
-    columns: list[Coded | MadeUp] = []
+    columns: list[Coded | MadeUpIdentifier] = []
     for item in outline.items:
-        if isinstance(item, Coded | MadeUp):
+        if isinstance(item, Coded | MadeUpIdentifier):
             columns.append(item)
         elif isinstance(item, RangeToLearn):
             columns.append(Coded(item.name, item.domain, (0,), missing=True))

@@ -13,14 +13,14 @@ from discreet.core.progress import Progress, silent
 from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
 from discreet.ledger.entry import free_bill
-from discreet.ledger.once.charging import Charge
+from discreet.ledger.idempotency.charging import Charge
 from discreet.noise.rng import Rng
 from discreet.release.assembled import ACCEPTED, balance_of
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.implied import too_small
 from discreet.synth.measure.learned_domains import LearningContext, learn
+from discreet.synth.measure.measurement_error import too_small
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes

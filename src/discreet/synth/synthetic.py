@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.bill import Charged
-from discreet.core.machine.extras import needs
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.requests.synth import MOST_ROWS
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.core.system.extras import needs
 from discreet.errors import InvalidInput
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from discreet.anonymize.command import WrittenCopy, anonymize_file
 from discreet.anonymize.costs.registry import choices as costs
-from discreet.anonymize.criteria.registry import choices as models
+from discreet.anonymize.privacy_models.registry import choices as models
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import open as open_curator
 from discreet.core.requests.anonymize import LocalAnonymizeFields

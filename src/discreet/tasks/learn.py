@@ -10,7 +10,7 @@ from discreet.core.requests.request_fields import beside, given
 from discreet.core.requests.schema import WithProgress, schema
 from discreet.learn.learners import choices
 from discreet.learn.run import Trained
-from discreet.tasks.bare.bare_place import WrittenSource
+from discreet.tasks.bare_file.bare_place import WrittenSource
 from discreet.tasks.learning.classify import classify
 
 

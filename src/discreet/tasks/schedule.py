@@ -36,10 +36,10 @@ from discreet.api import Curator, renew_budget
 from discreet.api import open as open_curator
 from discreet.catalog.period import Every
 from discreet.catalog.read.policy_file import meant_file
-from discreet.core.machine.atomic_file import write_whole
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.requests.question import ScheduleFields
 from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
-from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.specification.spec import parse_spec
 

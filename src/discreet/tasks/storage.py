@@ -9,7 +9,7 @@ from typing import Any
 from discreet.api.opening import found_config
 from discreet.api.storage import StoredPlace, places_of
 from discreet.catalog.read.policy_file import load
-from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.core.display.lines import ShownInLines, ShownLines
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -29,7 +29,7 @@ from discreet.engine.dialect.storage import Storage
 from discreet.errors import InvalidInput
 from discreet.synth.methods.registry import choices
 from discreet.synth.synthetic import Synthetic
-from discreet.tasks.bare.bare_place import WrittenSource
+from discreet.tasks.bare_file.bare_place import WrittenSource
 from discreet.tasks.copies import place_of_copy
 
 Columns = Mapping[str, Mapping[str, Any]]

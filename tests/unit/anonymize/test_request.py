@@ -1,10 +1,10 @@
 import pytest
 
 from discreet.anonymize.costs.registry import COSTS
-from discreet.anonymize.criteria.closeness import Closeness, Distance
-from discreet.anonymize.criteria.distinct import DistinctDiversity
-from discreet.anonymize.criteria.entropy import EntropyDiversity
-from discreet.anonymize.criteria.recursive import RecursiveDiversity
+from discreet.anonymize.privacy_models.closeness import Closeness, Distance
+from discreet.anonymize.privacy_models.distinct import DistinctDiversity
+from discreet.anonymize.privacy_models.entropy import EntropyDiversity
+from discreet.anonymize.privacy_models.recursive import RecursiveDiversity
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.errors import InvalidInput
 

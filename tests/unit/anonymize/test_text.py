@@ -1,7 +1,7 @@
 import pytest
 
 from discreet.anonymize.check import MeasuredTable
-from discreet.anonymize.criteria.measures import Diversity
+from discreet.anonymize.privacy_models.measures import Diversity
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import risk_of
 from discreet.anonymize.text import diversity_words, homogeneous_words, measured_words, percent

@@ -28,7 +28,7 @@ from discreet.core.schema import (
 from discreet.engine.base import Exact, PaidReader
 from discreet.kernel import look as looking
 from discreet.kernel.look import ExactResults, Noisy, canonical, exact, look, noised
-from discreet.kernel.mechanism import Mechanisms, Selection, Top
+from discreet.kernel.mechanism import LargestGroup, Mechanisms, Selection
 from discreet.kernel.rehearsal import SeedRequest
 from discreet.kernel.seal import Draft, MeasureDraft, Read, sealed
 from discreet.kernel.sensitivity import Kind
@@ -303,7 +303,7 @@ def test_the_largest_group_is_shown_alone(flip: bool, monkeypatch: pytest.Monkey
 
     for name in ("exponential", "permute_and_flip"):
         monkeypatch.setattr(looking, name, choose(name))
-    top = Top(Fraction(1, 3), flip=flip, sensitivity=4, monotone=True)
+    top = LargestGroup(Fraction(1, 3), flip=flip, sensitivity=4, monotone=True)
     found = ExactResults((("a",), ("b",)), {"m0": [5, 6]}, {})
     assert noised(found, Mechanisms({}, {}, top=top), ANY) == Noisy((("b",),), {}, {})
     name = "permute_and_flip" if flip else "exponential"

@@ -11,7 +11,7 @@ import pytest
 from discreet.core.event import NOTHING, Pure, Select
 from discreet.errors import InvalidInput
 from discreet.kernel.look import ExactResults, noised
-from discreet.kernel.mechanism import Mechanisms, Selection, Top
+from discreet.kernel.mechanism import LargestGroup, Mechanisms, Selection
 from discreet.testing import SeededRng
 
 ONE = Fraction(1)
@@ -19,12 +19,12 @@ ONE = Fraction(1)
 
 @pytest.mark.parametrize(("flip", "event"), [(True, Pure(ONE)), (False, Select(ONE))])
 def test_the_largest_group_costs_what_the_way_of_choosing_it_costs(flip: bool, event: Any) -> None:
-    assert Top(ONE, flip=flip).event == event
+    assert LargestGroup(ONE, flip=flip).event == event
 
 
 def test_nothing_is_known_of_what_was_not_admitted() -> None:
     top, chosen, whole = (
-        Top(ONE, flip=True),
+        LargestGroup(ONE, flip=True),
         Selection(Fraction(1, 2), ONE, 4),
         Mechanisms({}, {}),
     )
@@ -37,8 +37,8 @@ def test_nothing_is_known_of_what_was_not_admitted() -> None:
     "proposed",
     [
         Mechanisms({}, {"q0": Selection(Fraction(1, 2), ONE, 4)}),
-        Mechanisms({}, {}, top=Top(ONE, flip=True)),
-        Mechanisms({}, {}, top=Top(ONE, flip=False)),
+        Mechanisms({}, {}, top=LargestGroup(ONE, flip=True)),
+        Mechanisms({}, {}, top=LargestGroup(ONE, flip=False)),
     ],
 )
 def test_a_choice_that_was_not_admitted_cannot_be_made(proposed: Mechanisms) -> None:

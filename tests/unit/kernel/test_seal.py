@@ -16,7 +16,7 @@ import pytest
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Select
 from discreet.core.unit import Neighbours
 from discreet.kernel.derive.scans import CatalogScans
-from discreet.kernel.mechanism import Mechanisms, Selection, Top
+from discreet.kernel.mechanism import LargestGroup, Mechanisms, Selection
 from discreet.kernel.seal import Draft, MeasureDraft, Read, admit, exact_of, parse, sealed
 from discreet.kernel.sensitivity import Bound, Kind, Stability
 from discreet.kernel.trees.nodes import Fold, Unfit
@@ -384,7 +384,7 @@ def private(failing: Fraction | int, name: str = "m0") -> Mechanisms:
     return Mechanisms({"m0": UNIT_LAPLACE}, {}, units=name, failing=Fraction(failing))
 
 
-TOP = Top(Fraction(1, 4), flip=False)
+TOP = LargestGroup(Fraction(1, 4), flip=False)
 NO_SIZE = "noise of no size"
 NO_MATCH = "noise and measures do not match"
 BY_WARD = units(key="t.c1")
@@ -501,9 +501,9 @@ def test_groups_are_those_of_the_read_with_the_most_rows() -> None:
 def test_the_largest_group_is_chosen_for_the_rows_of_a_unit(
     found: Sealing, sensitivity: int, monotone: bool, flip: bool
 ) -> None:
-    lying = Top(Fraction(1, 4), flip=flip, sensitivity=0, monotone=not monotone)
+    lying = LargestGroup(Fraction(1, 4), flip=flip, sensitivity=0, monotone=not monotone)
     admitted = admitted_of(Mechanisms({}, {}, top=lying), found)
-    assert admitted.top == Top(
+    assert admitted.top == LargestGroup(
         Fraction(1, 4), flip=flip, sensitivity=sensitivity, monotone=monotone
     )
     assert admitted.event == (Pure(Fraction(1, 4)) if flip else Select(Fraction(1, 4)))

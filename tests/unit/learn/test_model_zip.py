@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.learn.kept.model_text import from_text, to_text
-from discreet.learn.kept.model_zip import read_model, write_model
+from discreet.learn.model_files.model_text import from_text, to_text
+from discreet.learn.model_files.model_zip import read_model, write_model
 from learning import curator
 
 

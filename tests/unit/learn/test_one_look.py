@@ -61,8 +61,8 @@ def test_the_charge_comes_before_the_look_and_its_outcome_is_final(asked):
     paid = {"body": "look", "note": "a look"}
     with look_of(asked) as look:
         assert charges(asked, look) == 0
-        first, stored = look.taken(outcome, **paid)
-        again, same = look.taken(outcome, **paid)
+        first, stored = look.run(outcome, **paid)
+        again, same = look.run(outcome, **paid)
     assert (stored, same) == (b"look 7", b"look 7")
     assert seen == [(PaidReader, look.payer.dataset, 1)], "one look, after one charge"
     assert first.cost.epsilon == 1
@@ -80,6 +80,6 @@ def test_a_look_that_fails_is_not_repeated(asked):
     with look_of(asked) as look:
         for _ in range(3):
             with pytest.raises((DiscreetError, OSError)):
-                look.taken(broken, **paid)
+                look.run(broken, **paid)
         assert charges(asked, look) == 1
     assert len(looks) == 1

@@ -7,8 +7,8 @@ import pytest
 
 from discreet.core.schema import CategoryDomain
 from discreet.errors import UnknownName
+from discreet.learn.evaluation.paid_test import _by_value, _overall
 from discreet.learn.model import Classifier
-from discreet.learn.scored.paid_test import _by_value, _overall
 from discreet.noise.additive import discrete_laplace
 from discreet.noise.laws import LaplaceLaw
 from discreet.synth.encoding.columns import Coded, Encoding

@@ -10,9 +10,9 @@ from discreet.core.event import Composed
 from discreet.core.progress import silent
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
+from discreet.learn.fit_classifier import fit_classifier
 from discreet.learn.learners import tunable
 from discreet.learn.measure.rows import WHOLE, Grouping
-from discreet.learn.methods import fit_classifier
 from discreet.learn.tuning import TuningContext, tuned
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from learning import PaidRows, SeededRng, codes, encoding, residuals_of

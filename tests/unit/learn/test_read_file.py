@@ -6,10 +6,10 @@ import pyarrow.csv as csv
 import pytest
 
 from discreet.errors import InvalidInput
+from discreet.learn.evaluation.read_file import codes_of_table, read_table
 from discreet.learn.measure.columns import chosen_items, encoding_of
 from discreet.learn.measure.rows import fetch
 from discreet.learn.prepare import find_private
-from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.synth.encoding.column_treatment import Bins, outline_of, scan_of
 from discreet.synth.measure.sealing import seal_codes
 from learning import curator, people

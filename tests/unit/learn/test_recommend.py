@@ -15,8 +15,8 @@ from discreet.errors import EngineFailed, InvalidInput, UnknownName
 from discreet.kernel.seal import parse
 from discreet.kernel.trees.nodes import Unfit
 from discreet.kernel.unit_codes import unit_codes_of
-from discreet.learn.kept.model_zip import read_model, write_model
 from discreet.learn.measure.unit_rows import seal_unit_codes
+from discreet.learn.model_files.model_zip import read_model, write_model
 from discreet.learn.recommend import sums
 from discreet.learn.recommend.sums import (
     FINE,

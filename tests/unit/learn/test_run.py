@@ -16,12 +16,12 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.learn import PrivateKMeans, PrivatePCA, PrivateScaler
-from discreet.learn.kept.card import card_of
-from discreet.learn.kept.model_zip import read_model, write_model
+from discreet.learn.evaluation.predict import predicted
+from discreet.learn.evaluation.score import publicly_tested
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.model import Classifier
-from discreet.learn.scored.predict import predicted
-from discreet.learn.scored.score import publicly_tested
+from discreet.learn.model_files.card import card_of
+from discreet.learn.model_files.model_zip import read_model, write_model
 from discreet.synth.encoding.columns import Coded
 from learning import curator, people
 

@@ -15,7 +15,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError, InvalidInput
-from discreet.learn.kept.model_text import from_text, to_text
+from discreet.learn.model_files.model_text import from_text, to_text
 from discreet.learn.sgd import clipped
 from discreet.learn.sgd.budget import NetworkShape, network_budget
 from discreet.learn.sgd.clipped import BOUND, clipped_sum

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.ledger.others_spending import HOUR, Probes
+from discreet.ledger.others_spending import HOUR, RefusalCounts
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -14,4 +14,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 @pytest.fixture(autouse=True)
 def one_hour(monkeypatch):
     """What an analyst is told is counted by hours of the clock: none ends in the midst of a test."""
-    monkeypatch.setattr("discreet.ledger.ledger.Probes", partial(Probes, lambda: 7.5 * HOUR))
+    monkeypatch.setattr(
+        "discreet.ledger.ledger.RefusalCounts", partial(RefusalCounts, lambda: 7.5 * HOUR)
+    )

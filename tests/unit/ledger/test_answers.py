@@ -15,8 +15,8 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.ledger import Cap, Payer
-from discreet.ledger.once.outcomes import Turn
-from discreet.ledger.once.states import AccountState
+from discreet.ledger.idempotency.outcomes import WaitOrAnswer
+from discreet.ledger.idempotency.states import AccountState
 from discreet.ledger.reports.report import question_report, standing, standing_of
 from ledger_kit import ALICE, MEN, OWNER, open_ledger, pay, quote
 
@@ -54,7 +54,7 @@ def test_the_first_answer_is_the_only_one(ledger):
     assert ledger.store_answer(receipt, b"first") == b"first"
     assert ledger.store_answer(receipt, b"second") == b"first"
     assert ledger.stored_answer("a") == finished(ledger) == b"first"
-    assert ledger.outcomes.take(again(ledger)) is Turn.OVER
+    assert ledger.outcomes.take(again(ledger)) is WaitOrAnswer.OVER
     assert state_of(ledger, receipt) is AccountState.ANSWERED
     assert sum(link.kind == "answered" for link in ledger.links()) == 1
 
@@ -92,7 +92,7 @@ def test_what_was_not_foreseen_is_lost_without_its_words(ledger):
 def test_one_who_comes_later_waits_while_it_runs_and_loses_it_once_let_go(ledger):
     receipt = begun(ledger)
     assert ledger.outcomes.alive(receipt.position)
-    assert ledger.outcomes.take(again(ledger)) is Turn.RUNNING
+    assert ledger.outcomes.take(again(ledger)) is WaitOrAnswer.RUNNING
     assert standing_of(ledger, None, "a") == "running"
     assert finished(ledger) is None
     ledger.outcomes.let_go(receipt)
@@ -195,5 +195,5 @@ def test_an_id_that_was_begun_stands_for_its_outcome_whatever_has_changed_since(
     ledger.store_answer(receipt, b"told")
     repeated = ask("answered", "2")
     assert (repeated.repeated, repeated.position) == (True, receipt.position)
-    assert ledger.outcomes.take(repeated) is Turn.OVER
+    assert ledger.outcomes.take(repeated) is WaitOrAnswer.OVER
     assert ledger.count([None]) == 2

@@ -7,8 +7,8 @@ import pytest
 import asking
 from checkpoint_kit import checkpointed, differences
 from discreet.errors import Cancelled, EngineFailed, UnknownName
+from discreet.ledger.idempotency import charging
 from discreet.ledger.incidents import MOST_OPEN
-from discreet.ledger.once import charging
 from discreet.ledger.reports.text import budget_words
 from ledger_kit import OWNER, open_ledger, quote
 

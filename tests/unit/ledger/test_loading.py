@@ -13,7 +13,7 @@ from discreet.ledger import BudgetPolicy, Cap, Policy
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.head import HeadFile
 from discreet.ledger.chain.links import link
-from discreet.ledger.loading import adopt, load, open_store, require_head, sqlite_path
+from discreet.ledger.loading import limit_changes, load, open_store, require_head, sqlite_path
 from ledger_kit import open_ledger, pay, policy
 
 
@@ -122,7 +122,8 @@ def test_a_history_that_begins_elsewhere_is_no_history(ledger):
 def changes(accounts, **budgets) -> list[tuple]:
     made = Policy({name: BudgetPolicy.of(*each) for name, each in budgets.items()})
     return [
-        (each["budget"], each["old"] and 1, each["new"] and 1) for each in adopt(accounts, made)
+        (each["budget"], each["old"] and 1, each["new"] and 1)
+        for each in limit_changes(accounts, made)
     ]
 
 
@@ -137,15 +138,15 @@ def test_only_limits_that_differ_are_changed(ledger):
 def test_neighbours_change_only_while_nothing_was_charged(ledger, tmp_path):
     pairs = Policy({"census": BudgetPolicy.of("10", 0, Neighbours.REPLACE_ONE)})
     with pytest.raises(CatalogError, match="neighbours of 'census' cannot change"):
-        adopt(load(ledger._store), pairs)
+        limit_changes(load(ledger._store), pairs)
     (tmp_path / "other").mkdir()
     fresh = open_ledger(tmp_path / "other", "10")
-    assert len(adopt(load(fresh._store), pairs)) == 1
+    assert len(limit_changes(load(fresh._store), pairs)) == 1
     fresh.close()
 
 
 def test_a_share_is_a_limit_of_its_own(ledger):
     made = policy("10", analysts={"alice": {"census": Cap.of("1")}})
-    (change,) = adopt(load(ledger._store), made)
+    (change,) = limit_changes(load(ledger._store), made)
     assert (change["budget"], change["analyst"], change["old"]) == ("census", "alice", None)
     assert change["new"]["epsilon"] == "1"

@@ -15,7 +15,7 @@ from discreet.core.region import EVERYONE
 from discreet.errors import BudgetExceeded, DiscreetError, TooManyRequests
 from discreet.ledger import Cap, Payer, pricing
 from discreet.ledger import others_spending as beside
-from discreet.ledger.others_spending import HOUR, MOST_REFUSALS, Probes
+from discreet.ledger.others_spending import HOUR, MOST_REFUSALS, RefusalCounts
 from discreet.ledger.reports.report import history_report
 from discreet.ledger.worst.account import limits_of
 from discreet.ledger.worst.worst_hit import Worst
@@ -218,7 +218,7 @@ def test_the_owner_sees_all(tmp_path):
 def test_after_some_refusals_in_an_hour_nothing_is_looked_up(tmp_path):
     now = [10.0 * HOUR]
     ledger = opened(tmp_path / "a")
-    ledger.probes = Probes(lambda: now[0])
+    ledger.probes = RefusalCounts(lambda: now[0])
     pay(ledger, "0.5", "a", payer=ALICE)
     for turn in range(MOST_REFUSALS):
         with pytest.raises(BudgetExceeded):
@@ -432,7 +432,7 @@ def refused():
 
 def test_a_process_tells_what_it_has_told_since_and_no_more():
     key, hour = ("census", "eve"), [7.0 * HOUR]
-    probes = Probes(lambda: hour[0])
+    probes = RefusalCounts(lambda: hour[0])
     for _ in range(3):
         with pytest.raises(BudgetExceeded):
             probes.counted(key, refused)
@@ -452,7 +452,7 @@ def test_a_process_tells_what_it_has_told_since_and_no_more():
 
 
 def test_what_is_told_elsewhere_counts_for_its_own_hour():
-    probes = Probes(lambda: 7.0 * HOUR)
+    probes = RefusalCounts(lambda: 7.0 * HOUR)
     with pytest.raises(BudgetExceeded):
         probes.counted(("census", "eve"), refused)
     probes.add([(7, "census", "eve", 2), (6, "census", "eve", 5), (7, "census", "bob", 1)])

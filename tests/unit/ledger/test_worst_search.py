@@ -5,10 +5,10 @@ import pytest
 
 from discreet.core.region import Positions
 from discreet.ledger.worst import search as search_module
-from discreet.ledger.worst.axis_blocks import Tree, pools
+from discreet.ledger.worst.axis_blocks import BlockTree, pools
 from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded, undo_shifts
 from discreet.ledger.worst.grid import BillGrid
-from discreet.ledger.worst.small_grids import Tables
+from discreet.ledger.worst.small_grids import GridSum
 
 SIZES = {"a": 40, "b": 7, "c": 70}
 NAMES = tuple(SIZES)
@@ -37,7 +37,7 @@ def _listed(positions, size):
 
 
 def tables(count, seed, cell_cap=2**17):
-    made, paid = Tables(cell_cap), list(charges(count, seed))
+    made, paid = GridSum(cell_cap), list(charges(count, seed))
     for boxes, amounts in paid:
         made.add(boxes, amounts)
     return made, every_bill(paid)
@@ -143,7 +143,7 @@ def test_crowded_sums_are_not_balanced():
     assert crowded(all_bounds, 0)
     assert not crowded(all_bounds[:2], 0)
     for block_bounds in all_bounds[:2]:
-        block_bounds.plant([Tree(all_bounds[0].grid.axes[0])], ["a"])
+        block_bounds.use_trees([BlockTree(all_bounds[0].grid.axes[0])], ["a"])
     balance(all_bounds[:2], 0, sweeps=2)
     assert all_bounds[0].shifts
     undo_shifts(all_bounds, 0)
@@ -157,7 +157,7 @@ def test_every_level_of_a_pool_covers_what_its_blocks_touch():
         wide.add(boxes, (1,), wide.fit(boxes))
     boxes = ((1, {"a": Positions(((50, 77), (200, 203)))}),)
     narrow.add(boxes, (1,), narrow.fit(boxes))
-    tree, mine = Tree(wide.axes[0]), narrow.axes[0]
+    tree, mine = BlockTree(wide.axes[0]), narrow.axes[0]
     assert tree.depth > 1
     positions = np.arange(-1, 400)
     leaves, atoms = tree.axis.atoms_at(positions), mine.atoms_at(positions)

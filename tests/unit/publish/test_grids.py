@@ -10,11 +10,11 @@ from scipy.stats import binom
 
 from discreet.errors import InvalidInput
 from discreet.publish.grid import add_up, narrowed, spread
-from discreet.publish.reconcile.crossed import bounded_variances, dense_variances
+from discreet.publish.reconcile.crossed_groupings import bounded_variances, dense_variances
+from discreet.publish.reconcile.integer_rounding import divided, whole_cells
+from discreet.publish.reconcile.nested_groupings import TreeEstimate, is_nested
 from discreet.publish.reconcile.problem import GridProblem, Sums
 from discreet.publish.reconcile.solve import Reconciled, intervals, least_squares, reconcile
-from discreet.publish.reconcile.tree import TreeEstimate, is_nested
-from discreet.publish.reconcile.whole import divided, whole_cells
 from sittings import FULL
 
 ALPHA = 1e-9

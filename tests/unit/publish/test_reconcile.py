@@ -218,7 +218,7 @@ def test_the_menu_does_not_load_the_solver() -> None:
 
 
 def test_many_names_take_the_quick_way_to_the_same_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.publish.reconcile import nearest
+    from discreet.publish.reconcile import constrained_least_squares
 
     values = {f"c{i}": -3.0 + (i * 7) % 11 for i in range(60)}
     values |= {f"t{i}": 4.0 for i in range(20)} | {"n": 90.0}
@@ -226,7 +226,7 @@ def test_many_names_take_the_quick_way_to_the_same_point(monkeypatch: pytest.Mon
     texts.append("n = " + " + ".join(f"t{i}" for i in range(20)))
     variances = {name: 1.0 + len(name) for name in values}
     exact = discreet.reconcile(values, variances, texts, non_negative=True)
-    monkeypatch.setattr(nearest, "FEW", 0)
+    monkeypatch.setattr(constrained_least_squares, "FEW", 0)
     quick = discreet.reconcile(values, variances, texts, non_negative=True)
     assert quick == pytest.approx(exact, abs=1e-7)
     assert min(quick.values()) == 0

@@ -6,7 +6,7 @@ from asking import curator
 from discreet.api import opened
 from discreet.errors import EngineFailed
 from discreet.release.desk import PlainDesk
-from discreet.release.pipeline import release
+from discreet.release.pipeline import release_question
 from discreet.release.request import Request
 
 SQL = "SELECT COUNT(*) AS n FROM people"
@@ -15,7 +15,7 @@ SQL = "SELECT COUNT(*) AS n FROM people"
 def test_a_desk_laid_out_by_hand_answers_as_the_curator_does(tmp_path):
     with curator(tmp_path) as asked:
         desk = PlainDesk(asked.catalog, asked.ledger, asked.engine, asked.rng)
-        paid = release(Request.of(SQL, epsilon="0.5", request_id="one"), desk)
+        paid = release_question(Request.of(SQL, epsilon="0.5", request_id="one"), desk)
         again = asked.query(SQL, epsilon="0.5", request_id="one")
     assert again.rows == paid.rows
 

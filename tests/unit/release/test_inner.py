@@ -6,7 +6,7 @@ import pytest
 import discreet
 from asking import curator
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused, RequestConflict
-from discreet.release import whole
+from discreet.release import statement
 
 OLDER = "SELECT COUNT(*) AS n FROM people WHERE age > (SELECT AVG(age) FROM people)"
 TOML = """
@@ -120,7 +120,7 @@ def test_all_of_it_fits_or_nothing_is_charged(tmp_path):
 
 
 def test_when_the_rest_does_not_fit_any_more_it_says_what_was_paid(tmp_path, monkeypatch):
-    monkeypatch.setattr(whole, "refuse_too_dear", lambda foreseen: None)  # others were quicker
+    monkeypatch.setattr(statement, "refuse_too_dear", lambda foreseen: None)  # others were quicker
     with curator(tmp_path) as asked:
         limit = asked.share_report()["datasets"]["census"]["epsilon"]["limit"]
         with pytest.raises(BudgetExceeded, match="inside it were charged") as caught:

@@ -13,7 +13,7 @@ from discreet.plan import expr as e
 from discreet.sql import grammar
 from discreet.sql.aggregates import _SIMPLE
 from discreet.sql.bind import bind
-from discreet.sql.parse import Written, parse, read
+from discreet.sql.parse import ParsedQuestion, parse, read
 from discreet.sql.scalars import _RULES
 from sittings import FULL
 
@@ -68,7 +68,7 @@ def test_a_function_outside_the_grammar_is_refused_wherever_it_stands():
         for where in ("SELECT COUNT(*) FROM people WHERE 1 = 1", "SELECT SUM(1) FROM people"):
             tree = sqlglot.parse_one(where, read="duckdb")
             tree.find(exp.Literal).replace(kind(this=exp.column("age")))
-            written = Written(where, tree)
+            written = ParsedQuestion(where, tree)
             assert refused(lambda written=written: bind(written, catalog())), (kind, where)
 
 

@@ -12,8 +12,8 @@ from discreet.noise.rng import SystemRng
 from discreet.survey.device.device import Device
 from discreet.survey.estimate.planning import once_epsilon
 from discreet.survey.estimate.shares import shares_from, variance
-from discreet.survey.randomizers.rappor import Blur, Rappor
-from discreet.survey.randomizers.stream import WORD, Draws
+from discreet.survey.randomizers.device_coins import WORD, Draws
+from discreet.survey.randomizers.rappor import InstantaneousResponse, Rappor
 from discreet.survey.sketch.rappor_sketch import RapporSketch
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
@@ -104,7 +104,7 @@ def test_averaging_a_device_s_reports_for_ever_tells_no_more_than_its_permanent_
 def test_what_remains_after_averaging_is_what_was_kept():
     randomizer, count = Rappor.of(6, Fraction(2)), 400
     kept = randomizer.keep_many(np.arange(count) % 6, SystemRng())
-    blur, total = Blur(), np.zeros((count, 6))
+    blur, total = InstantaneousResponse(), np.zeros((count, 6))
     for _ in range(300):
         total += np.unpackbits(blur.many(kept, 6, SystemRng()), axis=1, count=6)
     # Half-way lies 10 standard errors (8.7 of 300) from 75 and 225: 2,400 bits err with 1e-15.

@@ -11,7 +11,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
-from discreet.synth.budget import check_hope, noise_of, synth_budget
+from discreet.synth.budget import check_epsilon_useful, noise_of, synth_budget
 from discreet.synth.measure.private_marginals import CountSensitivity
 
 FIFTH = Fraction(1, 5)
@@ -59,9 +59,9 @@ def test_thresholds_take_their_part_of_delta():
 def test_an_epsilon_that_says_nothing_is_refused():
     for epsilon, delta in (("1e-9", "0"), ("1e-12", "1e-9"), ("1e-30", "1e-9")):
         with pytest.raises(InvalidInput, match="nothing could be seen") as refused:
-            check_hope(budget(epsilon, delta), CountSensitivity(), Epsilon.of(epsilon))
+            check_epsilon_useful(budget(epsilon, delta), CountSensitivity(), Epsilon.of(epsilon))
         assert "Nothing was charged" in refused.value.hint
-    check_hope(budget("0.001"), CountSensitivity(), Epsilon.of("0.001"))
+    check_epsilon_useful(budget("0.001"), CountSensitivity(), Epsilon.of("0.001"))
 
 
 def test_noise_grows_with_what_one_unit_can_do():

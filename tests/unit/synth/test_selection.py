@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.selection import PartialMarginals, _scores, choose_method, pairs_of
 from quality_kit import SHAPE, fit_joint, fit_singles, marginals_of, people

@@ -6,7 +6,7 @@ import pytest
 from copying import curator
 from discreet.errors import InvalidInput
 from discreet.synth.model_file import load_model
-from discreet.synth.report.making import subject_of
+from discreet.synth.report.make_reports import subject_of
 from discreet.synth.synthetic import sample_rows
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.measure.agreement import agreement
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity, PrivateMarginals
 from discreet.synth.methods import adaptive, automatic, tree
 from discreet.synth.models.conditional_chain import Network, Node

@@ -12,7 +12,7 @@ import discreet
 from discreet.cli.app import run
 from discreet.core.bill import NOTHING_SPENT, Spent
 from discreet.errors import InvalidInput, UnknownName
-from discreet.tasks.bare.bare_place import WrittenSource
+from discreet.tasks.bare_file.bare_place import WrittenSource
 from discreet.tasks.learning.impact import impact
 from discreet.tasks.learning.regress import regress_kept
 from discreet.tasks.learning.written_model import HeldOutFile

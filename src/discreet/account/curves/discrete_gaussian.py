@@ -34,7 +34,7 @@ _GRID_DIGITS = 60
 _DIRECT_LIMIT = 2500  # sigma up to 50 is summed directly: at most about 750 terms
 
 
-class Between(NamedTuple):
+class DecimalBracket(NamedTuple):
     """Two decimals with the true value between them."""
 
     low: Decimal
@@ -63,32 +63,32 @@ def delta_bounds(
         return _fraction(low / total.high, up=False), _fraction(high / total.low, up=True)
 
 
-def _from(first: int, variance: Decimal, total: Between) -> Between:
+def _from(first: int, variance: Decimal, total: DecimalBracket) -> DecimalBracket:
     """Return T(first) for any integer, by symmetry where it is not positive."""
     if first > 0:
         return _tail(first, variance)
     rest = _tail(1 - first, variance)
-    return Between(total.low - rest.high, total.high - rest.low)
+    return DecimalBracket(total.low - rest.high, total.high - rest.low)
 
 
-def _normaliser(variance: Decimal) -> Between:
+def _normaliser(variance: Decimal) -> DecimalBracket:
     if variance <= _DIRECT_LIMIT:
         half = _direct(0, variance)
-        return Between(2 * half.low - 1, 2 * half.high - 1)
+        return DecimalBracket(2 * half.low - 1, 2 * half.high - 1)
     # Poisson summation: N = sigma sqrt(2 pi) (1 + 2 sum_j exp(-2 pi^2 sigma^2 j^2)), and the sum is
     # below exp(-49000) here.
     return _widen((2 * _PI * variance).sqrt(), Decimal(0))
 
 
-def _tail(first: int, variance: Decimal) -> Between:
+def _tail(first: int, variance: Decimal) -> DecimalBracket:
     """Return bounds of T(first) for first >= 1."""
     if first * first > 20_000 * variance:
         # T(m) <= w(m) (1 + sigma^2/m) and w(m) < e^-10000: below 10^-4000 for any sigma in use.
-        return Between(Decimal(0), _NEGLIGIBLE)
+        return DecimalBracket(Decimal(0), _NEGLIGIBLE)
     return _direct(first, variance) if variance <= _DIRECT_LIMIT else _smooth(first, variance)
 
 
-def _direct(first: int, variance: Decimal) -> Between:
+def _direct(first: int, variance: Decimal) -> DecimalBracket:
     """Return bounds of T(first) by adding up; each weight follows from the one before."""
     weight = (-(first * first) / (2 * variance)).exp()
     ratio = (-(2 * first + 1) / (2 * variance)).exp()
@@ -103,7 +103,7 @@ def _direct(first: int, variance: Decimal) -> Between:
     return _widen(total, weight / (1 - ratio))  # later ratios are smaller: a geometric series
 
 
-def _smooth(first: int, variance: Decimal) -> Between:
+def _smooth(first: int, variance: Decimal) -> DecimalBracket:
     """Return bounds of T(first) by Euler-Maclaurin up to the fifth derivative.
 
     f(x) = exp(-x^2/(2 sigma^2)) has f^(n)(x) = (-1/sigma)^n He_n(x/sigma) f(x). The remainder is at
@@ -124,10 +124,10 @@ def _smooth(first: int, variance: Decimal) -> Between:
     remainder = (j6 + 15 * j4 + 45 * j2 + 15 * j0) / (30240 * sigma**5)
     low = sigma * integral.low + corrections - remainder
     high = sigma * integral.high + corrections + remainder
-    return Between(low * (1 - _MARGIN), high * (1 + _MARGIN))
+    return DecimalBracket(low * (1 - _MARGIN), high * (1 + _MARGIN))
 
 
-def _normal_integral(a: Decimal, height: Decimal) -> Between:
+def _normal_integral(a: Decimal, height: Decimal) -> DecimalBracket:
     """Return bounds of the integral of exp(-y^2/2) from a to infinity; height is exp(-a^2/2)."""
     if a < 3:
         # Integral from 0 to a: height * sum of a^(2n+1) / (2n+1)!!, all terms positive.
@@ -139,12 +139,12 @@ def _normal_integral(a: Decimal, height: Decimal) -> Between:
             total += term
         whole = (_PI / 2).sqrt()
         low, high = height * total * (1 - _MARGIN), height * (total + 2 * term) * (1 + _MARGIN)
-        return Between(whole * (1 - _MARGIN) - high, whole * (1 + _MARGIN) - low)
+        return DecimalBracket(whole * (1 - _MARGIN) - high, whole * (1 + _MARGIN) - low)
     # Mills' ratio as 1/(a + 1/(a + 2/(a + 3/...))): cut after an even and after an odd number of
     # levels, the two values lie on both sides of the truth.
     one, other = _mills(a, 120), _mills(a, 121)
     low, high = min(one, other), max(one, other)
-    return Between(height * low * (1 - _MARGIN), height * high * (1 + _MARGIN))
+    return DecimalBracket(height * low * (1 - _MARGIN), height * high * (1 + _MARGIN))
 
 
 def _mills(a: Decimal, levels: int) -> Decimal:
@@ -154,8 +154,8 @@ def _mills(a: Decimal, levels: int) -> Decimal:
     return 1 / value
 
 
-def _widen(value: Decimal, extra: Decimal) -> Between:
-    return Between(value * (1 - _MARGIN), (value + extra) * (1 + _MARGIN))
+def _widen(value: Decimal, extra: Decimal) -> DecimalBracket:
+    return DecimalBracket(value * (1 - _MARGIN), (value + extra) * (1 + _MARGIN))
 
 
 def _fraction(value: Decimal, *, up: bool) -> Fraction:

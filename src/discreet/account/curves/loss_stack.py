@@ -12,7 +12,7 @@ from discreet.core.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class StackedLaws:
     """Laws laid end to end: atom by atom the loss and the logarithm of its mass; `starts` says where
     each law begins and `counts` how often it occurs."""
 
@@ -22,7 +22,7 @@ class Stack:
     counts: Floats
 
     @classmethod
-    def of(cls, laws: tuple[tuple[Atoms, int], ...]) -> Stack:
+    def of(cls, laws: tuple[tuple[Atoms, int], ...]) -> StackedLaws:
         """Return the stack of all laws, without atoms of no mass."""
         losses, logs, sizes = [], [], []
         for atoms, _ in laws:
@@ -66,7 +66,7 @@ class Stack:
         high = np.maximum.reduceat(self.losses, self.starts)
         return float(np.dot(self.counts, low)), float(np.dot(self.counts, high))
 
-    def on_grid(self, step: float) -> Stack:
+    def on_grid(self, step: float) -> StackedLaws:
         """Return the laws on multiples of `step`; `losses` then are whole numbers of steps.
 
         Guarantee: each atom is split between its two neighbours so that its mass under P and under Q
@@ -78,7 +78,7 @@ class Stack:
         with np.errstate(divide="ignore"):
             logs = np.stack((self.logs + np.log1p(-upper), self.logs + np.log(upper)), axis=1)
         indices = np.stack((below, below + 1), axis=1)
-        return Stack(indices.ravel(), logs.ravel(), 2 * self.starts, self.counts)
+        return StackedLaws(indices.ravel(), logs.ravel(), 2 * self.starts, self.counts)
 
     def _spread(self, values: Floats) -> Floats:
         sizes = np.diff(np.append(self.starts, len(self.losses)))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.account.convert import golden_section
-from discreet.account.curves.loss_stack import Stack
+from discreet.account.curves.loss_stack import StackedLaws
 from discreet.account.curves.pld_laws import Atoms
 from discreet.core.arrays import Floats
 
@@ -79,13 +79,15 @@ class LossBatch:
 
     def around_delta(self, delta: float) -> Convolved:
         """Return the summed law, most precise around the epsilon that goes with `delta`."""
-        stack = Stack.of(self.laws)
+        stack = StackedLaws.of(self.laws)
         needed = -math.log(delta)
         tilt = _best_tilt(lambda value: (stack.log_moment(value) + needed + _relief(value)) / value)
         epsilon = (stack.log_moment(tilt) + needed + _relief(tilt)) / tilt
         return self._convolved(stack, tilt, delta, epsilon)
 
-    def _convolved(self, stack: Stack, tilt: float, wanted: float, epsilon: float) -> Convolved:
+    def _convolved(
+        self, stack: StackedLaws, tilt: float, wanted: float, epsilon: float
+    ) -> Convolved:
         """Return the convolution, with a window around `epsilon` that loses little against `wanted`."""
         length = _length(stack)
         mean, deviation = stack.spread(tilt)
@@ -128,7 +130,7 @@ def _relief(tilt: float) -> float:
     return tilt * math.log(tilt) - (tilt + 1) * math.log1p(tilt)
 
 
-def _convolve(grid: Stack, tilt: float, length: int) -> tuple[Floats, float]:
+def _convolve(grid: StackedLaws, tilt: float, length: int) -> tuple[Floats, float]:
     """Return the circular convolution of all tilted laws, and a bound of its error's norm.
 
     Each transform is off by at most c u log2(n) of its norm, each product by a few units; factors are
@@ -162,7 +164,7 @@ def _power(
     return result
 
 
-def _mass_above(grid: Stack, last: int, tilt: float, deviation: float) -> float:
+def _mass_above(grid: StackedLaws, last: int, tilt: float, deviation: float) -> float:
     """Return a bound of the probability of a sum above index `last`: the best of some exponents."""
     if last >= grid.range()[1]:
         return 0.0
@@ -173,14 +175,14 @@ def _mass_above(grid: Stack, last: int, tilt: float, deviation: float) -> float:
     return math.exp(min(0.0, *exponents)) * (1 + 1e-9)
 
 
-def _length(stack: Stack) -> int:
+def _length(stack: StackedLaws) -> int:
     """Return the length of the transforms: longer for many events, shorter for many laws."""
     if len(stack.counts) > 200:
         return 2**15
     return 2**18 if float(stack.counts.sum()) > 1000 else 2**16
 
 
-def _aligned(step: float, stack: Stack) -> float:
+def _aligned(step: float, stack: StackedLaws) -> float:
     """Return a step not below `step` of which the greatest loss of the commonest law is a multiple."""
     law = int(np.argmax(stack.counts))
     end = stack.starts[law + 1] if law + 1 < len(stack.starts) else len(stack.losses)

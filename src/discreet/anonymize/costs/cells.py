@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from discreet.anonymize.costs.cost import View
+from discreet.anonymize.costs.cost import NodeView
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
 from discreet.core.arrays import Floats
 
@@ -34,7 +34,7 @@ class CellCost:
     extra: tuple[tuple[Floats, ...], ...] = field(repr=False)
     scale: float
 
-    def of(self, view: View) -> float:
+    def of(self, view: NodeView) -> float:
         """Return the cost of a node."""
         lost = ~view.kept
         more = 0.0
@@ -45,11 +45,11 @@ class CellCost:
                 more += float(rows @ self.extra[place][level][labels])
         return self._whole(view) + more / self.scale
 
-    def bound(self, view: View) -> float:
+    def bound(self, view: NodeView) -> float:
         """Return the cost without suppression: coarser cells cost more, suppressed ones most."""
         return self._whole(view)
 
-    def _whole(self, view: View) -> float:
+    def _whole(self, view: NodeView) -> float:
         found = sum(self.base[place][level] for place, level in enumerate(view.levels))
         return found / self.scale
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.anonymize.costs.cost import RecodedCopy, View
+from discreet.anonymize.costs.cost import NodeView, RecodedCopy
 
 
 @dataclass(frozen=True, slots=True)
 class AverageClass:
     """Rows for each class; the suppressed count as one class."""
 
-    def of(self, view: View) -> float:
+    def of(self, view: NodeView) -> float:
         """Return the cost of a node."""
         classes = int(view.kept.sum()) + (view.lost > 0)
         return view.total / max(1, classes)
 
-    def bound(self, view: View) -> float:
+    def bound(self, view: NodeView) -> float:
         """Return the average if a coarser node kept as many classes as it can."""
         return view.total / (view.most_classes + (view.lost > 0))
 

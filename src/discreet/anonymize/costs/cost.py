@@ -15,7 +15,7 @@ from discreet.core.arrays import Bits, Integers
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class NodeView:
     """A node as the costs see it.
 
     `rows` are the rows of each class, `sizes` how many rows each of them is hidden among (the
@@ -41,11 +41,11 @@ class View:
 class CostModel(Protocol):
     """One measure."""
 
-    def of(self, view: View) -> float:
+    def of(self, view: NodeView) -> float:
         """Return the cost of a node."""
         ...
 
-    def bound(self, view: View) -> float:
+    def bound(self, view: NodeView) -> float:
         """Return a number that neither this node nor any coarser one costs less than."""
         ...
 

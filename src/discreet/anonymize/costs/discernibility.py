@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymize.costs.cost import RecodedCopy, View
+from discreet.anonymize.costs.cost import NodeView, RecodedCopy
 
 
 @dataclass(frozen=True, slots=True)
 class Discernibility:
     """Sum of squared class sizes, and n for each suppressed row."""
 
-    def of(self, view: View) -> float:
+    def of(self, view: NodeView) -> float:
         """Return the cost of a node."""
         kept = view.kept
         return int(view.rows[kept] @ view.sizes[kept]) + view.total * view.lost
 
-    def bound(self, view: View) -> float:
+    def bound(self, view: NodeView) -> float:
         """Return what rows cost at least: their class only grows, and a kept one has k rows."""
         return int(view.rows @ np.maximum(view.sizes, view.smallest))
 

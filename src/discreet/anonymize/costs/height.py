@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.anonymize.costs.cost import RecodedCopy, View
+from discreet.anonymize.costs.cost import NodeView, RecodedCopy
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +14,11 @@ class Height:
 
     weights: tuple[float, ...]
 
-    def of(self, view: View) -> float:
+    def of(self, view: NodeView) -> float:
         """Return the cost of a node."""
         return sum(w * level for w, level in zip(self.weights, view.levels, strict=True))
 
-    def bound(self, view: View) -> float:
+    def bound(self, view: NodeView) -> float:
         """Return the same: coarser nodes are higher."""
         return self.of(view)
 

@@ -73,16 +73,16 @@ def search(
     choices = thinned(heights, most)
     complete = all(len(some) == height for some, height in zip(choices, heights, strict=True))
     lattice, best = Lattice(choices), _Best()
-    bottom = evaluator.look((0,) * len(heights))
+    bottom = evaluator.evaluate((0,) * len(heights))
     looked = {bottom.levels}
     best.add(bottom)
     if all(some[0] == 0 for some in choices):
-        _learn(lattice, bottom)
+        _prune(lattice, bottom)
     highest = tuple(height - 1 for height in heights)
-    top = bottom if highest in looked else evaluator.look(highest)
+    top = bottom if highest in looked else evaluator.evaluate(highest)
     looked.add(top.levels)
     best.add(top)
-    _learn(lattice, top)
+    _prune(lattice, top)
     in_time = _sweep(evaluator, lattice, best, looked, end=end, progress=progress)
     if best.look is None:
         raise _nothing_allowed((in_time and complete) or top.hopeless)
@@ -117,21 +117,21 @@ def _sweep(
             continue
         if time.monotonic() > end:
             return False
-        look = evaluator.look(lattice.levels(node))
+        look = evaluator.evaluate(lattice.levels(node))
         looked.add(look.levels)
         best.add(look)
-        _learn(lattice, look)
+        _prune(lattice, look)
         progress(done, count, "nodes of the lattice")
     progress(count, count, "nodes of the lattice")
     return True
 
 
-def _learn(lattice: Lattice, look: NodeResult) -> None:
-    lattice.raise_above(look.levels, look.bound)
+def _prune(lattice: Lattice, look: NodeResult) -> None:
+    lattice.bound_coarser(look.levels, look.bound)
     if look.hopeless:
-        lattice.close_below(look.levels)
+        lattice.prune_finer(look.levels)
     else:
-        lattice.close(look.levels)
+        lattice.mark_evaluated(look.levels)
 
 
 def _descend(evaluator: Evaluator, best: _Best, looked: set[tuple[int, ...]], end: float) -> None:
@@ -142,7 +142,7 @@ def _descend(evaluator: Evaluator, best: _Best, looked: set[tuple[int, ...]], en
             finer = (*start.levels[:place], level - 1, *start.levels[place + 1 :])
             if level and finer not in looked:
                 looked.add(finer)
-                best.add(evaluator.look(finer))
+                best.add(evaluator.evaluate(finer))
         if best.look == start:
             return
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.anonymize.criteria.measures import Histogram, make_histogram
 from discreet.anonymize.groups import Groups, packed
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.anonymize.privacy_models.measures import Histogram, make_histogram
 from discreet.core.arrays import Floats, Integers
 
 _DENSE = 8

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymize.criteria.measures import make_histogram
-from discreet.anonymize.criteria.model import Conditions
 from discreet.anonymize.groups import Groups
+from discreet.anonymize.privacy_models.measures import make_histogram
+from discreet.anonymize.privacy_models.model import Conditions
 from discreet.core.arrays import Bits, Floats, Integers
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymize.class_labels import SUPPRESSED
-from discreet.anonymize.costs.cost import CostModel, View
+from discreet.anonymize.costs.cost import CostModel, NodeView
 from discreet.anonymize.costs.discernibility import Discernibility
-from discreet.anonymize.criteria.model import Conditions
 from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.anonymize.privacy_models.model import Conditions
 from discreet.anonymize.search.classes import (
     ClassTable,
     TableShelf,
@@ -95,11 +95,11 @@ class Evaluator(ABC):
         klass = class_of(self._bottom, self._ladders, levels)
         return Assigned(np.where(found.kept[klass], klass, SUPPRESSED), found.among[found.kept])
 
-    def look(self, levels: Sequence[int]) -> NodeResult:
+    def evaluate(self, levels: Sequence[int]) -> NodeResult:
         """Return what a node tells."""
         table = self._shelf.reach(levels)
         found = self._judge(table)
-        view = View(
+        view = NodeView(
             levels=table.levels,
             total=self._total,
             smallest=self._smallest,

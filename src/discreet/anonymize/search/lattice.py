@@ -58,15 +58,15 @@ class Lattice:
         """Return whether a node may still be as good as the best one known."""
         return not self._flat_closed[node] and self._flat_bounds[node] <= best + abs(best) * _TIE
 
-    def close(self, levels: Sequence[int]) -> None:
+    def mark_evaluated(self, levels: Sequence[int]) -> None:
         """Remember that a node was looked at."""
         self._closed[self._places(levels)] = True
 
-    def close_below(self, levels: Sequence[int]) -> None:
+    def prune_finer(self, levels: Sequence[int]) -> None:
         """Rule out a node and every finer one."""
         self._closed[tuple(slice(0, place + 1) for place in self._places(levels))] = True
 
-    def raise_above(self, levels: Sequence[int], bound: float) -> None:
+    def bound_coarser(self, levels: Sequence[int], bound: float) -> None:
         """Remember that neither a node nor any coarser one costs less than `bound`."""
         part = self._bounds[tuple(slice(place, None) for place in self._places(levels))]
         np.maximum(part, bound, out=part)

@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding, merged_by_text
-from discreet.anonymize.criteria.model import Conditions
 from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.anonymize.privacy_models.model import Conditions
 from discreet.anonymize.search.classes import whole_distribution
 from discreet.anonymize.search.entries import Entries, judge, start_entries
 from discreet.core.arrays import Bits, Floats, Integers

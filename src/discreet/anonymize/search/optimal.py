@@ -15,11 +15,11 @@ from enum import Enum
 from discreet.anonymize.class_labels import Recoding, full_domain
 from discreet.anonymize.costs.measure import Costs, check_weights, make_cost, measure
 from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
-from discreet.anonymize.criteria.k_anonymity import KAnonymity
-from discreet.anonymize.criteria.model import Conditions, PrivacyModel
 from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import ColumnLevels, make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
+from discreet.anonymize.privacy_models.model import Conditions, PrivacyModel
 from discreet.anonymize.search.cheapest import CheapestNode, search
 from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluator, NodeResult
 from discreet.anonymize.search.local_recoding import local_recoding

@@ -13,8 +13,8 @@ from discreet.attack.audit.bounds import GuessCount, LossMeasure, epsilon_from_o
 from discreet.attack.audit.events import ChosenEvents, choose_events
 from discreet.attack.audit.features import OpenedOutputs, Outputs, gathered
 from discreet.attack.audit.target import Pair, Target
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.progress import Progress, silent
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
 
 PILOT = 5

@@ -19,7 +19,7 @@ from discreet.attack.audit.features import (
     OutputValues,
     parts_of,
 )
-from discreet.attack.audit.joint import ConditionTree, Piece, Together
+from discreet.attack.audit.joint import ConditionTree, SummedEvidence, WeightedPart
 from discreet.core.arrays import Bits, Integers
 
 MOST_RULES = 64
@@ -27,7 +27,7 @@ _SOFT = 0.5  # added to every count before taking ratios
 _DOUBT = 2.0  # standard deviations that a bin's ratio is taken to be off
 _RARE = 1e-2  # events that happen at most so often may be catastrophes
 _FORGOTTEN = 0.5  # wrong guesses that a catastrophe is taken to have: trying it costs a fifth of the error only
-Part = OutputPart | Together | ConditionTree
+Part = OutputPart | SummedEvidence | ConditionTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,8 +116,8 @@ def _sides(
     if len(parts) > 1:
         learned = first.every_second(0), second.every_second(0)
         judged = first.every_second(1), second.every_second(1)
-        pieces = tuple(Piece.of(part, *learned) for part in parts)
-        for joint in (Together(pieces), ConditionTree.grown(pieces, *learned)):
+        pieces = tuple(WeightedPart.of(part, *learned) for part in parts)
+        for joint in (SummedEvidence(pieces), ConditionTree.grown(pieces, *learned)):
             yield joint, _values(judged[0], joint), _values(judged[1], joint)
 
 

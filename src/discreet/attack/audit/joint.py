@@ -17,7 +17,7 @@ _LEAST_GAIN = 6.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class WeightedPart:
     """One part, its bins, and how strongly each bin speaks for the first input."""
 
     part: OutputPart
@@ -25,7 +25,7 @@ class Piece:
     weights: Floats
 
     @classmethod
-    def of(cls, part: OutputPart, first: OpenedOutputs, second: OpenedOutputs) -> Piece:
+    def of(cls, part: OutputPart, first: OpenedOutputs, second: OpenedOutputs) -> WeightedPart:
         """Return the evidence of one part on these outputs of the two inputs."""
         ours, theirs = first.column(part), second.column(part)
         bins = Binning.of(ours, theirs)
@@ -38,10 +38,10 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Together:
+class SummedEvidence:
     """Several parts at once: their weights added up, as if they were independent."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[WeightedPart, ...]
     words: str = "the evidence of all parts together"
 
     def column(self, outputs: OpenedOutputs) -> OutputValues:
@@ -66,13 +66,13 @@ class Branch:
 class ConditionTree:
     """A tree of conditions on several parts: what happens together, and not one by one."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[WeightedPart, ...]
     root: Branch | int
     words: str = "the combination of parts"
 
     @classmethod
     def grown(
-        cls, pieces: tuple[Piece, ...], first: OpenedOutputs, second: OpenedOutputs
+        cls, pieces: tuple[WeightedPart, ...], first: OpenedOutputs, second: OpenedOutputs
     ) -> ConditionTree:
         """Return the tree whose leaves tell these outputs apart best, grown leaf by leaf."""
         cut = _GROWN_ON

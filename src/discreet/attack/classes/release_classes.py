@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.anonymize.criteria.distinct import DistinctDiversity
-from discreet.anonymize.criteria.model import PrivacyModel
 from discreet.anonymize.groups import group_table, packed
+from discreet.anonymize.privacy_models.distinct import DistinctDiversity
+from discreet.anonymize.privacy_models.model import PrivacyModel
 from discreet.anonymize.recode import entries
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.core.arrays import Floats, Integers

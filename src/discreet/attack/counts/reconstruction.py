@@ -34,7 +34,7 @@ from discreet.core.arrays import Bits, Floats
 from discreet.core.progress import Progress
 from discreet.report.blocks import DocumentBlock, Figure, Grid, Paragraph
 from discreet.report.charts import lines
-from discreet.report.look import LIGHT
+from discreet.report.style import LIGHT
 
 ATTACK = Attack(
     name="reconstruction",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import Bits, Floats
-from discreet.core.machine.extras import needs
+from discreet.core.system.extras import needs
 from discreet.errors import InternalError, InvalidInput
 
 

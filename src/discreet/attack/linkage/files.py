@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.attack.attacks import AttackSettings
 from discreet.attack.files import common, named, read_rows
-from discreet.attack.linkage.join import Slack, link
+from discreet.attack.linkage.join import MatchTolerance, link
 from discreet.attack.linkage.keys import MISSING, KeyColumn, coded, uniqueness
 from discreet.attack.outcome import Outcome, Score
 from discreet.core.arrays import Bits, Integers
@@ -47,7 +47,11 @@ class LinkedFiles:
 
 
 def between_files(
-    chosen: AttackSettings, columns: Sequence[str], slack: Slack | None, *, progress: Progress
+    chosen: AttackSettings,
+    columns: Sequence[str],
+    slack: MatchTolerance | None,
+    *,
+    progress: Progress,
 ) -> Outcome:
     """Return what linking two files finds; scored where a key says who is who."""
     progress(0, 3, "reading the files")
@@ -106,7 +110,7 @@ class FileLinks:
         }
 
 
-def linked(pair: LinkedFiles, slack: Slack | None, dice: np.random.Generator) -> FileLinks:
+def linked(pair: LinkedFiles, slack: MatchTolerance | None, dice: np.random.Generator) -> FileLinks:
     """Return how many people were linked beside a control of equal size, and how many links are right.
 
     The control is the auxiliary file with its linking columns shuffled against each other: people who

@@ -17,7 +17,7 @@ LEAST_GAIN = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Slack:
+class MatchTolerance:
     """How far two people's columns may differ: one column at a time.
 
     Dates by up to `days`; texts by one typing error (a letter wrong, missing, extra, or two swapped)
@@ -44,7 +44,7 @@ class PersonLinks:
     exact: int
 
 
-def link(columns: Sequence[KeyColumn], slack: Slack | None = None) -> PersonLinks:
+def link(columns: Sequence[KeyColumn], slack: MatchTolerance | None = None) -> PersonLinks:
     """Return the pairs of rows for whom no other partner fits, on either side.
 
     Whoever agrees exactly with one person is linked to that person. With a slack, those who are left
@@ -69,7 +69,7 @@ def link(columns: Sequence[KeyColumn], slack: Slack | None = None) -> PersonLink
     )
 
 
-def _near_links(columns: Sequence[KeyColumn], slack: Slack) -> Integers:
+def _near_links(columns: Sequence[KeyColumn], slack: MatchTolerance) -> Integers:
     """Return pairs of rows that nearly agree, wherever nearness means something.
 
     A made-up list, in which nobody is real because one column was shuffled, finds as many partners as
@@ -149,7 +149,7 @@ def _lonely(rows: Integers) -> Bits:
     return np.asarray(counts[rows] == 1)
 
 
-def _relaxed(columns: Sequence[KeyColumn], loose: KeyColumn, slack: Slack) -> Integers:
+def _relaxed(columns: Sequence[KeyColumn], loose: KeyColumn, slack: MatchTolerance) -> Integers:
     """Return pairs that agree in all columns but `loose`, and there nearly."""
     if loose.is_date:
         shifts = [days for days in range(-slack.days, slack.days + 1) if days]
@@ -181,7 +181,7 @@ def _pairs(first: Integers, second: Integers) -> Integers:
     return np.stack([rows, order[np.repeat(left, count) + inside]], axis=1)
 
 
-def _similar(loose: KeyColumn, pairs: Integers, slack: Slack) -> Bits:
+def _similar(loose: KeyColumn, pairs: Integers, slack: MatchTolerance) -> Bits:
     values = loose.values or ()
     codes = np.stack([loose.first[pairs[:, 0]], loose.second[pairs[:, 1]]], axis=1)
     distinct, which = np.unique(codes, axis=0, return_inverse=True)

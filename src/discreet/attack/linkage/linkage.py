@@ -7,10 +7,10 @@ import numpy as np
 from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
 from discreet.attack.curator import curated, temporary_town
 from discreet.attack.linkage.files import between_files
-from discreet.attack.linkage.join import Slack, link
+from discreet.attack.linkage.join import MatchTolerance, link
 from discreet.attack.linkage.keys import coded, narrowed, uniqueness
 from discreet.attack.linkage.story import LinkageFindings, outcome_of
-from discreet.attack.linkage.town import Hospital, Roll, asked, learned, prior_of, shuffled
+from discreet.attack.linkage.town import Hospital, VoterRoll, asked, learned, prior_of, shuffled
 from discreet.attack.outcome import Outcome, Score
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
@@ -62,11 +62,11 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     return on_the_town(chosen, progress=progress)
 
 
-def slack_of(chosen: AttackSettings) -> Slack | None:
+def slack_of(chosen: AttackSettings) -> MatchTolerance | None:
     """Return how far rows may differ, or None where they must agree."""
     if chosen.text("fuzzy") == "no":
         return None
-    return Slack(days=chosen.whole("days"), prefix=chosen.whole("prefix"), typos=True)
+    return MatchTolerance(days=chosen.whole("days"), prefix=chosen.whole("prefix"), typos=True)
 
 
 def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
@@ -82,7 +82,7 @@ def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     with temporary_town(
         chosen.whole("people"), tables=("people", "visits", "voters"), seed=chosen.whole("seed")
     ) as made:
-        roll = Roll.of(made, errors=chosen.number("errors"), dice=dice)
+        roll = VoterRoll.of(made, errors=chosen.number("errors"), dice=dice)
         hospital = Hospital.of(made, made.truth["diagnoses"])
         progress(1, 4, "joining the files")
         both = [coded(name, roll.voters[name], hospital.patients[name]) for name in columns]

@@ -45,18 +45,18 @@ class Hospital:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Roll:
+class VoterRoll:
     """The voter roll; `identity` is for the scorer only."""
 
     voters: pa.Table
     identity: Integers
 
     @classmethod
-    def of(cls, made: Town, *, errors: float, dice: np.random.Generator) -> Roll:
+    def of(cls, made: Town, *, errors: float, dice: np.random.Generator) -> VoterRoll:
         """Return the roll with a share `errors` of its rows copied with a slip of the pen."""
         voters = made.load("voters")
         identity = made.load("voters_key")["person_id"].to_numpy().astype(np.int64)
-        return cls(slips(voters, errors, dice), identity)
+        return cls(with_typos(voters, errors, dice), identity)
 
 
 def prior_of(made: Town, table: pa.Table) -> Floats:
@@ -78,7 +78,7 @@ DIAGNOSIS_BANDS = tuple(p.VISIT_MEANS_FROM_AGE)
 
 
 def learned(
-    hospital: Hospital, roll: Roll, links: PersonLinks, prior: Floats
+    hospital: Hospital, roll: VoterRoll, links: PersonLinks, prior: Floats
 ) -> tuple[Bits, Bits, Bits]:
     """Return for each voter who is a patient: linked rightly, named a true diagnosis, did so blindly.
 
@@ -104,7 +104,7 @@ def learned(
 def asked(
     ask: Ask,
     hospital: Hospital,
-    roll: Roll,
+    roll: VoterRoll,
     prior: Floats,
     *,
     epsilon: float,
@@ -142,9 +142,9 @@ _QUESTION = (
 )
 
 
-def shuffled(roll: Roll, dice: np.random.Generator) -> Roll:
+def shuffled(roll: VoterRoll, dice: np.random.Generator) -> VoterRoll:
     """Return the null control: as many voters, each with somebody else's columns."""
-    return Roll(roll.voters, dice.permutation(roll.identity))
+    return VoterRoll(roll.voters, dice.permutation(roll.identity))
 
 
 def _rows_of(wanted: Integers, among: Integers) -> Integers:
@@ -154,7 +154,7 @@ def _rows_of(wanted: Integers, among: Integers) -> Integers:
     return found
 
 
-def slips(voters: pa.Table, errors: float, dice: np.random.Generator) -> pa.Table:
+def with_typos(voters: pa.Table, errors: float, dice: np.random.Generator) -> pa.Table:
     """Return the roll with slips: half of them a date off by up to three days, half a ZIP typo."""
     if not 0 <= errors <= 1:
         raise InvalidInput("A share of errors must be from 0 to 1.")

@@ -17,7 +17,7 @@ from discreet.attack.outcome import Score
 from discreet.attack.student import mean_interval, student_quantile
 from discreet.core.arrays import Bits, Floats
 from discreet.errors import InvalidInput
-from discreet.learn.scored.score import placements
+from discreet.learn.evaluation.score import placements
 
 MEASURE = "AUC: chance that a member's score is above an outsider's"
 FEWEST_MODELS = 4

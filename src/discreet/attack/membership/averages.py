@@ -49,7 +49,7 @@ def published_privately(members: Genotypes, *, epsilon: float, rng: Rng | None =
     return shares
 
 
-def told_apart(
+def membership_score(
     statistic: Statistic,
     members: Genotypes,
     others: Genotypes,
@@ -81,10 +81,12 @@ def against_frequencies(chosen: AttackSettings, *, progress: Progress) -> Outcom
     progress(1, 4, "comparing with everyone")
     scores = {
         name: (
-            told_apart(statistic, members, others, published=exact, reference=reference),
+            membership_score(statistic, members, others, published=exact, reference=reference),
             averaged(
                 [
-                    told_apart(statistic, members, others, published=each, reference=reference)
+                    membership_score(
+                        statistic, members, others, published=each, reference=reference
+                    )
                     for each in noisy
                 ]
             ),
@@ -204,6 +206,8 @@ def _curve(
             ("exact", published_exactly(cut)),
             (private, published_privately(cut, epsilon=epsilon)),
         ):
-            score = told_apart(statistic, some, rest, published=published, reference=reference)
+            score = membership_score(
+                statistic, some, rest, published=published, reference=reference
+            )
             found[name].append((float(count), score.success))
     return found

@@ -10,21 +10,21 @@ import pyarrow as pa
 
 from discreet.attack.attacks import AttackSettings
 from discreet.attack.files import OwnPeople, as_texts, common, people_of, read_rows
+from discreet.attack.membership.game_outcome import DELTA, GameTarget, game_figures, played_out
 from discreet.attack.membership.learners import Victim, marginal_budget
 from discreet.attack.membership.nearness import membership_scores
-from discreet.attack.membership.played import DELTA, Opponent, game_figures, played_out
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.core.arrays import Bits, Floats
 from discreet.core.progress import Progress, silent
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
-from discreet.learn.scored.read_file import codes_of_table
+from discreet.learn.evaluation.read_file import codes_of_table
 from discreet.noise.rng import SystemRng
 from discreet.report import Figure, Grid
 from discreet.synth.encoding.columns import Coded, Encoding, equal_edges
 from discreet.synth.encoding.shape import Codes
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity, PrivateMarginals
 from discreet.synth.methods.registry import find_method
 
@@ -43,8 +43,8 @@ def against_copies(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     coded = CodedPeople.of(people)
     ours = f"{METHOD}, epsilon {epsilon:g}"
     opponents = [
-        Opponent("bootstrap", resampled(coded, chosen.whole("seed"))),
-        Opponent(ours, our_copy(coded, epsilon=epsilon), (epsilon, DELTA)),
+        GameTarget("bootstrap", resampled(coded, chosen.whole("seed"))),
+        GameTarget(ours, our_copy(coded, epsilon=epsilon), (epsilon, DELTA)),
     ]
     classes = np.zeros(len(coded.codes), dtype=np.int64)
     verdicts = played_out(chosen, opponents, classes, progress)

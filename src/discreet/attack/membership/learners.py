@@ -21,12 +21,12 @@ from discreet.core.numbers import to_fraction
 from discreet.core.progress import silent
 from discreet.core.schema import FiniteDomain
 from discreet.errors import InvalidInput
+from discreet.learn.evaluation.read_file import codes_of_table
+from discreet.learn.fit_classifier import fit_classifier
 from discreet.learn.measure.columns import check_target, encoding_of, feature_column
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
-from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
-from discreet.learn.scored.read_file import codes_of_table
 from discreet.noise.rng import SystemRng
 from discreet.synth.budget import LARGEST
 from discreet.synth.encoding.columns import Coded, Encoding

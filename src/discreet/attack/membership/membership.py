@@ -6,8 +6,8 @@ from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, wor
 from discreet.attack.membership.averages import against_frequencies
 from discreet.attack.membership.copies import against_copies
 from discreet.attack.membership.game import ADVERSARIES
+from discreet.attack.membership.game_outcome import DELTA, GameTarget, game_figures, played_out
 from discreet.attack.membership.learners import Pool, our_learner, overfitted
-from discreet.attack.membership.played import DELTA, Opponent, game_figures, played_out
 from discreet.attack.membership.pool import people_to_attack
 from discreet.attack.membership.scores import STATISTICS
 from discreet.attack.outcome import Outcome
@@ -77,9 +77,9 @@ def against_models(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     epsilon, kind = chosen.number("epsilon"), chosen.text("learner")
     ours = f"{kind}, epsilon {epsilon:g}"
     opponents = [
-        Opponent("overfitted", overfitted(pool)),
-        Opponent(f"{kind}, no noise", our_learner(pool, kind, epsilon=NO_NOISE, delta=DELTA)),
-        Opponent(ours, our_learner(pool, kind, epsilon=epsilon, delta=DELTA), (epsilon, DELTA)),
+        GameTarget("overfitted", overfitted(pool)),
+        GameTarget(f"{kind}, no noise", our_learner(pool, kind, epsilon=NO_NOISE, delta=DELTA)),
+        GameTarget(ours, our_learner(pool, kind, epsilon=epsilon, delta=DELTA), (epsilon, DELTA)),
     ]
     verdicts = played_out(chosen, opponents, pool.classes, progress)
     size, target = len(pool.codes), chosen.text("target")

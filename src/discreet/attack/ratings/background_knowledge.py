@@ -44,7 +44,7 @@ PUBLISHED: Mapping[str, RatingKnowledge] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Glimpse:
+class KnownRatings:
     """What is known of one person: film, grade and day of a few ratings."""
 
     film: Integers
@@ -53,7 +53,7 @@ class Glimpse:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Witness:
+class KnowledgeSampler:
     """Draws glimpses of people from their true ratings."""
 
     ratings: Ratings
@@ -63,13 +63,13 @@ class Witness:
     dice: np.random.Generator
 
     @classmethod
-    def of(cls, ratings: Ratings, *, rank: Integers, dice: np.random.Generator) -> Witness:
+    def of(cls, ratings: Ratings, *, rank: Integers, dice: np.random.Generator) -> KnowledgeSampler:
         """Return a witness; `rank` is each film's place by popularity, 0 for the best known."""
         order = np.argsort(ratings.person, kind="stable")
         starts = np.searchsorted(ratings.person[order], np.arange(ratings.person.max() + 2))
         return cls(ratings, starts, order, rank, dice)
 
-    def glimpse(self, person: int, known: RatingKnowledge) -> Glimpse | None:
+    def glimpse(self, person: int, known: RatingKnowledge) -> KnownRatings | None:
         """Return what is known of a person; None where the person has too few ratings for it."""
         rows = self.order[self.starts[person] : self.starts[person + 1]]
         rare = self.rank[self.ratings.film[rows]] >= known.top
@@ -94,7 +94,9 @@ class Witness:
         chosen: Integers = self.dice.choice(source, count, replace=False)
         return chosen
 
-    def _blurred(self, picked: Integers, known: RatingKnowledge, obscure_wrong: int) -> Glimpse:
+    def _blurred(
+        self, picked: Integers, known: RatingKnowledge, obscure_wrong: int
+    ) -> KnownRatings:
         wrong = self._wrong(known.wrong, obscure_wrong, known.top)
         film = np.concatenate([self.ratings.film[picked], self.ratings.film[wrong]])
         grade = np.concatenate(
@@ -103,7 +105,7 @@ class Witness:
         day = np.concatenate([self.ratings.day[picked], self.ratings.day[wrong]])
         if known.days:
             day = day + self.dice.integers(-known.days, known.days + 1, len(day))
-        return Glimpse(film, grade, day)
+        return KnownRatings(film, grade, day)
 
     def _wrong(self, count: int, obscure: int, top: int) -> Integers:
         """Return rows of somebody else: a wrong rating has a film and a day of its own."""

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.ratings.background_knowledge import Glimpse, RatingKnowledge, Witness
+from discreet.attack.ratings.background_knowledge import (
+    KnowledgeSampler,
+    KnownRatings,
+    RatingKnowledge,
+)
 from discreet.attack.ratings.index import Index
 from discreet.core.arrays import Floats, Integers
 
@@ -32,7 +36,7 @@ class Match:
     surety: float
 
 
-def likelihoods(index: Index, seen: Glimpse, known: RatingKnowledge) -> Floats:
+def likelihoods(index: Index, seen: KnownRatings, known: RatingKnowledge) -> Floats:
     """Return for each record log P(what is known | it is theirs) / P(what is known | it is not).
 
     Not theirs: a film is drawn by its popularity, a grade from that film's, a day from all days.
@@ -68,7 +72,7 @@ def most_likely(scores: Floats) -> Match:
     return Match(best, -float(np.log(max(others, 1e-300))))
 
 
-def weighted(index: Index, seen: Glimpse, known: RatingKnowledge) -> Floats:
+def weighted(index: Index, seen: KnownRatings, known: RatingKnowledge) -> Floats:
     """Return the scores of Narayanan and Shmatikov (2008): similarity over the log of the support."""
     rows, which = index.rows_of(seen.film)
     support = np.maximum(index.support[seen.film], 2)
@@ -92,7 +96,7 @@ class ScoringMethod:
     """A way to score records and to say how sure the best one is."""
 
     name: str
-    score: Callable[[Index, Glimpse, RatingKnowledge], Floats]
+    score: Callable[[Index, KnownRatings, RatingKnowledge], Floats]
     best: Callable[[Floats], Match]
 
 
@@ -118,7 +122,7 @@ class RatingsScene:
     """A release, people in it and people who are not, and a witness who knows a little of each."""
 
     index: Index
-    witness: Witness
+    witness: KnowledgeSampler
     present: Integers
     absent: Integers
 

@@ -14,9 +14,9 @@ from discreet.attack.files import named, read_rows
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.background_knowledge import (
     PUBLISHED,
-    Glimpse,
+    KnowledgeSampler,
+    KnownRatings,
     RatingKnowledge,
-    Witness,
 )
 from discreet.attack.ratings.claims import (
     CLASSIC,
@@ -105,7 +105,7 @@ def scene_of(ratings: Ratings, *, targets: int, seed: int) -> RatingsScene:
     rank = np.argsort(np.argsort(-index.support, kind="stable"), kind="stable")
     return RatingsScene(
         index,
-        Witness.of(ratings, rank=rank, dice=dice),
+        KnowledgeSampler.of(ratings, rank=rank, dice=dice),
         everyone[len(absent) :][:targets],
         absent[:targets],
     )
@@ -164,8 +164,8 @@ def presence(
     noisy: Floats,
     index: Index,
     *,
-    inside: Sequence[Glimpse],
-    outside: Sequence[Glimpse],
+    inside: Sequence[KnownRatings],
+    outside: Sequence[KnownRatings],
 ) -> Score:
     """Return how often "is this person among them?" is answered right from noisy counts.
 
@@ -182,7 +182,7 @@ def presence(
     return Score.of_guesses(sum(said) + sum(denied), trials, baseline=blind, measure=measure)
 
 
-def _excess(noisy: Floats, index: Index, seen: Glimpse, *, present: bool) -> float:
+def _excess(noisy: Floats, index: Index, seen: KnownRatings, *, present: bool) -> float:
     films: Integers = seen.film
     # Without the target each of the target's films was rated once less, if the target is there.
     without = index.support[films] - (1 if present else 0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
 from discreet.attack.outcome import Outcome
-from discreet.attack.release_risk.parties import Parties
-from discreet.attack.release_risk.scenes import COMMON, Story, beside_strangers, played
+from discreet.attack.release_risk.people_and_strangers import ComparedPeople
+from discreet.attack.release_risk.releases import COMMON, Story, beside_strangers, played
 from discreet.core.arrays import Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput, UnknownName
@@ -49,7 +49,7 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     return played(STORY, chosen, judge, columns=(*known, secret), progress=progress)
 
 
-def guessed(parties: Parties, known: tuple[str, ...], secret: str, people: Integers) -> int:
+def guessed(parties: ComparedPeople, known: tuple[str, ...], secret: str, people: Integers) -> int:
     """Return for how many people the commonest secret among their nearest rows is theirs."""
     column = parties.columns.get(secret)
     if column is None:

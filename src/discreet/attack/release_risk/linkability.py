@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
 from discreet.attack.outcome import Outcome
-from discreet.attack.release_risk.parties import Parties
-from discreet.attack.release_risk.scenes import COMMON, Story, beside_strangers, played
+from discreet.attack.release_risk.people_and_strangers import ComparedPeople
+from discreet.attack.release_risk.releases import COMMON, Story, beside_strangers, played
 from discreet.core.arrays import Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
@@ -51,7 +51,9 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     return played(STORY, chosen, judge, columns=(*first, *second), progress=progress)
 
 
-def joined(parties: Parties, first: Sequence[str], second: Sequence[str], people: Integers) -> int:
+def joined(
+    parties: ComparedPeople, first: Sequence[str], second: Sequence[str], people: Integers
+) -> int:
     """Return for how many people both pieces have a nearest row of the release in common."""
     pairs = zip(parties.nearest(first, people), parties.nearest(second, people), strict=True)
     return sum(bool((near & far).any()) for (_, near), (_, far) in pairs)

@@ -9,8 +9,8 @@ import numpy as np
 from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
 from discreet.attack.outcome import Outcome
 from discreet.attack.release_risk.added_risk import AddedRisk, split_of_hits
-from discreet.attack.release_risk.parties import Parties
-from discreet.attack.release_risk.scenes import COMMON, Story, played
+from discreet.attack.release_risk.people_and_strangers import ComparedPeople
+from discreet.attack.release_risk.releases import COMMON, Story, played
 from discreet.core.arrays import Bits
 from discreet.core.progress import Progress
 
@@ -42,7 +42,7 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     return played(STORY, chosen, judge, columns=chosen.words("columns"), progress=progress)
 
 
-def singling_out(parties: Parties, rng: np.random.Generator, *, guesses: int) -> AddedRisk:
+def singling_out(parties: ComparedPeople, rng: np.random.Generator, *, guesses: int) -> AddedRisk:
     """Return the risk of being singled out by questions made up from single rows of a release."""
     asked = 0
     ours: set[int] = set()
@@ -60,7 +60,7 @@ def singling_out(parties: Parties, rng: np.random.Generator, *, guesses: int) ->
     return split_of_hits(len(ours), len(strangers), asked)
 
 
-def question_from(parties: Parties, row: int, rng: np.random.Generator) -> Bits | None:
+def question_from(parties: ComparedPeople, row: int, rng: np.random.Generator) -> Bits | None:
     """Return whom a question fits that only this row of the release fits; None if there is none."""
     names = list(parties.columns)
     alike = np.ones(parties.rows, dtype=bool)

@@ -19,7 +19,7 @@ from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import pitman_parameters
 from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.machine.extras import needs
+from discreet.core.system.extras import needs
 
 _DRAWS = 200
 _AT_ONCE = 2_000

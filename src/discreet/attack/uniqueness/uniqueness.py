@@ -50,7 +50,7 @@ _FEWEST = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crowd:
+class Population:
     """Everybody, as codes: `codes[j, i]` is the value of person i in column j."""
 
     columns: tuple[str, ...]
@@ -90,7 +90,7 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     return _outcome(chosen, crowd, taken, (sample, copy), (raw, private))
 
 
-def _crowd(chosen: AttackSettings) -> Crowd:
+def _crowd(chosen: AttackSettings) -> Population:
     if chosen.text("original"):
         table = read_rows(chosen.text("original"))
         wanted = chosen.words("columns") or tuple(table.column_names)
@@ -101,7 +101,7 @@ def _crowd(chosen: AttackSettings) -> Crowd:
             table = town.load("people")
         wanted = chosen.words("columns") or TOWN_COLUMNS
     columns = named(table, wanted, label="Your file")
-    return Crowd(columns, np.stack([coded(table[name]) for name in columns]))
+    return Population(columns, np.stack([coded(table[name]) for name in columns]))
 
 
 def coded(column: pa.ChunkedArray) -> Integers:
@@ -125,7 +125,7 @@ def _dense(rows: Integers) -> Sequence[Integers]:
     return [np.unique(column, return_inverse=True)[1].astype(np.int64) for column in rows]
 
 
-def _private(crowd: Crowd, sample: Integers, epsilon: float) -> Integers:
+def _private(crowd: Population, sample: Integers, epsilon: float) -> Integers:
     names = [f"c{place}" for place in range(len(crowd.columns))]
     rows = pa.table(dict(zip(names, sample, strict=True)))
     tops = crowd.codes.max(axis=1)
@@ -136,7 +136,7 @@ def _private(crowd: Crowd, sample: Integers, epsilon: float) -> Integers:
     return np.stack([np.asarray(made[name].to_pylist(), dtype=np.int64) for name in names])
 
 
-def _right(crowd: Crowd, taken: Integers, rows: Integers, claimed: Bits) -> tuple[int, int]:
+def _right(crowd: Population, taken: Integers, rows: Integers, claimed: Bits) -> tuple[int, int]:
     """Return how many claimed rows are like exactly one person, who was in the sample; and claims."""
     keys, asked = crowd.keys(rows)
     values, first, counts = np.unique(keys, return_index=True, return_counts=True)
@@ -149,7 +149,7 @@ def _right(crowd: Crowd, taken: Integers, rows: Integers, claimed: Bits) -> tupl
 
 def _outcome(
     chosen: AttackSettings,
-    crowd: Crowd,
+    crowd: Population,
     taken: Integers,
     rows: tuple[Integers, Integers],
     chances: tuple[Floats, Floats],
@@ -194,7 +194,7 @@ def _outcome(
     )
 
 
-def _beyond(chosen: AttackSettings, crowd: Crowd) -> dict[str, float | None]:
+def _beyond(chosen: AttackSettings, crowd: Population) -> dict[str, float | None]:
     """Return the estimates for the people whom the user's whole file was drawn from, if asked."""
     population = chosen.whole("population")
     if not population:

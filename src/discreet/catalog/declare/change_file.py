@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.policy_file import loads, text_of
-from discreet.core.machine.atomic_file import write_whole
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import InvalidInput
 
 Edit: TypeAlias = Callable[[str, Catalog], str]

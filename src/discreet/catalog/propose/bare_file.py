@@ -75,7 +75,7 @@ HEAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Bare:
+class BareTable:
     """Where the table of a bare file is declared: the discreet.toml, and dataset and name in it.
 
     `before` and `after` are the bytes of the discreet.toml as it was found (None: there was none)
@@ -108,7 +108,7 @@ def bare_table(
     unit: str = "row",
     accept: bool = False,
     untyped: bool = False,
-) -> Bare:
+) -> BareTable:
     """Return where the table in `path` is declared, writing the discreet.toml beside it if needed.
 
     `untyped`: columns of a text file are declared as text, since only its rows say what they hold;
@@ -124,7 +124,7 @@ def bare_table(
     return replace(found, before=before, after=bytes_of(place))
 
 
-def put_back(bare: Bare) -> None:
+def put_back(bare: BareTable) -> None:
     """Take back what `bare_table` wrote, unless somebody has changed it since."""
     put_back_file(bare.config, before=bare.before, after=bare.after)
 
@@ -136,14 +136,14 @@ def _found_or_written(
     *,
     accept: bool,
     untyped: bool,
-) -> Bare:
+) -> BareTable:
     epsilon, delta, unit = budget
     if place.is_file():
         if epsilon is not None:
             fill_in(place, path, epsilon=epsilon, delta=_doubled(delta), unit=unit)
         known = _declared(load(place), path)
         if known is not None:
-            return Bare(place, *known, created=False)
+            return BareTable(place, *known, created=False)
     if epsilon is None:
         raise InvalidInput(
             f"'{path.name}' has no budget yet: say how much with --epsilon.",
@@ -155,7 +155,7 @@ def _found_or_written(
     return _written(path, place, epsilon, _doubled(delta), unit, as_text=as_text)
 
 
-def is_untyped(bare: Bare) -> bool:
+def is_untyped(bare: BareTable) -> bool:
     """Return whether the table's columns are all declared as bare text, as `untyped` writes them."""
     table = bare.declared()
     unit = None if table.unit is None else table.unit.column
@@ -165,7 +165,7 @@ def is_untyped(bare: Bare) -> bool:
     )
 
 
-def retype(bare: Bare, types: Mapping[str, Storage]) -> None:
+def retype(bare: BareTable, types: Mapping[str, Storage]) -> None:
     """Write types that were paid for in the place of bare text."""
     _rewrite(bare, {name: partial(_as_type, kind) for name, kind in types.items()})
 
@@ -174,7 +174,7 @@ def _as_type(kind: Storage, _settings: ColumnSettings) -> ColumnSettings:
     return widest(kind)
 
 
-def rebound(bare: Bare, bounds: Mapping[str, IntegerDomain | NumberDomain]) -> None:
+def rebound(bare: BareTable, bounds: Mapping[str, IntegerDomain | NumberDomain]) -> None:
     """Write ranges that were paid for in the place of those of a type."""
     _rewrite(bare, {name: partial(_with_ends, domain) for name, domain in bounds.items()})
 
@@ -192,13 +192,15 @@ def _number(value: int | Fraction) -> Setting:
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
-def _rewrite(bare: Bare, changes: Mapping[str, Callable[[ColumnSettings], ColumnSettings]]) -> None:
+def _rewrite(
+    bare: BareTable, changes: Mapping[str, Callable[[ColumnSettings], ColumnSettings]]
+) -> None:
     change_file(bare.config, lambda text: with_columns(text, bare.dataset, bare.name, changes))
 
 
 def recorded_table(
     path: Path, *, config: Path | None = None, opened: tuple[Engine, str] | None = None
-) -> Bare:
+) -> BareTable:
     """Return where the table in `path` is declared, finished or not; writes what is missing.
 
     For commands that spend nothing but must be remembered: a new declaration has no budget yet, and
@@ -209,7 +211,7 @@ def recorded_table(
     if place.is_file():
         known = find_declared(place, path)
         if known is not None:
-            return Bare(place, *known, created=False)
+            return BareTable(place, *known, created=False)
     return _written(path, place, None, None, None, opened=opened)
 
 
@@ -230,7 +232,9 @@ def _declared(catalog: Catalog, path: Path) -> tuple[str, str] | None:
     return None
 
 
-def _accepted(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, unit: str) -> Bare:
+def _accepted(
+    path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, unit: str
+) -> BareTable:
     request = InitRequest.of(path, out=place, epsilon=epsilon, delta=delta, unit=unit, accept=True)
     if place.exists():
         raise InvalidInput(
@@ -238,7 +242,7 @@ def _accepted(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, un
             hint="Declare the file there, or move it to a folder of its own.",
         )
     proposal = propose_file(request)
-    return Bare(place, proposal.dataset, proposal.tables[0].name, created=True)
+    return BareTable(place, proposal.dataset, proposal.tables[0].name, created=True)
 
 
 def _written(
@@ -250,7 +254,7 @@ def _written(
     *,
     opened: tuple[Engine, str] | None = None,
     as_text: bool = False,
-) -> Bare:
+) -> BareTable:
     base = place.parent
     found = find_sources((str(path),), base=base)
     ((name, source),) = found.tables.items()
@@ -296,7 +300,7 @@ def _written(
         return with_section(start, added)
 
     change_file(place, edit, start="")
-    return Bare(place, dataset, name, created=True)
+    return BareTable(place, dataset, name, created=True)
 
 
 def _names(engine: Engine, name: str) -> tuple[list[tuple[str, str]], set[str]]:

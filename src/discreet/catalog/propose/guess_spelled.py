@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.catalog.declare.proposal import ColumnProposal, Setting
-from discreet.catalog.propose import odd_spelling as odd
 from discreet.catalog.propose import spelling
+from discreet.catalog.propose import untidy_texts as odd
 from discreet.catalog.propose.guess_values import date, number
 from discreet.catalog.propose.profile import Profile
 

@@ -58,7 +58,7 @@ def dataset_of(
         return Unfinished(missing, tuple(shape.tables))
     if not shape.tables:
         raise CatalogError(f"{place} has no tables; add [datasets.{name}.tables.NAME].")
-    refuse_twins(shape.tables, f"{place}: tables")
+    refuse_ambiguous_names(shape.tables, f"{place}: tables")
     tables = one_reading(
         name,
         [
@@ -86,7 +86,7 @@ def dataset_of(
 
 def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
     """Return the table as declared, or refuse it with a sentence that names `place`."""
-    refuse_twins(shape.columns, f"{place}: columns")
+    refuse_ambiguous_names(shape.columns, f"{place}: columns")
     path = _path(shape, place)
     if path is not None:
         shape = shape.model_copy(update={"unit": path.column})
@@ -154,7 +154,7 @@ def neighbours_of(written: str | None) -> Neighbours:
         raise CatalogError(f"neighbours must be {known}, not '{written}'.") from None
 
 
-def refuse_twins(names: Iterable[str], what: str) -> None:
+def refuse_ambiguous_names(names: Iterable[str], what: str) -> None:
     """Refuse two names that SQL, or somebody who reads them, cannot tell apart."""
     seen: dict[str, str] = {}
     for name in names:

@@ -24,7 +24,7 @@ from discreet.catalog.read.datasets import (
     Unfinished,
     dataset_of,
     neighbours_of,
-    refuse_twins,
+    refuse_ambiguous_names,
 )
 from discreet.catalog.read.file_shape import (
     AnalystShape,
@@ -84,7 +84,7 @@ def loads(text: str, *, base: Path, name: str = FILE_NAME) -> Catalog:
 
 
 def _catalog(shape: FileShape, base: Path) -> Catalog:
-    refuse_twins(shape.datasets, "datasets")
+    refuse_ambiguous_names(shape.datasets, "datasets")
     declared = {
         name: dataset_of(name, dataset, budgets=shape.budgets, base=base)
         for name, dataset in shape.datasets.items()

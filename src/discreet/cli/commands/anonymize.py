@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.anonymize.costs.registry import choices as costs
-from discreet.anonymize.criteria.registry import choices as models
+from discreet.anonymize.privacy_models.registry import choices as models
 from discreet.cli.options import Json, Source, comma_list
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import tell

@@ -51,7 +51,7 @@ def classify(
 
     Example: discreet learn classify people.csv --target income --epsilon 1 --delta 1e-9
     """
-    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.bare_file.bare_place import WrittenSource
     from discreet.tasks.learning.classify import classify_kept
 
     place = WrittenSource(source, config, unit, accept)
@@ -80,7 +80,7 @@ def regress(
 
     Example: discreet learn regress people.csv --target hours --epsilon 1 --delta 1e-9
     """
-    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.bare_file.bare_place import WrittenSource
     from discreet.tasks.learning.regress import regress_kept
 
     place = WrittenSource(source, config, unit, accept)
@@ -112,7 +112,7 @@ def impact(
 
     Example: discreet learn impact people --target income --epsilons 0.5,1,3 --test new.csv
     """
-    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.bare_file.bare_place import WrittenSource
     from discreet.tasks.learning.impact import impact as made_impact
 
     place = WrittenSource(source, config, unit, accept)
@@ -180,7 +180,7 @@ def select(
     Example: discreet learn select people.csv --target region --epsilon 0.5 --accept
     """
     from discreet.api import open as open_curator
-    from discreet.tasks.bare.bare_place import WrittenSource, declared_place
+    from discreet.tasks.bare_file.bare_place import WrittenSource, declared_place
 
     written = WrittenSource(source, config, unit, accept)
     with (
@@ -223,7 +223,7 @@ def recommend(
 
     Example: discreet learn recommend ratings --item film_id --epsilon 1 --for 12=5,40=1
     """
-    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.bare_file.bare_place import WrittenSource
     from discreet.tasks.learning.recommend import kept_recommender, recommend_kept
 
     if model is None and (source is None or asked["epsilon"] is None):
@@ -258,8 +258,8 @@ def predict(
 
     Example: discreet learn predict model.zip new.csv --out predicted.csv
     """
-    from discreet.learn.kept.model_zip import read_model
-    from discreet.learn.scored.predict import predicted
+    from discreet.learn.evaluation.predict import predicted
+    from discreet.learn.model_files.model_zip import read_model
     from discreet.report.rows import ROW_FILES, write_rows
     from discreet.report.save import check_target
 

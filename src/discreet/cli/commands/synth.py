@@ -60,7 +60,7 @@ def synth(
 
     Example: discreet synth people.csv --epsilon 1 --delta 1e-9 --out synthetic.csv
     """
-    from discreet.tasks.bare.bare_place import WrittenSource
+    from discreet.tasks.bare_file.bare_place import WrittenSource
     from discreet.tasks.copies import CopyFiles, write_copy, write_sample
 
     files = CopyFiles(out, save_model, report, compare, target)

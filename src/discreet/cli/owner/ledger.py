@@ -22,7 +22,7 @@ def verify(*, as_json: Json = False, config: Config = None) -> None:
     Example: discreet ledger verify
     """
     from discreet.api import open as open_curator
-    from discreet.server.access.audit import AuditLog
+    from discreet.server.access.audit_log import AuditLog
     from discreet.server.settings import STATE
 
     with open_curator(config) as curator:

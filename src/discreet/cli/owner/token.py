@@ -87,7 +87,7 @@ def listed(*, json: Json = False, config: Config = TOML) -> None:
 
     Example: discreet token list
     """
-    from discreet.server.access.audit import COMMAND_LINE, AuditAction
+    from discreet.server.access.audit_log import COMMAND_LINE, AuditAction
 
     with _opened(config) as (tokens, _):
         tokens.audit.record(COMMAND_LINE, AuditAction.TOKENS_LISTED)

@@ -13,7 +13,7 @@ from typing import Any, Self
 from discreet.core.answers.answer_chart import Chart, chart_of
 from discreet.core.answers.answer_text import PrintedTable
 from discreet.core.bill import Bill, Charged
-from discreet.core.machine.extras import needs
+from discreet.core.system.extras import needs
 
 REHEARSAL = "rehearsal: not private"
 """What stands on everything that was made with noise that repeats."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.machine.extras import needs
+from discreet.core.system.extras import needs
 from discreet.errors import InvalidInput
 
 ACCENT = "#1F5F5B"

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from discreet.core.answers.answer_text import shown
 from discreet.core.bill import Bill, Charged
+from discreet.core.display.lines import lines_html, lines_text
 from discreet.core.escape_text import visible
-from discreet.core.shown.lines import lines_html, lines_text
 
 
 @dataclass(frozen=True, slots=True)

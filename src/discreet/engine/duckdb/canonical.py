@@ -14,7 +14,7 @@ from typing import Any
 from discreet.core.path import FollowedStep, PathCell
 from discreet.engine.copies import combined
 from discreet.engine.declared import groups_of
-from discreet.engine.duckdb.snapshots import DiskRoom, Snapshot, SnapshotStore
+from discreet.engine.duckdb.snapshots import Snapshot, SnapshotFolder, SnapshotStore
 from discreet.engine.files import (
     ContentHashes,
     FileKind,
@@ -65,7 +65,7 @@ class SourceOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class Maker:
+class SnapshotMaker:
     """Finds and makes snapshots. `others` gives the column types of a table that is not held."""
 
     store: SnapshotStore
@@ -109,7 +109,7 @@ class Maker:
         return copies, origin.label(contents)
 
     def _made(
-        self, origin: SourceOrigin, recipe: Recipe, content: str, child: Child, room: DiskRoom
+        self, origin: SourceOrigin, recipe: Recipe, content: str, child: Child, room: SnapshotFolder
     ) -> Snapshot:
         types = _described(origin.name, json.loads(child.ask(b"C" + b"source.t", self.seconds)))
         recipe.check(types)
@@ -145,7 +145,7 @@ class Maker:
         return recipe.whole({n: self.others(n) for n in recipe.people if n != origin.name})
 
     def _setup(
-        self, origin: SourceOrigin, copies: Sequence[FileSource], room: DiskRoom
+        self, origin: SourceOrigin, copies: Sequence[FileSource], room: SnapshotFolder
     ) -> dict[str, Any]:
         places = [
             place_of(each.name, copy, each.parts)

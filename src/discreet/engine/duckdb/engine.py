@@ -23,7 +23,7 @@ from discreet.engine.declared import DeclaredCell
 from discreet.engine.dialect.guard import only_select
 from discreet.engine.dialect.names import quoted
 from discreet.engine.duckdb.canonical import (
-    Maker,
+    SnapshotMaker,
     SourceOrigin,
     joined_place,
     opened_alone,
@@ -89,7 +89,9 @@ class DuckDBEngine(Engine):
         self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._trees: dict[str, str | None] = {}
         store = SnapshotStore(self._state / "canon", state_key(self._state))
-        self._maker = Maker(store, self._hashes, self._common(), limits.store_seconds, self.schema)
+        self._maker = SnapshotMaker(
+            store, self._hashes, self._common(), limits.store_seconds, self.schema
+        )
         self._texts = TextCopies(
             self._stored,
             self._hashes,

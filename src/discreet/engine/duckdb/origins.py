@@ -8,7 +8,7 @@ from pathlib import Path
 
 from discreet.core.path import FollowedPath
 from discreet.engine.declared import DeclaredCell, declared_types
-from discreet.engine.duckdb.canonical import Maker, SourceOrigin, unreadable
+from discreet.engine.duckdb.canonical import SnapshotMaker, SourceOrigin, unreadable
 from discreet.engine.duckdb.snapshots import Snapshot
 from discreet.engine.files import (
     FileKind,
@@ -53,7 +53,7 @@ class SourceOrigins:
                 self.origin(name)
 
     def snapshot(
-        self, name: str, recipe: Recipe, maker: Maker, listed: Listed
+        self, name: str, recipe: Recipe, maker: SnapshotMaker, listed: Listed
     ) -> tuple[Snapshot, str]:
         """Return a table's snapshot, held, and the hash of its content.
 

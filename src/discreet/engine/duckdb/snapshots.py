@@ -45,7 +45,7 @@ class Snapshot:
             os.close(lock)
 
 
-class DiskRoom:
+class SnapshotFolder:
     """A folder under another name in which one snapshot is being made; removed unless kept."""
 
     def __init__(self, folder: Path, lock: int) -> None:
@@ -92,15 +92,15 @@ class SnapshotStore:
             os.utime(folder)
         return Snapshot(folder, about, lock)
 
-    def room(self) -> DiskRoom:
+    def room(self) -> SnapshotFolder:
         """Return an empty folder to make a snapshot in."""
         folder = Path(tempfile.mkdtemp(dir=self.folder, prefix=_NEW))
         lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return DiskRoom(folder, lock)
+        return SnapshotFolder(folder, lock)
 
     def add(
-        self, name: str, table: str, room: DiskRoom, counts: Mapping[str, Mapping[str, int]]
+        self, name: str, table: str, room: SnapshotFolder, counts: Mapping[str, Mapping[str, int]]
     ) -> Snapshot:
         """Return the finished snapshot, held; the work of another process counts as well as ours.
 

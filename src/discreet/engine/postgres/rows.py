@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.machine.extras import needs
+from discreet.core.system.extras import needs
 from discreet.engine.arrow import WIDE
 
 with needs("psycopg", extra="postgres"):

@@ -161,7 +161,7 @@ def _listed(domain: CategoryDomain) -> Value:
     return replace(canonical_value(domain), low=0, high=domain.size - 1)
 
 
-class Reaching(Protocol):
+class ReadScope(Protocol):
     """What a statement was found to read."""
 
     @property
@@ -175,7 +175,7 @@ class Reaching(Protocol):
         ...
 
 
-def dataset_of(facts: Reaching, tables: Mapping[str, Declared]) -> Dataset:
+def dataset_of(facts: ReadScope, tables: Mapping[str, Declared]) -> Dataset:
     """Return the one dataset whose people a statement reads."""
     datasets = {tables[name].dataset.name: tables[name].dataset for name in facts.private}
     if len(datasets) != 1:
@@ -185,7 +185,7 @@ def dataset_of(facts: Reaching, tables: Mapping[str, Declared]) -> Dataset:
 
 
 def region_of(
-    facts: Reaching,
+    facts: ReadScope,
     tables: Mapping[str, Declared],
     axis: Callable[[Dataset, Table, int], str | None],
     home: Callable[[Dataset, Table], Region],

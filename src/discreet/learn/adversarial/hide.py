@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import Bits, Floats
-from discreet.learn.scored.score import exact_share
+from discreet.learn.evaluation.score import exact_share
 
 AHEAD = 5
 """Steps of the adversary for each step of the encoder."""
@@ -86,7 +86,7 @@ def share_right(scores: Floats, truth: Floats) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HidingResult:
     """How well the task went and how much of the attribute came back, with and without hiding."""
 
     task: dict[str, Any]
@@ -115,7 +115,7 @@ class TaskRows:
         return TaskRows(self.inputs[which], self.task[which], self.sensitive[which])
 
 
-def hidden(rows: TaskRows, strength: float, *, seed: int = 0) -> Hidden:
+def hidden(rows: TaskRows, strength: float, *, seed: int = 0) -> HidingResult:
     """Return what hiding did, measured on the half of the rows that nothing was trained on.
 
     Guarantee: none.
@@ -125,7 +125,7 @@ def hidden(rows: TaskRows, strength: float, *, seed: int = 0) -> Hidden:
     train, test = rows.half(first), rows.half(~first)
     shut, during = _encoder(train, test, strength, seed)
     plain, _ = _encoder(train, test, 0.0, seed)
-    return Hidden(
+    return HidingResult(
         task=_measured(shut.task_scores(test.inputs), test.task),
         task_open=_measured(plain.task_scores(test.inputs), test.task),
         task_baseline=_most(test.task),

@@ -11,7 +11,7 @@ import pyarrow as pa
 from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.adversarial.hide import TaskRows
-from discreet.learn.scored.read_file import read_table
+from discreet.learn.evaluation.read_file import read_table
 
 MOST_VALUES = 40
 FEWEST_ROWS = 100

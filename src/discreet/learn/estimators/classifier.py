@@ -19,10 +19,10 @@ from discreet.learn.estimators.input_rows import (
     table_of,
 )
 from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
+from discreet.learn.evaluation.paid_test import TestRequest, paid_test
+from discreet.learn.evaluation.read_file import codes_of_table
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import train
-from discreet.learn.scored.paid_test import TestRequest, paid_test
-from discreet.learn.scored.read_file import codes_of_table
 
 TARGET = "target"
 

@@ -13,7 +13,7 @@ from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import Grouping, ScoreTerm, steps_of
 from discreet.learn.model import FittedModel
-from discreet.learn.prior import class_shares, curvature, scored, strength
+from discreet.learn.shrinkage import class_shares, curvature, scored, strength
 
 
 def fit(

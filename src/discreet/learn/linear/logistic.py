@@ -20,7 +20,7 @@ from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import FINE, Grouping, ScoreTerm, steps_of
 from discreet.learn.model import FittedModel
-from discreet.learn.prior import class_shares, curvature, scored, shrinkage, strength
+from discreet.learn.shrinkage import class_shares, curvature, scored, shrinkage, strength
 
 ROUNDS = 20
 PURE_ROUNDS = 6

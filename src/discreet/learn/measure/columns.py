@@ -19,7 +19,7 @@ from discreet.core.schema import (
 from discreet.errors import InvalidInput, UnknownName
 from discreet.plan.ir import Scan
 from discreet.synth.encoding.column_treatment import Item, Outline
-from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp, too_many
+from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUpIdentifier, too_many
 
 MOST_CLASSES = 256
 
@@ -29,7 +29,9 @@ EQUAL_CELLS = 40
 
 def chosen_items(outline: Outline, target: str, features: Sequence[str]) -> tuple[Item, ...]:
     """Return the columns that are read: the features, and last the target."""
-    known = {item.name.lower(): item for item in outline.items if not isinstance(item, MadeUp)}
+    known = {
+        item.name.lower(): item for item in outline.items if not isinstance(item, MadeUpIdentifier)
+    }
     for name in (target, *features):
         if name.lower() not in known:
             raise UnknownName(

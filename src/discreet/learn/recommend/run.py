@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.bill import Charged
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.numbers import Delta
 from discreet.core.requests.learn import RecommendFields
 from discreet.core.schema import IntegerDomain
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
 from discreet.learn.measure.columns import plain_column
@@ -121,7 +121,7 @@ def recommend(request: RecommendRequest, desk: Desk) -> Recommending:
     """
     started = time.monotonic()
     with planned_recommender(request, desk) as plan:
-        receipt, stored = plan.look.taken(
+        receipt, stored = plan.look.run(
             lambda reader: _learned(plan, reader, desk.rng),
             body=request.body,
             note=f"recommender of {request.item} in {plan.look.table}",

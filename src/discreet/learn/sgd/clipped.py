@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.learn.measure.rows import WHOLE
-from discreet.learn.sgd.layers import BACK, INPUT, Passed
+from discreet.learn.sgd.layers import BACK, INPUT, ActivationsAndErrors
 
 ERROR = 1 << 14
 """Steps to one in a clipped error."""
@@ -36,7 +36,7 @@ class GradientSum:
         return "GradientSum(hidden)"
 
 
-def clipped_sum(rows: Passed, unit: Integers) -> GradientSum:
+def clipped_sum(rows: ActivationsAndErrors, unit: Integers) -> GradientSum:
     """Return the sum over units of gradients, each at most BOUND in L2.
 
     `unit` tells the rows of one unit, numbered from 0, in order. Guarantee: what a unit adds is a

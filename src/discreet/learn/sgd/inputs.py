@@ -16,8 +16,8 @@ from discreet.core.arrays import Floats
 from discreet.errors import InvalidInput
 from discreet.learn.linear.bayes import log_ratios
 from discreet.learn.measure.binning import BinnedFeature
-from discreet.learn.prior import class_shares, strength
 from discreet.learn.sgd.layers import INPUT, LARGEST_INPUT
+from discreet.learn.shrinkage import class_shares, strength
 from discreet.synth.encoding.shape import Codes
 
 MOST_INPUTS = 400

@@ -46,7 +46,7 @@ class Layers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Passed:
+class ActivationsAndErrors:
     """What rows did on their way: inputs to both layers, and the errors that came back to each."""
 
     inputs: Floats
@@ -72,7 +72,7 @@ def scores(layers: Layers, inputs: Floats) -> tuple[Integers, Floats]:
     return np.floor(found * (FINE / (INPUT * WEIGHT))).astype(np.int64), middle
 
 
-def passed(layers: Layers, inputs: Floats, truth: Integers) -> Passed:
+def passed(layers: Layers, inputs: Floats, truth: Integers) -> ActivationsAndErrors:
     """Return what each row contributes to the gradient: its inputs and its errors.
 
     Errors of the scores are in steps of 1 / 1024, of the hidden units in steps of 1 / BACK: then
@@ -84,4 +84,4 @@ def passed(layers: Layers, inputs: Floats, truth: Integers) -> Passed:
     units = middle[:, width:]
     open_units = (units > 0) & (units < LARGEST_INPUT)
     back = np.floor((error @ layers.out[width:-1].T) / (WHOLE * WEIGHT // BACK)) * open_units
-    return Passed(inputs, middle, error, back)
+    return ActivationsAndErrors(inputs, middle, error, back)

@@ -12,9 +12,9 @@ from discreet.account.noisy_steps import NoisySteps
 from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InternalError, InvalidInput
+from discreet.learn.fit_classifier import count_features
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import FINE, best_class
-from discreet.learn.methods import count_features
 from discreet.learn.model import Classifier, CodedModel
 from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.inputs import CodeInputs, code_inputs_from, inputs_of

@@ -21,7 +21,7 @@ from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.measure.residual_sums import NoisySums, PrivateResiduals
 from discreet.learn.measure.rows import FINE, Grouping, ScoreTerm, steps_of
 from discreet.learn.model import FittedModel
-from discreet.learn.prior import scored
+from discreet.learn.shrinkage import scored
 
 SINGLES = Fraction(7, 10)
 """The part that fits the single features."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.core.bill import Charged
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.numbers import Delta
 from discreet.core.requests import paid
 from discreet.core.schema import IntegerDomain, NumberDomain
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import scaled_codes
@@ -88,7 +88,7 @@ def cluster(request: ClusterRequest, desk: Desk) -> Clustered:
         what="cluster",
         delta=request.delta,
     ) as look:
-        receipt, stored = look.taken(
+        receipt, stored = look.run(
             lambda reader: _rounds(request.clusters, columns, look, reader, desk.rng),
             body=request.body,
             note=f"{request.clusters} clusters of {look.table}",

@@ -11,9 +11,9 @@ from discreet.core.arrays import Floats
 from discreet.core.numbers import Epsilon
 from discreet.core.schema import Column, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
+from discreet.learn.gram_matrix import ProductsRequest, measured_products
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, variables_of
 from discreet.learn.prepare import find_private
-from discreet.learn.products import ProductsRequest, measured_products
 from discreet.release.desk import Desk
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from discreet.core.cost import Cost
 from discreet.core.hash_chain import canonical
-from discreet.core.machine import atomic_file
+from discreet.core.system import atomic_file
 from discreet.errors import LedgerTampered, LedgerWriteFailed
 
 SLOT = 4096

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.hash_chain import canonical
-from discreet.core.machine import atomic_file
+from discreet.core.system import atomic_file
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import Link, digest
+from discreet.ledger.checkpoint.earlier_entries import EarlierEntries
 from discreet.ledger.checkpoint.parts import CheckpointPart, PartFacts, Records, encoded, merged
-from discreet.ledger.checkpoint.past import Past
 from discreet.ledger.checkpoint.state import (
     VERSION,
     accounts_from,
@@ -99,7 +99,7 @@ def overtaken(store: Store, accounts: Accounts) -> bool:
     return opened(store, head) is not None
 
 
-def _written(store: Store, accounts: Accounts) -> tuple[dict[str, Any], Past]:
+def _written(store: Store, accounts: Accounts) -> tuple[dict[str, Any], EarlierEntries]:
     """Return the facts of a new checkpoint, its parts on the disk, and the past that it makes."""
     records: dict[str, Records] = records_of(accounts)
     parts = list(accounts.past.parts) if accounts.past else []
@@ -112,7 +112,9 @@ def _written(store: Store, accounts: Accounts) -> tuple[dict[str, Any], Past]:
     atomic_file.write_synced(path, content)
     parts.append(CheckpointPart(path, about))
     facts = facts_of(accounts) | {"parts": [part.facts.to_json() for part in parts]}
-    return facts, Past(store, accounts.position, accounts.hash, tuple(parts), dict(facts["counts"]))
+    return facts, EarlierEntries(
+        store, accounts.position, accounts.hash, tuple(parts), dict(facts["counts"])
+    )
 
 
 def _together(older: CheckpointPart, newer: Mapping[str, Records]) -> bool:
@@ -149,7 +151,7 @@ def opened(store: Store, head: Head | None) -> Accounts | None:
     if not _stored(store.find(position), position, accounts.hash):
         return None
     accounts.rest_on(
-        Past(store, position, accounts.hash, tuple(opened_parts), dict(facts["counts"]))
+        EarlierEntries(store, position, accounts.hash, tuple(opened_parts), dict(facts["counts"]))
     )
     return accounts
 

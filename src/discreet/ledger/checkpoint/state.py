@@ -10,9 +10,9 @@ from typing import Any
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import AccountKey, Accounts
+from discreet.ledger.checkpoint.earlier_entries import analyst_key, outcome_value, request_key
 from discreet.ledger.checkpoint.parts import Records, latest, number
-from discreet.ledger.checkpoint.past import analyst_key, outcome_value, request_key
-from discreet.ledger.once.states import Incident
+from discreet.ledger.idempotency.states import Incident
 from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account
 

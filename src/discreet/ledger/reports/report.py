@@ -8,8 +8,8 @@ from typing import Any
 
 from discreet.core.owner import name_of
 from discreet.ledger.entry import Entry, SpentSoFar
+from discreet.ledger.idempotency.states import AccountState
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.once.states import AccountState
 
 
 def share_report(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from discreet.core.machine.extras import needs
+from discreet.core.system.extras import needs
 from discreet.errors import (
     DiscreetError,
     LedgerTampered,

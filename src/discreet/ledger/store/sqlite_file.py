@@ -110,7 +110,7 @@ class SqliteFile:
         if presence is not None:
             presence.close()
 
-    def rest(self) -> bool:
+    def close_before_fork(self) -> bool:
         """Close before a fork and keep the turn; False if somebody is in the middle of something."""
         if not self._turn.acquire(timeout=FORK_PATIENCE):
             return False
@@ -120,11 +120,11 @@ class SqliteFile:
         self.close()
         return True
 
-    def resume(self) -> None:
+    def reopen_after_fork(self) -> None:
         """Give the turn back after a fork."""
         self._turn.release()
 
-    def strand(self) -> None:
+    def abandon_in_child(self) -> None:
         """Forget, in a child, a connection that was in use during the fork; it is never closed."""
         self._turn, self._depth = threading.RLock(), 0
         if self.connection is not None and self._identity is not None:
@@ -173,19 +173,19 @@ _stranded: set[Identity] = set()
 
 def _before_fork() -> None:
     _forking.acquire()
-    _resting.extend(file for file in list(_files) if file.rest())
+    _resting.extend(file for file in list(_files) if file.close_before_fork())
 
 
 def _after_fork_in_parent() -> None:
     while _resting:
-        _resting.pop().resume()
+        _resting.pop().reopen_after_fork()
     _forking.release()
 
 
 def _after_fork_in_child() -> None:
     for file in list(_files):
         if file not in _resting:
-            file.strand()
+            file.abandon_in_child()
     _after_fork_in_parent()
 
 

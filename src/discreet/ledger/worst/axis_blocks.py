@@ -14,7 +14,7 @@ BRANCHING = 32  # children of a node; small axes go from "anywhere" to single at
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tree:
+class BlockTree:
     """An axis as nested blocks of atoms: level 0 is all of it, the last level single atoms."""
 
     axis: Axis
@@ -84,7 +84,7 @@ class AtomPool:
         return np.maximum.reduceat(taken, self.offsets, axis=dimension)
 
 
-def pools(tree: Tree, mine: Axis) -> tuple[AtomPool, ...]:
+def pools(tree: BlockTree, mine: Axis) -> tuple[AtomPool, ...]:
     """Return one pool for each level of `tree`, over the atoms of `mine`.
 
     Guarantee: the place of a block covers every atom of `mine` that shares a position with it.

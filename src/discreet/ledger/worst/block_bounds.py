@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import Integers
 from discreet.ledger.worst.axes import Axis
-from discreet.ledger.worst.axis_blocks import AtomPool, Tree, pools
+from discreet.ledger.worst.axis_blocks import AtomPool, BlockTree, pools
 from discreet.ledger.worst.grid import SATURATED, BillGrid, first_atoms
 
 KEPT = 2**16  # integers that a small grid may keep in pooled planes; a large one, as many as it has
@@ -32,7 +32,7 @@ class BlockBounds:
         self._planes: dict[tuple[int, tuple[int, ...]], Integers] = {}
         self._pools: dict[int, tuple[AtomPool, ...]] = {}
         self._axes: dict[int, Axis] = {}
-        self._trees: dict[int, Tree] = {}
+        self._trees: dict[int, BlockTree] = {}
 
     def forget(self) -> None:
         """Drop what was computed before the grid changed."""
@@ -47,7 +47,7 @@ class BlockBounds:
             self._tops[component] = 0 if plane is None else int(plane.max())
         return self._tops[component]
 
-    def plant(self, trees: Sequence[Tree], names: Sequence[str]) -> None:
+    def use_trees(self, trees: Sequence[BlockTree], names: Sequence[str]) -> None:
         """Look through `trees` from now on, one for each of `names`."""
         self.columns = tuple(names.index(name) for name in self.grid.names)
         for dimension, column in enumerate(self.columns):

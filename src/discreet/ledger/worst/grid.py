@@ -28,7 +28,7 @@ MAX_SLICES = 64  # beyond this many pieces one gather is faster than many slices
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class RefinedGrid:
     """How a grid would look once its axes can tell a charge's boxes apart."""
 
     axes: tuple[Axis, ...]
@@ -70,16 +70,16 @@ class BillGrid:
         """Return how many integers are held."""
         return self.cells * len(self.planes)
 
-    def fit(self, boxes: Signed) -> Fit:
+    def fit(self, boxes: Signed) -> RefinedGrid:
         """Return the refinement that `boxes` need; changes nothing."""
         cuts = tuple(
             tuple(dict.fromkeys(box[name] for _, box in boxes if name in box))
             for name in self.names
         )
         counts = (_count_with(axis, each) for axis, each in zip(self.axes, cuts, strict=True))
-        return Fit(self.axes, cuts, math.prod(counts))
+        return RefinedGrid(self.axes, cuts, math.prod(counts))
 
-    def add(self, boxes: Signed, amounts: Sequence[int], fit: Fit) -> None:
+    def add(self, boxes: Signed, amounts: Sequence[int], fit: RefinedGrid) -> None:
         """Bill `amounts` to the cells of `boxes`, after splitting cells as `fit` says."""
         if fit.cells != self.cells:
             self.axes, origins = fit.refined()

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.arrays import Integers
 from discreet.core.region import Positions
 from discreet.ledger.worst.axes import bounds
-from discreet.ledger.worst.axis_blocks import Tree
+from discreet.ledger.worst.axis_blocks import BlockTree
 from discreet.ledger.worst.block_bounds import BlockBounds, crowded
 from discreet.ledger.worst.grid import SATURATED, AxisBox
 
@@ -35,7 +35,7 @@ class Search:
     """The sum of several grids over the axes `names`, each axis with its tree of blocks."""
 
     names: tuple[str, ...]
-    trees: tuple[Tree, ...]
+    trees: tuple[BlockTree, ...]
     all_bounds: tuple[BlockBounds, ...]
 
     def highest(self, component: int, box: AxisBox, floor: int) -> WorstBox:
@@ -140,7 +140,7 @@ class _Reach:
         return total, points
 
 
-def _samples(tree: Tree, positions: Positions | None) -> Integers:
+def _samples(tree: BlockTree, positions: Positions | None) -> Integers:
     axis = tree.axis
     if positions is None:
         _, first = np.unique(axis.atom_of, return_index=True)

@@ -10,9 +10,9 @@ import numpy as np
 
 from discreet.core.arrays import Integers
 from discreet.ledger.worst.axes import common
-from discreet.ledger.worst.axis_blocks import Tree
+from discreet.ledger.worst.axis_blocks import BlockTree
 from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded, undo_shifts
-from discreet.ledger.worst.grid import BillGrid, Fit, Signed, join
+from discreet.ledger.worst.grid import BillGrid, RefinedGrid, Signed, join
 from discreet.ledger.worst.nearest import Nearest
 from discreet.ledger.worst.overflow import BlockGridQuota, Overflow
 from discreet.ledger.worst.search import Search
@@ -27,7 +27,7 @@ SWEEPS = 4  # of shifting between tables; more bring little
 EPOCH = 8  # trees and shifts are renewed when the charges have grown by this part
 
 
-class Tables:
+class GridSum:
     """A sum of grids. Exact until the room is used up, then never too low."""
 
     def __init__(self, cell_cap: int) -> None:
@@ -37,7 +37,7 @@ class Tables:
         self._overflow: dict[Scope, Overflow] = {}
         self._quota = BlockGridQuota(cell_cap // SPARE)
         self._nearest: dict[Scope, Nearest] = {}
-        self._trees: dict[str, Tree] = {}
+        self._trees: dict[str, BlockTree] = {}
         self.added = 0
         self._condensed = 64
         self._planted = 0
@@ -74,7 +74,7 @@ class Tables:
     def _full(self) -> bool:
         return self._used > self.cell_cap // 2 or len(self.all_bounds) >= MOST_TABLES
 
-    def _fits(self, grid: BillGrid, fit: Fit, planes: int) -> bool:
+    def _fits(self, grid: BillGrid, fit: RefinedGrid, planes: int) -> bool:
         entries = fit.cells * max(planes, len(grid.planes))
         if entries <= grid.entries:
             return True
@@ -144,7 +144,7 @@ class Tables:
             self._balanced.clear()
         trees = tuple(self._trees[name] for name in names)
         for block_bounds in self.all_bounds:
-            block_bounds.plant(trees, names)
+            block_bounds.use_trees(trees, names)
         if crowded(self.all_bounds, component):
             undo_shifts(self.all_bounds, component)
         elif component not in self._balanced:
@@ -152,12 +152,12 @@ class Tables:
             self._balanced.add(component)
         return Search(tuple(names), trees, tuple(self.all_bounds))
 
-    def _tree(self, name: str) -> Tree:
+    def _tree(self, name: str) -> BlockTree:
         known = self._trees.get(name)
         axes = [g.axes[g.names.index(name)] for g in self.grids if name in g.names]
         axis = common(axes)
         # Atoms only ever split, so as many as before are the same as before.
-        return known if known is not None and known.axis.count == axis.count else Tree(axis)
+        return known if known is not None and known.axis.count == axis.count else BlockTree(axis)
 
     def condense(self) -> None:
         """Join tables while the joint one stays small: fewer summands bound more tightly."""
@@ -201,7 +201,7 @@ class Tables:
                 best = (at, joined)
         return best
 
-    def absorb(self, other: Tables) -> None:
+    def absorb(self, other: GridSum) -> None:
         """Take over the tables of `other`, whose axes are not ours."""
         self.all_bounds += other.all_bounds
         self._home.update(other._home)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from discreet.core.region import Positions
 from discreet.ledger.worst.grid import AxisBox, BillGrid, Signed, join
-from discreet.ledger.worst.small_grids import Tables
+from discreet.ledger.worst.small_grids import GridSum
 
 Signature: TypeAlias = tuple[tuple[str, Positions], ...]
 
@@ -25,7 +25,7 @@ class BillBound:
     spot: AxisBox | None
 
 
-class Group:
+class TiedAxes:
     """The charges on axes that are tied together; other groups' axes are free of them.
 
     `upper` is the bound of the greatest bill, `best` the greatest bill known to occur, at every
@@ -35,7 +35,7 @@ class Group:
     def __init__(self, components: int, cell_cap: int) -> None:
         self.cell_cap = cell_cap
         self.names: tuple[str, ...] = ()
-        self.tables = Tables(cell_cap)
+        self.tables = GridSum(cell_cap)
         self.grid: BillGrid | None = BillGrid(())
         self.upper = [0] * components
         self.best = [0] * components
@@ -112,7 +112,7 @@ class Group:
     def _tabulate(self) -> None:
         """Fill new tables: those that grew charge by charge share their room less well."""
         self._tabled = len(self._charges)
-        self.tables = Tables(self.cell_cap)
+        self.tables = GridSum(self.cell_cap)
         for boxes, amounts in self._charges.values():
             self.tables.add(boxes, amounts)
         self.tables.condense()
@@ -163,7 +163,7 @@ class Group:
         if peak.spot is not None and peak.value > self.best[component]:
             self.best[component], self.spot[component] = peak.value, peak.spot
 
-    def absorb(self, other: Group) -> None:
+    def absorb(self, other: TiedAxes) -> None:
         """Take over the axes and charges of `other`, which shares none of ours."""
         self.names = (*self.names, *other.names)
         self.tables.absorb(other.tables)

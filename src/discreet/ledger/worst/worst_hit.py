@@ -15,7 +15,7 @@ from discreet.core.region import NULL, Region
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.ledger.worst.grid import SATURATED, AxisBox, Signed
-from discreet.ledger.worst.tied_axes import BillBound, Group, meet
+from discreet.ledger.worst.tied_axes import BillBound, TiedAxes, meet
 
 Amounts: TypeAlias = tuple[int, ...]
 
@@ -61,7 +61,7 @@ class Worst:
         self._base = [0] * components
         self._total = [0] * components
         self._full = [False] * components
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str, TiedAxes] = {}
         self._charges: dict[Region, Amounts] = {}
         self._quote: _Quote | None = None
 
@@ -99,7 +99,7 @@ class Worst:
         for region, amounts in charges:
             paid = self._checked(amounts)
             merged[region] = _plus(merged.get(region, (0,) * self._components), paid)
-        touched: dict[int, Group] = {}
+        touched: dict[int, TiedAxes] = {}
         for region, paid in merged.items():
             if region.empty or not any(paid):
                 continue
@@ -190,19 +190,19 @@ class Worst:
         return self._boxes(region), live
 
     def _boxes(self, region: Region) -> Signed:
-        return either(region) if self._pairs else single(region)
+        return boxes_of_pairs(region) if self._pairs else boxes_of_region(region)
 
-    def _group(self, boxes: Signed) -> Group:
+    def _group(self, boxes: Signed) -> TiedAxes:
         """Return the one group of all axes of `boxes`, joining groups as needed."""
         touched = self._touched(boxes)
-        group = touched[0] if touched else Group(self._components, self._cell_cap)
+        group = touched[0] if touched else TiedAxes(self._components, self._cell_cap)
         for other in touched[1:]:
             group.absorb(other)
         for name in (*group.names, *(name for _, box in boxes for name in box)):
             self._groups[name] = group
         return group
 
-    def _touched(self, boxes: Signed) -> list[Group]:
+    def _touched(self, boxes: Signed) -> list[TiedAxes]:
         names = sorted({name for _, box in boxes for name in box})
         return self._distinct(self._groups[name] for name in names if name in self._groups)
 
@@ -220,7 +220,7 @@ class Worst:
         return tuple(min(int(a), c) for a, c in zip(amounts, self._ceiling, strict=True))
 
     @staticmethod
-    def _distinct(groups: Iterable[Group]) -> list[Group]:
+    def _distinct(groups: Iterable[TiedAxes]) -> list[TiedAxes]:
         return list({id(group): group for group in groups}.values())
 
 
@@ -228,12 +228,12 @@ def _plus(first: Amounts, second: Amounts) -> Amounts:
     return tuple(a + b for a, b in zip(first, second, strict=True))
 
 
-def single(region: Region) -> Signed:
+def boxes_of_region(region: Region) -> Signed:
     """Return the boxes that bill a charge once to every point of `region`."""
     return ((1, dict(region.axes)),)
 
 
-def either(region: Region) -> Signed:
+def boxes_of_pairs(region: Region) -> Signed:
     """Return the boxes that bill a charge once to every pair with a point in `region`.
 
     Guarantee: [x or y in B] = [x in B] + [y in B] - [x in B][y in B], term by term.

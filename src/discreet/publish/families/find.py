@@ -244,11 +244,11 @@ def _dimension(base: str, parts: Sequence[_Part], atoms: FamilyAtoms) -> Dimensi
         leaf[seen] = 0
         return Dimension(base, atoms, leaf, 1)
     # Classes in the order in which the column's own values come.
-    leaf[seen] = by_first_sight([column[seen] for column in columns])
+    leaf[seen] = numbered_by_first_occurrence([column[seen] for column in columns])
     return Dimension(base, atoms, leaf, int(leaf.max()) + 1)
 
 
-def by_first_sight(columns: Sequence[Integers]) -> Integers:
+def numbered_by_first_occurrence(columns: Sequence[Integers]) -> Integers:
     """Return the classes that all columns together tell apart, numbered as they first occur."""
     table = np.stack(columns, axis=1)
     _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)

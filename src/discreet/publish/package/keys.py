@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.machine.atomic_file import write_first
-from discreet.core.machine.extras import needs
+from discreet.core.system.atomic_file import write_first
+from discreet.core.system.extras import needs
 from discreet.errors import InvalidInput
 
 FILE = "publish.key"

@@ -18,7 +18,7 @@ from discreet.kernel.mechanism import Law, Mechanisms
 from discreet.kernel.seal import admit
 from discreet.noise.laws import law_costing
 from discreet.publish.price.shares import MeasureShare, needed_rho, optimal_shares
-from discreet.publish.reads import hull
+from discreet.publish.reads import bounding_region
 from discreet.publish.specification.spec import Spec
 
 DIGITS = 7
@@ -47,7 +47,7 @@ def price_release(spec: Spec, wanted: Sequence[MeasureShare]) -> Priced:
     """
     pure = not spec.delta.value
     shares = _shares(spec, wanted, pure=pure)
-    region = hull([each.read.region for each in wanted])
+    region = bounding_region([each.read.region for each in wanted])
     amount = spec.epsilon.value if pure else _greatest_rho(spec.epsilon, spec.delta)
     for _ in range(60):
         laws = tuple(

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.core.machine.extras import needs
 from discreet.core.numbers import Number, to_fraction
+from discreet.core.system.extras import needs
 from discreet.errors import InternalError, InvalidInput
 from discreet.publish.reconcile.equations import Equation, equation_of, independent
 
@@ -156,7 +156,7 @@ def _sparsely(
 ) -> Floats:
     """Return the point for many names, or one that is not negative or whole: scipy's work."""
     with needs("scipy", extra="lab"):
-        from discreet.publish.reconcile.nearest import (
+        from discreet.publish.reconcile.constrained_least_squares import (
             System,
             least_squares,
             non_negative,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.core.machine.extras import needs
+from discreet.core.system.extras import needs
 from discreet.errors import InvalidInput
 from discreet.publish.grid import Array, add_up
 from discreet.publish.reconcile.problem import GridProblem, Sums, linked, open_cells

@@ -9,11 +9,20 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.publish.grid import add_up, narrowed
-from discreet.publish.reconcile.crossed import bounded_variances, crossed_estimate, dense_variances
-from discreet.publish.reconcile.fitting import fitted_cells
+from discreet.publish.reconcile.crossed_groupings import (
+    bounded_variances,
+    crossed_estimate,
+    dense_variances,
+)
+from discreet.publish.reconcile.integer_rounding import whole_cells
+from discreet.publish.reconcile.nested_groupings import (
+    TreeEstimate,
+    coarse_to_fine,
+    is_nested,
+    tree_estimates,
+)
+from discreet.publish.reconcile.nonnegative_fit import fitted_cells
 from discreet.publish.reconcile.problem import GridProblem
-from discreet.publish.reconcile.tree import TreeEstimate, coarse_to_fine, is_nested, tree_estimates
-from discreet.publish.reconcile.whole import whole_cells
 
 SMALL_GRID = 400
 """Up to so many leaf cells, crossed variances are computed exactly by a dense inverse."""

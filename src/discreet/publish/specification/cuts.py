@@ -11,12 +11,12 @@ from discreet.core.numbers import plain
 from discreet.core.schema import Column, Dataset, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
 from discreet.publish.specification.spec import Cut
-from discreet.sql.parse import Written
+from discreet.sql.parse import ParsedQuestion
 
 
 def with_cuts(
     sql: str, tree: exp.Expr, cuts: Sequence[Cut], columns: Mapping[str, Column]
-) -> Written:
+) -> ParsedQuestion:
     """Return a SELECT whose cuts are written out. `columns` are those of the private tables."""
     named = {cut.name.lower(): cut for cut in cuts}
     for node in list(tree.find_all(exp.Column)):
@@ -29,7 +29,7 @@ def with_cuts(
         case = _case(cut, column, node.args.get("table"))
         shown = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
         node.replace(exp.alias_(case, cut.name, quoted=True) if shown else case)
-    return Written(sql, tree)
+    return ParsedQuestion(sql, tree)
 
 
 def check_names(cuts: Sequence[Cut], dataset: Dataset) -> None:

@@ -17,15 +17,15 @@ from discreet.account.convert import rho_of_target
 from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
 from discreet.core.cost import FREE, Quote
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.event import NOTHING
-from discreet.core.machine.atomic_file import write_whole
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.core.system.atomic_file import write_whole
 from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Receipt
+from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.once.charging import Charge
 from discreet.noise.rng import Rng
 from discreet.publish.assemble.rows import Layout
 from discreet.publish.measure import count_cells, member_cells

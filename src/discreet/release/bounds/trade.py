@@ -9,18 +9,18 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.bill import Spent
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.look import BoundsFields
 from discreet.core.schema import Dataset, Table
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
 from discreet.engine.dialect.names import quoted
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
 from discreet.release.bounds.rows_probe import histogram, probe_catalog, probe_sql
 from discreet.release.desk import Desk, PlainDesk
-from discreet.release.pipeline import explain, release
+from discreet.release.pipeline import explain_question, release_question
 from discreet.release.request import Request
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
@@ -117,7 +117,7 @@ def foretell(desk: Desk, look: BoundsRequest, *, payer: str | None) -> Explanati
     """Return what the look would cost `payer`; spends nothing."""
     dataset, found = desk.catalog.named(look.table)
     request = look.question(payer, dataset, found)
-    return explain(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
+    return explain_question(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
 
 
 def trade(desk: Desk, look: BoundsRequest, *, payer: str | None) -> BoundsTrade:
@@ -127,7 +127,7 @@ def trade(desk: Desk, look: BoundsRequest, *, payer: str | None) -> BoundsTrade:
     """
     dataset, found = desk.catalog.named(look.table)
     request = look.question(payer, dataset, found)
-    answer = release(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
+    answer = release_question(request, _probed(desk, probe_catalog(desk.catalog, dataset, found)))
     told = histogram(answer)
     if told is None:
         raise EngineFailed("The answer tells nothing about rows of people.")
@@ -151,5 +151,5 @@ def _noise(desk: Desk, dataset: Dataset, table: Table, bound: int, epsilon: Epsi
         f"SELECT COUNT(*) AS n FROM {place}", epsilon=epsilon, analyst=None, fresh=True
     )
     catalog = probe_catalog(desk.catalog, dataset, table, bound)
-    said = explain(request, _probed(desk, catalog))
+    said = explain_question(request, _probed(desk, catalog))
     return float(said.expected_error["n"] or 0.0)

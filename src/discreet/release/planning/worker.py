@@ -31,12 +31,12 @@ from discreet.engine.process.limits import limit_memory
 from discreet.errors import DiscreetError
 from discreet.plan.ir import scans_of
 from discreet.plan.plan import ask, make_plan
-from discreet.release.afterwards.constants import nested_in
 from discreet.release.bars.epsilon_for_error import expected_errors
+from discreet.release.post_processing.constants import nested_in
 from discreet.release.request import Request
-from discreet.sql.afterwards.split import split
 from discreet.sql.bind import bind
-from discreet.sql.parse import Written, parse_everywhere, read, read_checked
+from discreet.sql.parse import ParsedQuestion, parse_everywhere, read, read_checked
+from discreet.sql.post_processing.split import split
 from discreet.sql.write.statement import render
 
 READ_SECONDS, READ_EACH = 0.1, 1e-5
@@ -83,7 +83,7 @@ def judged(
     seen = {name: catalog.datasets[name] for name in datasets}
 
     def work() -> None:
-        sql: str | Written = asked.sql
+        sql: str | ParsedQuestion = asked.sql
         if isinstance(sql, str):
             read_soon(sql, read, 1)
         try_planning(Request.of_asked(asked), replace(catalog, datasets=seen), capabilities)
@@ -168,16 +168,16 @@ def try_planning(request: Request, catalog: Catalog, capabilities: Capabilities)
     if nested is not None:
         for inner in nested.private:
             _try_planning_one(
-                replace(request, sql=Written("", inner.select)), catalog, capabilities
+                replace(request, sql=ParsedQuestion("", inner.select)), catalog, capabilities
             )
         tree = nested.sampled(catalog)
-        request = replace(request, sql=Written("", tree))
+        request = replace(request, sql=ParsedQuestion("", tree))
     program = split(tree, catalog)
     if program is None:
         _try_planning_one(request, catalog, capabilities)
         return
     for part in program.parts:
-        _try_planning_one(replace(request, sql=Written("", part)), catalog, capabilities)
+        _try_planning_one(replace(request, sql=ParsedQuestion("", part)), catalog, capabilities)
 
 
 def _try_planning_one(request: Request, catalog: Catalog, capabilities: Capabilities) -> None:

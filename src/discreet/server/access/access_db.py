@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import CatalogError
-from discreet.server.access.audit import AuditLog
+from discreet.server.access.audit_log import AuditLog
 
 FILE = "access.db"
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Query, Request
 
-from discreet.server.access.audit import MOST_READ
+from discreet.server.access.audit_log import MOST_READ
 from discreet.server.access.auth import allow, api_router
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of

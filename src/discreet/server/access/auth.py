@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 from discreet.core.owner import OWNER
 from discreet.errors import InternalError, NotAllowed, NotSignedIn
 from discreet.server.access.asked_as import AskedAs
-from discreet.server.access.audit import STRANGER, Actor, AuditAction
+from discreet.server.access.audit_log import STRANGER, Actor, AuditAction
 from discreet.server.access.limits import fine
 from discreet.server.access.tokens import Role, Token
 from discreet.server.context import Context, context_of

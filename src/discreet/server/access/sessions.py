@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from discreet.server.access.access_db import AccessDb
-from discreet.server.access.audit import AuditAction
+from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.tokens import Token, Tokens
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import InvalidInput, UnknownName
-from discreet.server.access.audit import COMMAND_LINE, Actor, AuditAction, AuditLog
+from discreet.server.access.audit_log import COMMAND_LINE, Actor, AuditAction, AuditLog
 from discreet.server.access.tokens import Token, Tokens
 
 LABEL = "class "

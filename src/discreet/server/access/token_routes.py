@@ -11,7 +11,7 @@ from pydantic import Field, StrictStr
 from discreet.api import Curator
 from discreet.core.requests.server import TokenFields
 from discreet.errors import NotAllowed, NotSignedIn, UnknownName
-from discreet.server.access.audit import AuditAction
+from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.auth import (
     Principal,
     allow,

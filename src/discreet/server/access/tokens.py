@@ -15,7 +15,7 @@ from typing import Any
 
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.access.access_db import AccessDb
-from discreet.server.access.audit import COMMAND_LINE, Actor, AuditAction, AuditLog
+from discreet.server.access.audit_log import COMMAND_LINE, Actor, AuditAction, AuditLog
 
 PREFIX = "dsc_"
 ROUNDS = 4096

@@ -36,7 +36,7 @@ _TOLD = frozenset({"charging", "charged"})
 Send = Callable[[dict[str, Any]], None]
 
 
-class Workbench:
+class TaskContext:
     """What a task works with: its curator, its folder, and a way to say how far it is."""
 
     def __init__(self, order: JobOrder, send: Send, curator: Curator | None) -> None:
@@ -159,7 +159,7 @@ def perform(order: JobOrder, send: Send) -> None:
         curator = _opened(order)
         limit_data(order.memory_mb)
         try:
-            answer = task(Workbench(order, send, curator), **order.asked)
+            answer = task(TaskContext(order, send, curator), **order.asked)
         finally:
             if curator is not None:
                 curator.close()

@@ -28,7 +28,7 @@ class Refusals(Protocol):
 class JobOrder:
     """One long job for a child: a function of ours by its name, and what it was asked in plain data.
 
-    `task` is "package.module:function"; it is called as function(bench, **asked). Without a `catalog` it
+    `task` is "package.module:function"; it is called as function(context, **asked). Without a `catalog` it
     gets no ledger and no engine. `folder` is its own, and goes when it ends. It may grow by `memory_mb`
     (0: as far as the machine goes). `told` is how often callers were told this hour that others leave
     no room: its ledger counts on from there.

@@ -20,8 +20,8 @@ from discreet.server.pgwire.protocol import messages as m
 from discreet.server.pgwire.protocol import replies
 from discreet.server.pgwire.protocol.certificate import Tls, tls_of
 from discreet.server.pgwire.protocol.channel import Channel, Disconnected
+from discreet.server.pgwire.protocol.handshake import arrive, no_longer_valid, sign_in, still_valid
 from discreet.server.pgwire.protocol.problems import Failure, reply_of
-from discreet.server.pgwire.protocol.signin import arrive, no_longer_valid, sign_in, still_valid
 from discreet.server.pgwire.session.dispatch import Dispatcher
 from discreet.server.pgwire.session.question import Asker
 from discreet.server.pgwire.session.session import WireSession

@@ -11,7 +11,7 @@ import uuid
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from discreet.server.watch.metrics import Metrics
+from discreet.server.monitoring.metrics import Metrics
 
 _log = logging.getLogger("discreet.server")
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}

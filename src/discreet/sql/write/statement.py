@@ -21,8 +21,8 @@ from discreet.plan.piecewise.drawn import outermost_curves, replaced
 from discreet.plan.plan import Question
 from discreet.sql.write.blocks import Block, BlockWriter
 from discreet.sql.write.cells import Cell
+from discreet.sql.write.clamps import clamped_operand, computed_before, squared
 from discreet.sql.write.expressions import Writer, short
-from discreet.sql.write.held import computed_before, held, squared
 from discreet.sql.write.used import used_columns
 
 _PARTS: dict[Kind, tuple[str, ...]] = {
@@ -206,7 +206,11 @@ class _Outputs:
                 return _squares(value, measure.clamp or (0, 0), dialect)
 
     def _value(self, operand: Expr, clamp: tuple[int, int] | None) -> str:
-        return self.writer.write(operand) if clamp is None else held(self.writer, operand, clamp)
+        return (
+            self.writer.write(operand)
+            if clamp is None
+            else clamped_operand(self.writer, operand, clamp)
+        )
 
 
 def _squares(value: str, clamp: tuple[int, int], dialect: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.core.machine.atomic_file import write_whole
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import InvalidInput
 
 FILE = "state.json"

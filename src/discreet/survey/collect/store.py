@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.machine.atomic_file import write_whole
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.survey.answers import read_candidates
 from discreet.survey.collect.check import DonationCheck, Refusal

@@ -11,7 +11,7 @@ from typing import Any
 from discreet.survey.device.donation import Donation
 from discreet.survey.device.secret import SECRET_BYTES, SecretStream, report_id
 from discreet.survey.randomizers.base import Report
-from discreet.survey.randomizers.stream import Draws
+from discreet.survey.randomizers.device_coins import Draws
 from discreet.survey.spec.plan import SurveyPlan, value_of
 
 Value = int | float | str

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.stream import Draws
+from discreet.survey.randomizers.device_coins import Draws
 
 Report: TypeAlias = int | bytes
 """What leaves a device for one question: a whole number, or a string of bits."""

@@ -15,7 +15,7 @@ from discreet.errors import InternalError, InvalidInput
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Randomizer
-from discreet.survey.randomizers.stream import WORD
+from discreet.survey.randomizers.device_coins import WORD
 
 Made = TypeVar("Made", bound=Randomizer)
 

@@ -15,6 +15,7 @@ from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
+from discreet.survey.randomizers.device_coins import WORD, Draws
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     checked,
@@ -25,7 +26,6 @@ from discreet.survey.randomizers.dyadic import (
     truthful_parts,
 )
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.randomizers.stream import WORD, Draws
 
 MOST_CODES = 1 << 20
 

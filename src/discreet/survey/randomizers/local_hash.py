@@ -17,6 +17,7 @@ from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
+from discreet.survey.randomizers.device_coins import Draws
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     checked,
@@ -28,7 +29,6 @@ from discreet.survey.randomizers.dyadic import (
 from discreet.survey.randomizers.field import digits_many, numbers_many, primes, transform
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.randomizers.stream import Draws
 
 MOST_CELLS = 1 << 22
 _WORTH = 32  # cells of a table that are sooner made than one hash is computed

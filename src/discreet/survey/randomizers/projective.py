@@ -16,6 +16,7 @@ from discreet.errors import InvalidInput
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
+from discreet.survey.randomizers.device_coins import WORD, Draws
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     checked,
@@ -35,7 +36,6 @@ from discreet.survey.randomizers.field import (
     transform,
 )
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.randomizers.stream import WORD, Draws
 
 MOST_CELLS = 1 << 24
 _STEP = 1 << 18  # rows that are drawn at one time

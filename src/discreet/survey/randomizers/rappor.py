@@ -15,6 +15,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports
 from discreet.survey.randomizers.bit_reports import BitReports
 from discreet.survey.randomizers.bits import packed, packed_coins, random_bits
+from discreet.survey.randomizers.device_coins import WORD, Draws
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     checked,
@@ -24,7 +25,6 @@ from discreet.survey.randomizers.dyadic import (
     lying_parts,
 )
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.randomizers.stream import WORD, Draws
 
 MOST_CODES = 1 << 16
 QUIET, LOUD = WORD // 4, 3 * (WORD // 4)
@@ -33,7 +33,7 @@ _ROWS = 1 << 14  # reports that are blurred at one time
 
 
 @dataclass(frozen=True, slots=True)
-class Blur:
+class InstantaneousResponse:
     """The instantaneous step: a set bit is told with probability loud / 2^32, any other with quiet / 2^32.
 
     Guarantee: it never sees the answer, only bits that are randomised already; so any number of reports
@@ -69,13 +69,13 @@ class Blur:
         return told
 
 
-BLUR = Blur()
+BLUR = InstantaneousResponse()
 
 
 @dataclass(frozen=True, slots=True)
 class Rappor(BitReports):
     """Permanent step: the answer's bit set, all others not, each turned over with probability lie / 2^32, once
-    for this answer of this device. Instantaneous step: every report tells those bits through `Blur`.
+    for this answer of this device. Instantaneous step: every report tells those bits through `InstantaneousResponse`.
 
     Guarantee: the permanent bits of two answers differ in the laws of two bits, so their ratio is at most
         ((1 - q) / q)^2, at most e^epsilon; all reports ever made from them tell no more. One report alone
@@ -84,7 +84,7 @@ class Rappor(BitReports):
 
     codes: int
     lie: int
-    blur: Blur = BLUR
+    blur: InstantaneousResponse = BLUR
     name: ClassVar[str] = "rappor"
     hash_variance: ClassVar[float] = 0.0
 

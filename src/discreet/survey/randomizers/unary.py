@@ -14,6 +14,7 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports
 from discreet.survey.randomizers.bit_reports import BitReports
 from discreet.survey.randomizers.bits import packed, random_bits
+from discreet.survey.randomizers.device_coins import HALF, WORD, Draws
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     checked,
@@ -23,7 +24,6 @@ from discreet.survey.randomizers.dyadic import (
     lying_parts,
 )
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.randomizers.stream import HALF, WORD, Draws
 
 MOST_CODES = 1 << 16
 

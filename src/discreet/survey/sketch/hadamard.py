@@ -14,6 +14,7 @@ from discreet.core.arrays import Bits, Integers
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
+from discreet.survey.randomizers.device_coins import WORD, Draws
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     checked,
@@ -22,7 +23,6 @@ from discreet.survey.randomizers.dyadic import (
     smallest_type,
 )
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.count_mean import own_buckets, sums_over_rows
 from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, words_of
 

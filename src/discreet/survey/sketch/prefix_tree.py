@@ -14,9 +14,9 @@ import numpy.typing as npt
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
+from discreet.survey.randomizers.device_coins import Draws
 from discreet.survey.randomizers.dyadic import smallest_type
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.randomizers.stream import Draws
 from discreet.survey.sketch.hadamard import HadamardSketch
 from discreet.survey.sketch.hashes import word_bytes, words_of
 

@@ -12,22 +12,22 @@ import numpy.typing as npt
 
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports
+from discreet.survey.randomizers.device_coins import WORD, Draws
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.randomizers.rappor import BLUR, Blur, odds
-from discreet.survey.randomizers.stream import WORD, Draws
+from discreet.survey.randomizers.rappor import BLUR, InstantaneousResponse, odds
 from discreet.survey.sketch.count_mean import CountMeanSketch
 
 
 @dataclass(frozen=True, slots=True)
 class RapporSketch(CountMeanSketch):
     """A row is drawn (RAPPOR's cohort) and the word's bucket in it set, all other bits not, each turned over
-    once for this word of this device; every report is the row and those bits through `Blur`.
+    once for this word of this device; every report is the row and those bits through `InstantaneousResponse`.
 
     Guarantee: that of the count mean sketch for all reports together; the blur sees nothing else.
         [Erlingsson, Pihur & Korolova 2014; docs/notes/0061-rappor.md]
     """
 
-    blur: Blur = BLUR
+    blur: InstantaneousResponse = BLUR
     name: ClassVar[str] = "rappor-sketch"
 
     def told(self, one: Fraction) -> Fraction:

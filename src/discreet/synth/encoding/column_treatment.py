@@ -20,7 +20,14 @@ from discreet.engine.dialect.storage import Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 from discreet.plan.ir import Scan
 from discreet.sql.relations import declared_scan
-from discreet.synth.encoding.columns import MOST_SINGLE, Coded, MadeUp, Ordered, binned, fine
+from discreet.synth.encoding.columns import (
+    MOST_SINGLE,
+    Coded,
+    MadeUpIdentifier,
+    Ordered,
+    binned,
+    fine,
+)
 
 WIDE_DAYS = 150 * 366
 WIDE_POSITIONS = 2**40
@@ -51,7 +58,7 @@ class WordsToLearn:
     name: str
 
 
-Item: TypeAlias = Coded | MadeUp | RangeToLearn | WordsToLearn
+Item: TypeAlias = Coded | MadeUpIdentifier | RangeToLearn | WordsToLearn
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +128,7 @@ def outline_of(
         domain = column.domain
         if own or isinstance(domain, IdentifierDomain):
             whole = storage(types.get(name.lower(), "")) is Storage.INTEGER
-            items.append(MadeUp(name, whole))
+            items.append(MadeUpIdentifier(name, whole))
             notices.append(f"The values of '{name}' are made up: it identifies.")
         elif isinstance(domain, TextDomain):
             if has_delta:
@@ -133,7 +140,7 @@ def outline_of(
                 )
         else:
             items.append(_finite(Coded(name, domain, missing=column.missing), bins, many=many))
-    if not any(not isinstance(item, MadeUp) for item in items):
+    if not any(not isinstance(item, MadeUpIdentifier) for item in items):
         _refuse(scan.table)
     return Outline(scan, tuple(items), tuple(notices))
 

@@ -79,7 +79,7 @@ class Coded:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeUp:
+class MadeUpIdentifier:
     """An identifier: no value of it is read; every synthetic row gets a new one."""
 
     name: str
@@ -91,7 +91,7 @@ class Encoding:
     """All columns of a synthetic table, in the order of the real one."""
 
     table: str
-    columns: tuple[Coded | MadeUp, ...]
+    columns: tuple[Coded | MadeUpIdentifier, ...]
 
     @property
     def coded(self) -> tuple[Coded, ...]:

@@ -11,12 +11,12 @@ from discreet.core.schema import NumberDomain, Table
 from discreet.engine.files import FileKind, delimiter, find_files, is_open, quoted_names
 from discreet.errors import DiscreetError
 from discreet.report.csv_text import CsvStyle
-from discreet.synth.encoding.columns import Coded, MadeUp
+from discreet.synth.encoding.columns import Coded, MadeUpIdentifier
 
 MOST_DECIMALS = 12
 
 
-def decimals_of(columns: Sequence[Coded | MadeUp]) -> dict[str, int]:
+def decimals_of(columns: Sequence[Coded | MadeUpIdentifier]) -> dict[str, int]:
     """Return how many digits follow the point in each column of numbers, by its step."""
     found = {}
     for column in columns:

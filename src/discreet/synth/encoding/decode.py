@@ -20,7 +20,7 @@ from discreet.core.schema import (
     NumberDomain,
     TimestampDomain,
 )
-from discreet.synth.encoding.columns import Coded, Encoding, MadeUp, day_domain
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUpIdentifier, day_domain
 from discreet.synth.encoding.shape import Codes
 
 Places = Integers
@@ -75,7 +75,7 @@ def to_table(
     columns: dict[str, pa.Array] = {}
     at = 0
     for column in encoding.columns:
-        if isinstance(column, MadeUp):
+        if isinstance(column, MadeUpIdentifier):
             numbers = np.arange(first, first + len(places), dtype=np.int64)
             columns[column.name] = made_up_values(numbers, column, most)
             continue
@@ -84,7 +84,7 @@ def to_table(
     return pa.table(columns)
 
 
-def made_up_values(numbers: Integers, column: MadeUp, most: int) -> pa.Array:
+def made_up_values(numbers: Integers, column: MadeUpIdentifier, most: int) -> pa.Array:
     """Return identifiers with these numbers, as wide as the greatest of them needs."""
     if column.whole:
         return _array(numbers.astype(np.int64), pa.int64())

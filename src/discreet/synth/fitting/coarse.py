@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.arrays import Bits, Floats
 from discreet.synth.encoding.shape import CodeGroups
 from discreet.synth.measure.learned_ranges import bars_of, seen_range
-from discreet.synth.measure.singles import Singles, onto_simplex
+from discreet.synth.measure.one_way_marginals import Singles, onto_simplex
 
 KEPT = 20
 """Columns with at most this many codes are left as they are."""

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.core.bill import Charged
-from discreet.core.shown import result_lines
-from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.core.display import result_lines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
 from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUpIdentifier
 from discreet.synth.encoding.decode import NULL, Places, made_up_values, to_table
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.linked.child_rules import ChildRules
@@ -163,7 +163,7 @@ def _table(
 
 
 def _identifier(
-    column: MadeUp, part: LinkedPart, model: LinkedModel, drawn: Mapping[str, DrawnRows]
+    column: MadeUpIdentifier, part: LinkedPart, model: LinkedModel, drawn: Mapping[str, DrawnRows]
 ) -> pa.Array:
     """Return an identifier's values: the person's, the parent row's, or one of the row's own."""
     mine = drawn[part.name]
@@ -201,7 +201,7 @@ def _identifiers(encoding: Encoding) -> list[list[Any]]:
     return [
         [i, column.name, column.whole]
         for i, column in enumerate(encoding.columns)
-        if isinstance(column, MadeUp)
+        if isinstance(column, MadeUpIdentifier)
     ]
 
 
@@ -228,8 +228,8 @@ def _part(item: Mapping[str, Any]) -> LinkedPart:
 
 def _columns(
     coded: Sequence[Coded], identifiers: Sequence[Sequence[Any]]
-) -> tuple[Coded | MadeUp, ...]:
-    found: list[Coded | MadeUp] = list(coded)
+) -> tuple[Coded | MadeUpIdentifier, ...]:
+    found: list[Coded | MadeUpIdentifier] = list(coded)
     for place, name, whole in identifiers:
-        found.insert(place, MadeUp(name, whole))
+        found.insert(place, MadeUpIdentifier(name, whole))
     return tuple(found)

@@ -15,7 +15,7 @@ from discreet.ledger.entry import Payer
 from discreet.ledger.reports.text import exposure_note
 from discreet.release.desk import Desk
 from discreet.release.snapshots import label, snapshots_of
-from discreet.synth.budget import SynthBudget, check_hope
+from discreet.synth.budget import SynthBudget, check_epsilon_useful
 from discreet.synth.encoding.column_treatment import Outline
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.linked.event_rows import event_columns, seal_first, seal_later
@@ -85,7 +85,7 @@ def prepare_linked(
     region = sealed[0].source.region
     budget = copy_budget(request.epsilon, delta, [*outlines.values()], region)
     worst = max((each.unit for each in sealed), key=lambda unit: unit.l1)
-    check_hope(budget, worst, request.epsilon)
+    check_epsilon_useful(budget, worst, request.epsilon)
     said = exposure_note(desk.ledger, dataset.name)
     numbers: dict[str, str] = {}
     for outline in outlines.values():

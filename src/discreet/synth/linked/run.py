@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.progress import Progress, silent
 from discreet.engine.base import PaidReader
-from discreet.ledger.once.charging import Charge
+from discreet.ledger.idempotency.charging import Charge
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.release.snapshots import hold_tables

@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.core.arrays import Integers
 from discreet.synth.encoding.shape import Columns, Counts, Merges, merge_counts
+from discreet.synth.measure.one_way_marginals import Singles
 from discreet.synth.measure.private_marginals import Counter
-from discreet.synth.measure.singles import Singles
 
 _UNIT = 1 << 20
 _AT_ONCE = 1 << 22  # cells of exact marginals that are held at the same time

@@ -22,7 +22,7 @@ from discreet.synth.measure.learned_ranges import first_look, narrowed
 from discreet.synth.measure.learned_types import LookLabels, paid_look
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
-from discreet.synth.measure.sql_counter import straight
+from discreet.synth.measure.sql_counter import unstored_counter
 
 WIDEST = 2 * 10**12
 """A range as wide as this is that of a type, and nobody's declaration."""
@@ -66,7 +66,7 @@ def learn_bounds(
     def look(reader: PaidReader, _held: Held) -> dict[str, list[str]]:
         seen = {}
         for item, codes in zip(items, sealed, strict=True):
-            counter = straight(reader, codes)
+            counter = unstored_counter(reader, codes)
             marginals = PrivateMarginals(counter, codes.shape, budget.whole, codes.unit, desk.rng)
             seen[item.name] = _seen(item, marginals.measure([(0,)], share=share)[0])
         return {name: ends for name, ends in seen.items() if ends}

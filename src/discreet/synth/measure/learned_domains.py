@@ -18,7 +18,7 @@ from discreet.noise.rng import Rng
 from discreet.noise.threshold import keep_groups, threshold_for
 from discreet.plan.ir import Scan
 from discreet.synth.encoding.column_treatment import Outline, RangeToLearn, WordsToLearn
-from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp, shape_of
+from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUpIdentifier, shape_of
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.measure import learned_stems
 from discreet.synth.measure.learned_ranges import first_look, merged, narrowed
@@ -35,7 +35,7 @@ from discreet.synth.measure.sealing import (
     seal_codes,
     seal_words,
 )
-from discreet.synth.measure.sql_counter import PATIENCE, straight
+from discreet.synth.measure.sql_counter import PATIENCE, unstored_counter
 
 SHARE = Fraction(1, 5)
 """The part of the budget that learning takes where there is something to learn."""
@@ -101,9 +101,9 @@ def learn(
 
 
 def _encoding(outline: Outline, found: dict[str, Coded | None]) -> Encoding:
-    columns: list[Coded | MadeUp] = []
+    columns: list[Coded | MadeUpIdentifier] = []
     for item in outline.items:
-        if isinstance(item, Coded | MadeUp):
+        if isinstance(item, Coded | MadeUpIdentifier):
             columns.append(item)
         else:
             learned = found[item.name]
@@ -213,7 +213,7 @@ class _EachColumn:
         """Return the exact counts of single columns."""
         reader = self._context.reader
         codes = [self._columns[column] for (column,) in wanted]
-        return [straight(reader, each).marginals([(0,)])[0] for each in codes]
+        return [unstored_counter(reader, each).marginals([(0,)])[0] for each in codes]
 
 
 def _words(read: SealedWords, context: LearningContext) -> tuple[list[str], list[int]]:

@@ -30,17 +30,17 @@ from discreet.engine.base import Held, PaidReader
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import EngineFailed
 from discreet.ledger.entry import Payer
-from discreet.ledger.once.charging import Charge
+from discreet.ledger.idempotency.charging import Charge
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import synth_budget
 from discreet.synth.encoding.column_treatment import scan_of
 from discreet.synth.encoding.columns import Coded
+from discreet.synth.measure.one_way_marginals import agreed_total
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
-from discreet.synth.measure.singles import agreed_total
-from discreet.synth.measure.sql_counter import straight
+from discreet.synth.measure.sql_counter import unstored_counter
 
 MOSTLY = 0.4
 """The part of all cells that must read as a kind: the rest may be gaps."""
@@ -152,7 +152,7 @@ def _counted(
         reader = held.paid(charged.permit)
         for name in names:
             codes = seal_codes(scan, desk.engine, [Coded(name, domain, (0,), missing=True)])
-            counter = straight(reader, codes)
+            counter = unstored_counter(reader, codes)
             marginals = PrivateMarginals(counter, codes.shape, budget, codes.unit, desk.rng)
             found[name] = marginals.measure([(0,)], share=Fraction(1))[0]
     return found

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from discreet.core.arrays import Integers
-from discreet.core.bounds import sqrt_lower
+from discreet.core.certified_functions import sqrt_lower
 from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError

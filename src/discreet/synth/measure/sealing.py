@@ -13,7 +13,7 @@ from discreet.catalog.axes import home
 from discreet.core.region import Region
 from discreet.engine.base import Engine
 from discreet.kernel.codes import codes_of
-from discreet.kernel.derive.scans import CatalogScans, Reaching, dataset_of, region_of
+from discreet.kernel.derive.scans import CatalogScans, ReadScope, dataset_of, region_of
 from discreet.kernel.seal import Draft, MeasureDraft, parse, sealed
 from discreet.kernel.sensitivity import Kind
 from discreet.kernel.trees.nodes import Unfit
@@ -98,7 +98,7 @@ def scans_of(scan: Scan, engine: Engine) -> CatalogScans:
     return declared_scans([(scan.dataset, scan.table)], engine)
 
 
-def source_of(found: Reaching, scans: CatalogScans) -> SealedSource:
+def source_of(found: ReadScope, scans: CatalogScans) -> SealedSource:
     """Return whose rows a judged read is of."""
     # Rows without a value are left out, but nobody is billed less for it.
     region = region_of(found, scans.tables, lambda *_: None, home)

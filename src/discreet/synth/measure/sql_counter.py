@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from discreet.engine.base import PaidReader, open_exact, require_paid
 from discreet.synth.encoding.shape import Columns, Counts, Shape
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.sealing import SealedCodes
 
 BATCH = 16
@@ -38,7 +38,7 @@ def store_codes(reader: PaidReader, codes: SealedCodes) -> SqlCounter:
     return SqlCounter(reader, require_paid(reader).keep(_judged(codes).sql), codes.shape)
 
 
-def straight(reader: PaidReader, codes: SealedCodes) -> SqlCounter:
+def unstored_counter(reader: PaidReader, codes: SealedCodes) -> SqlCounter:
     """Return the counter of codes that are read where they are: for a single look. After paying."""
     return SqlCounter(reader, f"({_judged(codes).sql}) AS z", codes.shape)
 

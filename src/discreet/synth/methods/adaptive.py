@@ -12,19 +12,19 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress, silent
 from discreet.synth.encoding.shape import CodeGroups, Columns, Counts, Merges, merge_counts
-from discreet.synth.fitting.beliefs import Beliefs
+from discreet.synth.fitting.belief_propagation import Beliefs
 from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
-from discreet.synth.fitting.entropy import Evidence, LogPotentials, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, drawing_cells, junction_tree, widened
+from discreet.synth.fitting.maximum_entropy import Evidence, LogPotentials, believe, fit_entropy
 from discreet.synth.measure.agreement import chance_beyond
-from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
-from discreet.synth.measure.singles import (
+from discreet.synth.measure.one_way_marginals import (
     Singles,
     agreed_total,
     by_root,
     measure_singles,
     settle,
 )
+from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.methods.given_rows import GivenRows
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.layered import Layered, layered

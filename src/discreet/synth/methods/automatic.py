@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.core.progress import Progress, silent
+from discreet.synth.measure.one_way_marginals import agreed_total
 from discreet.synth.measure.partial_marginals import PartialMarginals
 from discreet.synth.measure.private_marginals import PrivateMarginals
-from discreet.synth.measure.singles import agreed_total
 from discreet.synth.methods import adaptive, independent
 from discreet.synth.models.model import Model
 from discreet.synth.workload import WorkloadSpec
@@ -24,7 +24,7 @@ Fixed on the tables that benchmarks/synth_data.py calls TUNED; docs/benchmarks.m
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
+class PickedMethod:
     """Which method was taken, why, and the private marginals with the rest of the budget."""
 
     name: str
@@ -32,7 +32,7 @@ class Pick:
     marginals: PartialMarginals
 
 
-def pick(marginals: PrivateMarginals) -> Pick:
+def pick(marginals: PrivateMarginals) -> PickedMethod:
     """Return the method for a table: by public sizes, the price and a noisy number of rows.
 
     The rows are counted by the column of fewest codes, so that little noise adds up.
@@ -50,7 +50,7 @@ def pick(marginals: PrivateMarginals) -> Pick:
         f"auto took '{name}': about {rows:,.0f} rows are {why} at this price to see how columns "
         "hang together."
     )
-    return Pick(name, words, PartialMarginals(marginals, 1 - COUNT))
+    return PickedMethod(name, words, PartialMarginals(marginals, 1 - COUNT))
 
 
 def fit(
@@ -67,7 +67,7 @@ def fit(
 
 
 def fit_picked(
-    picked: Pick, *, workload: WorkloadSpec | None = None, progress: Progress = silent
+    picked: PickedMethod, *, workload: WorkloadSpec | None = None, progress: Progress = silent
 ) -> Model:
     """Return the model of a method that was taken."""
     if picked.name == "independent":

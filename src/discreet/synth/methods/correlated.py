@@ -13,14 +13,14 @@ from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Merges, Shape
 from discreet.synth.measure.dependence import FamilyScores
-from discreet.synth.measure.private_marginals import PrivateMarginals
-from discreet.synth.measure.singles import (
+from discreet.synth.measure.one_way_marginals import (
     Singles,
     by_root,
     measure_singles,
     merged_sizes,
     rare_groups,
 )
+from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.methods.tree import MOST_CELLS
 from discreet.synth.models.conditional_chain import Network
 from discreet.synth.models.inference import ModelLink, infer
@@ -33,7 +33,7 @@ MOST_PARENTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class TableRoom:
+class CandidateFamilies:
     """Which families are candidates: a function of public sizes and noisy counts."""
 
     shape: Shape
@@ -86,7 +86,7 @@ def fit(
     most = _most_cells(marginals, singles, theta)
     limit = _default_parents(sizes, most) if parents is None else parents
     families = _grow(
-        marginals, singles, merges, TableRoom(marginals.shape, sizes, limit, most), progress
+        marginals, singles, merges, CandidateFamilies(marginals.shape, sizes, limit, most), progress
     )
     shares = by_root(
         TABLES, [prod(sizes[column] for column in family) for family in families if family[:-1]]
@@ -120,7 +120,7 @@ def _grow(
     marginals: PrivateMarginals,
     singles: Singles,
     merges: Merges,
-    room: TableRoom,
+    room: CandidateFamilies,
     progress: Progress,
 ) -> list[Columns]:
     """Return the families, parents first and the column last, in the order they were chosen."""
@@ -148,7 +148,7 @@ def _grow(
     return [*families, *((column,) for column in range(width) if column not in there)]
 
 
-def _candidates(families: Sequence[Columns], room: TableRoom) -> Iterator[Columns]:
+def _candidates(families: Sequence[Columns], room: CandidateFamilies) -> Iterator[Columns]:
     """Yield what may come next: a new column with parents that stand together in a family."""
     width = room.shape.width
     if not families:

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.noise.laws import NoiseLaw
 from discreet.synth.encoding.shape import CodeGroups, Codes, Columns, Shape, merge_counts
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import Measured
 
 

@@ -13,9 +13,9 @@ from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import CodeGroups, Shape
 from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
-from discreet.synth.measure.implied import whole
+from discreet.synth.measure.measurement_error import whole
+from discreet.synth.measure.one_way_marginals import Singles, by_root, settle
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
-from discreet.synth.measure.singles import Singles, by_root, settle
 from discreet.synth.models.conditional_chain import Network, Node
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.core.machine.extras import needs
 from discreet.core.progress import Progress, silent
+from discreet.core.system.extras import needs
 from discreet.synth.encoding.shape import CodeGroups, Columns, Shape
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.methods.settings import check_whole

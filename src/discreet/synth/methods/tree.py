@@ -9,14 +9,14 @@ from itertools import combinations
 from discreet.core.progress import Progress, silent
 from discreet.synth.encoding.shape import Columns, Merges, Shape
 from discreet.synth.measure.dependence import FamilyScores
-from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
-from discreet.synth.measure.singles import (
+from discreet.synth.measure.one_way_marginals import (
     Singles,
     by_root,
     measure_singles,
     merged_sizes,
     rare_groups,
 )
+from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.models.conditional_chain import Network
 from discreet.synth.models.inference import ModelLink, infer
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import Columns
-from discreet.synth.fitting.beliefs import no_chance
+from discreet.synth.fitting.belief_propagation import no_chance
 from discreet.synth.models.model import Allowed
 
 Factor: TypeAlias = tuple[Columns, Floats]

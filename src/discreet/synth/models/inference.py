@@ -10,8 +10,8 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.synth.encoding.shape import CodeGroups, Columns, Merges, Shape
 from discreet.synth.fitting.likely_table import fit_table
+from discreet.synth.measure.one_way_marginals import Singles, agreed_total, onto_simplex
 from discreet.synth.measure.private_marginals import Measured
-from discreet.synth.measure.singles import Singles, agreed_total, onto_simplex
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.models.conditioning import hosts
 

@@ -12,9 +12,9 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import CodeGroups, Codes, Columns, Shape, joint_codes
-from discreet.synth.fitting.beliefs import Beliefs, no_chance, spread
-from discreet.synth.fitting.entropy import LogPotentials, believe
+from discreet.synth.fitting.belief_propagation import Beliefs, no_chance, spread
 from discreet.synth.fitting.junction import drawing_order, junction_tree
+from discreet.synth.fitting.maximum_entropy import LogPotentials, believe
 from discreet.synth.models.model import Allowed, Dice, head_json, read_head
 from discreet.synth.models.systematic import draw_codes
 

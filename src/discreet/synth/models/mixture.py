@@ -12,7 +12,7 @@ import numpy.typing as npt
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Codes, Columns, Shape
-from discreet.synth.fitting.beliefs import no_chance
+from discreet.synth.fitting.belief_propagation import no_chance
 from discreet.synth.models.model import Allowed, Dice, head_json, read_head
 from discreet.synth.models.systematic import draw_codes
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from discreet.core.proof.permit import Permit
 from discreet.ledger.ledger import Ledger
 from discreet.report import Document, Paragraph, Section
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import Counter
 from discreet.synth.report.quality import compare
 from discreet.synth.report.quality_sections import (

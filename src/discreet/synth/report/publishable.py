@@ -7,8 +7,8 @@ from math import comb
 import numpy as np
 
 from discreet.report import Document, DocumentBlock, Grid, Paragraph, Section
-from discreet.synth.measure.implied import Implied, implied, too_small, whole
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.measurement_error import Implied, implied, too_small, whole
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.methods.registry import is_slow
 from discreet.synth.report.quality import ComparisonView, Quality, compare, dependence

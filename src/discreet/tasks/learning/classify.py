@@ -10,16 +10,16 @@ from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.core.numbers import Epsilon
 from discreet.core.progress import Progress, silent
-from discreet.learn.kept.model_zip import write_model
+from discreet.learn.evaluation.read_file import check_columns
+from discreet.learn.evaluation.score import publicly_tested
+from discreet.learn.model_files.model_zip import write_model
 from discreet.learn.prepare import needed_columns
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained
-from discreet.learn.scored.read_file import check_columns
-from discreet.learn.scored.score import publicly_tested
 from discreet.learn.sgd.model import AnyClassifier
 from discreet.report.save import check_target
-from discreet.tasks.bare.bare_place import TypedPlace, WrittenSource, typed_place
-from discreet.tasks.bare.bare_synth import ready_file
+from discreet.tasks.bare_file.bare_place import TypedPlace, WrittenSource, typed_place
+from discreet.tasks.bare_file.bare_synth import ready_file
 from discreet.tasks.learning.written_model import HeldOutFile, WrittenModel, usual_name
 
 SCORES = ("accuracy", "baseline", "subgroups", "test_rows", "auc")

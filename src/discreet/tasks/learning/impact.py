@@ -14,12 +14,12 @@ from discreet.core.bill import NOTHING_SPENT, Bill, Charged
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
+from discreet.learn.evaluation.impact import ImpactPoint, impact_report
 from discreet.learn.prepare import find_private
 from discreet.learn.request import LearnRequest
-from discreet.learn.scored.impact import ImpactPoint, impact_report
 from discreet.report import write
 from discreet.report.save import REPORT_FILES, check_target
-from discreet.tasks.bare.bare_place import WrittenSource, typed_place
+from discreet.tasks.bare_file.bare_place import WrittenSource, typed_place
 from discreet.tasks.learning.classify import TrainingCheck, check_training, scored
 from discreet.tasks.learning.written_model import HeldOutFile
 

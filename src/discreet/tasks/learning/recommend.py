@@ -7,10 +7,10 @@ from typing import Any
 
 from discreet.api import open as open_curator
 from discreet.errors import InvalidInput
-from discreet.learn.kept.model_zip import read_model, write_model
+from discreet.learn.model_files.model_zip import read_model, write_model
 from discreet.learn.recommend.model import Recommender
 from discreet.report.save import check_target
-from discreet.tasks.bare.bare_place import WrittenSource, declared_place
+from discreet.tasks.bare_file.bare_place import WrittenSource, declared_place
 from discreet.tasks.learning.written_model import WrittenModel, usual_name
 
 

@@ -10,13 +10,13 @@ from typing import Any
 from discreet.api import open as open_curator
 from discreet.catalog.read.policy_file import load
 from discreet.errors import InvalidInput, UnknownName
-from discreet.learn.kept.model_zip import write_model
+from discreet.learn.evaluation.read_file import check_columns
+from discreet.learn.model_files.model_zip import write_model
 from discreet.learn.regress import regressed_columns
 from discreet.learn.regressor import tested_regressor
 from discreet.learn.request import LearnRequest
-from discreet.learn.scored.read_file import check_columns
 from discreet.report.save import check_target
-from discreet.tasks.bare.bare_place import WrittenSource, typed_place
+from discreet.tasks.bare_file.bare_place import WrittenSource, typed_place
 from discreet.tasks.learning.written_model import HeldOutFile, WrittenModel, usual_name
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.core.shown.lines import ShownInLines, ShownLines
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
-from discreet.learn.kept.model_text import AnyModel
+from discreet.learn.model_files.model_text import AnyModel
 from discreet.learn.recommend.run import Recommending
 from discreet.learn.regress import Regressed
 from discreet.learn.run import Trained

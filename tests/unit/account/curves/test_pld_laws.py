@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from discreet.account.curves.discrete_gaussian import delta_bounds
-from discreet.account.curves.loss_stack import Stack
+from discreet.account.curves.loss_stack import StackedLaws
 from discreet.account.curves.pld_laws import (
     atoms_of,
     concentrated_atoms,
@@ -113,7 +113,7 @@ def test_events_that_cannot_move_lose_nothing():
 def test_splitting_onto_a_grid_only_helps_the_attacker(step):
     """Lemma 2 of note 0008; rounding to the nearest point would fail the same check."""
     atoms = atoms_of(Laplace(Fraction(7), Fraction(5)), adding=False)
-    stack = Stack.of(((atoms, 1),))
+    stack = StackedLaws.of(((atoms, 1),))
     grid = stack.on_grid(step)
     masses = np.exp(grid.logs)
     assert float(masses.sum()) == pytest.approx(1)
@@ -129,7 +129,7 @@ def test_splitting_onto_a_grid_only_helps_the_attacker(step):
 
 
 def test_moments_of_a_stack():
-    stack = Stack.of(((pure_atoms(0.5), 3), (pure_atoms(1.0), 2)))
+    stack = StackedLaws.of(((pure_atoms(0.5), 3), (pure_atoms(1.0), 2)))
     assert stack.log_moment(0.0) == pytest.approx(0)
     # E_P[e^-loss] is the mass of Q.
     assert stack.log_moment(-1.0) == pytest.approx(0)

@@ -13,7 +13,7 @@ class Mountain:
     def __init__(self, least, cost):
         self.least, self.cost, self.asked = least, cost, []
 
-    def look(self, levels):
+    def evaluate(self, levels):
         levels = tuple(levels)
         assert levels not in self.asked, "no node is looked at twice"
         self.asked.append(levels)
@@ -69,7 +69,7 @@ def test_nothing_allowed():
 class Valley(Mountain):
     """Allowed in the middle only, as models that are not monotone may have it."""
 
-    def look(self, levels):
+    def evaluate(self, levels):
         self.asked.append(tuple(levels))
         allowed = sum(levels) == self.least
         cost = self.cost(levels) if allowed else math.inf

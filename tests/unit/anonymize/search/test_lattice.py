@@ -17,16 +17,16 @@ def test_every_node_comes_once():
 
 def test_what_is_ruled_out():
     lattice = Lattice([range(3), range(3)])
-    lattice.close_below((1, 1))
+    lattice.prune_finer((1, 1))
     assert _open(lattice) == {(0, 2), (1, 2), (2, 0), (2, 1), (2, 2)}
-    lattice.raise_above((2, 1), 10.0)
+    lattice.bound_coarser((2, 1), 10.0)
     assert _open(lattice, best=10.0) == {(0, 2), (1, 2), (2, 0), (2, 1), (2, 2)}, "a tie is open"
     assert _open(lattice, best=9.0) == {(0, 2), (1, 2), (2, 0)}
-    lattice.raise_above((0, 0), 3.0)
-    lattice.raise_above((2, 1), 5.0)
+    lattice.bound_coarser((0, 0), 3.0)
+    lattice.bound_coarser((2, 1), 5.0)
     assert _open(lattice, best=9.0) == {(0, 2), (1, 2), (2, 0)}, "bounds only rise"
     assert lattice.least_open(9.0) == 3.0
-    lattice.close((2, 0))
+    lattice.mark_evaluated((2, 0))
     assert (2, 0) not in _open(lattice)
 
 
@@ -41,5 +41,5 @@ def test_a_large_lattice_keeps_its_ends_longest():
 def test_levels_are_those_of_the_choices():
     lattice = Lattice([[0, 3, 4], [1]])
     assert _open(lattice) == {(0, 1), (3, 1), (4, 1)}
-    lattice.close_below((3, 1))
+    lattice.prune_finer((3, 1))
     assert _open(lattice) == {(4, 1)}

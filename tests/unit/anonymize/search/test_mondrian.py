@@ -1,9 +1,9 @@
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.criteria.closeness import Closeness
-from discreet.anonymize.criteria.distinct import DistinctDiversity
 from discreet.anonymize.groups import group_table
+from discreet.anonymize.privacy_models.closeness import Closeness
+from discreet.anonymize.privacy_models.distinct import DistinctDiversity
 from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 

@@ -5,10 +5,10 @@ import pyarrow.csv
 import pytest
 
 from discreet.anonymize.costs.registry import COSTS
-from discreet.anonymize.criteria.closeness import Closeness
-from discreet.anonymize.criteria.distinct import DistinctDiversity
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
+from discreet.anonymize.privacy_models.closeness import Closeness
+from discreet.anonymize.privacy_models.distinct import DistinctDiversity
 from discreet.anonymize.search.optimal import AnonymizeMethod, Missing, anonymize
 from discreet.errors import InvalidInput
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attack.linkage.join import Slack, link, one_typo
+from discreet.attack.linkage.join import MatchTolerance, link, one_typo
 from discreet.attack.linkage.keys import coded
 
 
@@ -87,15 +87,18 @@ def made(many, slips, seed=0):
 
 def test_slips_are_forgiven_where_that_finds_more_than_chance():
     both = made(2_000, 150)
-    exact, fuzzy = link(both), link(both, Slack(days=2, typos=True))
+    exact, fuzzy = link(both), link(both, MatchTolerance(days=2, typos=True))
     right = fuzzy.first == fuzzy.second
     assert exact.exact == fuzzy.exact < 1_800
     assert right.sum() >= 1_980
     assert right.mean() > 0.99
     # Each slack is for its own kind of slip.
-    assert (link(both, Slack(days=2)).first.size - exact.exact) in range(130, 151)
-    assert (link(both, Slack(typos=True)).first.size - exact.exact) in range(130, 151)
-    assert link(both, Slack(days=1)).first.size < link(both, Slack(days=2)).first.size
+    assert (link(both, MatchTolerance(days=2)).first.size - exact.exact) in range(130, 151)
+    assert (link(both, MatchTolerance(typos=True)).first.size - exact.exact) in range(130, 151)
+    assert (
+        link(both, MatchTolerance(days=1)).first.size
+        < link(both, MatchTolerance(days=2)).first.size
+    )
 
 
 def test_a_prefix_that_everybody_shares_is_not_believed():
@@ -110,5 +113,5 @@ def test_a_prefix_that_everybody_shares_is_not_believed():
         }
 
     both = columns(strangers(), strangers())
-    fuzzy = link(both, Slack(days=3, prefix=3, typos=True))
+    fuzzy = link(both, MatchTolerance(days=3, prefix=3, typos=True))
     assert fuzzy.first.size == fuzzy.exact

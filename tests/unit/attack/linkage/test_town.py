@@ -7,12 +7,12 @@ from discreet.attack.curator import temporary_town
 from discreet.attack.linkage.join import PersonLinks
 from discreet.attack.linkage.town import (
     Hospital,
-    Roll,
+    VoterRoll,
     asked,
     learned,
     prior_of,
     shuffled,
-    slips,
+    with_typos,
 )
 from discreet.errors import InvalidInput
 
@@ -22,8 +22,8 @@ def town():
     dice = np.random.default_rng(0)
     with temporary_town(3_000, tables=("people", "visits", "voters")) as made:
         hospital = Hospital.of(made, made.truth["diagnoses"])
-        roll = Roll.of(made, errors=0.0, dice=dice)
-        slipped = Roll.of(made, errors=0.4, dice=dice)
+        roll = VoterRoll.of(made, errors=0.0, dice=dice)
+        slipped = VoterRoll.of(made, errors=0.4, dice=dice)
         visits = made.load("visits").select(["person_id", "diagnosis"]).to_pylist()
         return hospital, roll, slipped, prior_of(made, roll.voters), visits
 
@@ -55,7 +55,7 @@ def test_slips_are_as_many_as_asked(town):
     wrong = sum(a != b for a, b in zip(*zips, strict=True)) / len(zips[0])
     assert 0.14 < wrong < 0.26
     with pytest.raises(InvalidInput):
-        slips(roll.voters, 1.5, np.random.default_rng(0))
+        with_typos(roll.voters, 1.5, np.random.default_rng(0))
 
 
 def true_links(hospital, roll):

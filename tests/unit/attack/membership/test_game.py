@@ -5,7 +5,7 @@ import pytest
 
 from discreet.attack.membership.auc import auc_score, clustered_auc, low_rates
 from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
-from discreet.attack.membership.played import auc_ceiling
+from discreet.attack.membership.game_outcome import auc_ceiling
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import clopper_pearson
 

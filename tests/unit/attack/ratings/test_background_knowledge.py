@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ratings.background_knowledge import PUBLISHED, RatingKnowledge, Witness
+from discreet.attack.ratings.background_knowledge import (
+    PUBLISHED,
+    KnowledgeSampler,
+    RatingKnowledge,
+)
 from discreet.attack.ratings.index import Ratings
 
 
@@ -13,7 +17,7 @@ def witness():
     ratings = Ratings(
         people, films, dice.integers(1, 6, len(people)), dice.integers(100, 2_000, len(people))
     )
-    return Witness.of(ratings, rank=np.arange(1_000), dice=dice)
+    return KnowledgeSampler.of(ratings, rank=np.arange(1_000), dice=dice)
 
 
 def test_right_ratings_come_from_the_record_and_dates_are_off_by_so_much(witness):

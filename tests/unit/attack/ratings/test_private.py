@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ratings.background_knowledge import Glimpse
+from discreet.attack.ratings.background_knowledge import KnownRatings
 from discreet.attack.ratings.index import Index, Ratings
 from discreet.attack.ratings.netflix import noisy_counts, presence
 
@@ -18,7 +18,7 @@ def scene():
 
     def glimpses(group):
         rows = [np.flatnonzero(people == person)[:6] for person in group]
-        return [Glimpse(films[row], ratings.grade[row], ratings.day[row]) for row in rows]
+        return [KnownRatings(films[row], ratings.grade[row], ratings.day[row]) for row in rows]
 
     return index, glimpses(range(60)), glimpses(range(60, 120))
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ratings.background_knowledge import Glimpse, RatingKnowledge
+from discreet.attack.ratings.background_knowledge import KnownRatings, RatingKnowledge
 from discreet.attack.ratings.claims import likelihoods, most_eccentric, most_likely, weighted
 from discreet.attack.ratings.index import Index, Ratings
 
@@ -33,7 +33,9 @@ def test_the_ratio_of_foreign_records_has_mean_one(index):
         row = dice.integers(0, len(index.record))
         film = np.searchsorted(index.starts, row, side="right") - 1
         grade = dice.choice(6, p=index.grade_shares[film])
-        seen = Glimpse(np.array([film]), np.array([grade]), np.array([dice.choice(index.days)]))
+        seen = KnownRatings(
+            np.array([film]), np.array([grade]), np.array([dice.choice(index.days)])
+        )
         means.append(np.exp(likelihoods(index, seen, known)).mean())
     error = np.std(means) / np.sqrt(len(means))
     assert abs(np.mean(means) - 1) < 6 * error + 0.02
@@ -48,7 +50,7 @@ def test_rare_films_speak_louder(index):
     scores = {}
     for film in (popular, rare):
         rows, _ = index.rows_of(np.array([film]))
-        seen = Glimpse(np.array([film]), index.grade[rows[:1]], index.day[rows[:1]])
+        seen = KnownRatings(np.array([film]), index.grade[rows[:1]], index.day[rows[:1]])
         for score in (likelihoods, weighted):
             scores[score.__name__, film] = score(index, seen, RatingKnowledge(1, 0, 14)).max()
     assert scores["likelihoods", rare] > scores["likelihoods", popular] + 1
@@ -62,7 +64,7 @@ def test_dates_and_grades_count(index):
     mine = index.record[row]
 
     def at(grade, day):
-        seen = Glimpse(np.array([5]), np.array([grade]), np.array([day]))
+        seen = KnownRatings(np.array([5]), np.array([grade]), np.array([day]))
         return likelihoods(index, seen, known)[mine]
 
     grade, day = int(index.grade[row]), int(index.day[row])

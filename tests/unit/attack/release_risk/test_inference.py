@@ -10,7 +10,7 @@ from release_kit import people
 
 from discreet.attack.release_risk.added_risk import difference
 from discreet.attack.release_risk.inference import ATTACK, guessed
-from discreet.attack.release_risk.parties import parties_of
+from discreet.attack.release_risk.people_and_strangers import parties_of
 from discreet.errors import InvalidInput, UnknownName
 
 KNOWN = ("age", "place", "shoe", "income")

@@ -10,7 +10,7 @@ from release_kit import people
 
 from discreet.attack.release_risk.added_risk import difference
 from discreet.attack.release_risk.linkability import ATTACK, joined
-from discreet.attack.release_risk.parties import parties_of
+from discreet.attack.release_risk.people_and_strangers import parties_of
 from discreet.errors import InvalidInput
 
 FIRST, SECOND = ("age", "place", "job"), ("shoe", "income", "owner")

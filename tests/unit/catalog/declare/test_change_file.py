@@ -76,7 +76,7 @@ DIES = """
 import os, sys
 from pathlib import Path
 from discreet.catalog.declare import change_file as changing
-from discreet.core.machine import atomic_file
+from discreet.core.system import atomic_file
 place = {"before": (atomic_file, "_beside"), "beside": (Path, "replace"), "after": (atomic_file, "sync_folder")}
 owner, name = place[sys.argv[2]]
 def stop(*_, **__):

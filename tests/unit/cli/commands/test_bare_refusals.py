@@ -12,7 +12,7 @@ from pyarrow import csv
 import discreet
 from discreet.catalog.propose import bare_file
 from discreet.cli.app import run
-from discreet.tasks.bare import bare_synth, unpaid
+from discreet.tasks.bare_file import bare_synth, unpaid
 from sittings import FULL
 
 ROWS = "age,sex,job\n" + "".join(f"{20 + i % 50},{'FM'[i % 2]},{'ab'[i % 2]}\n" for i in range(300))
@@ -67,7 +67,7 @@ def test_a_refusal_puts_back_what_stood_there_to_the_byte(folder: Path, capsys):
 def test_a_limit_under_which_something_was_paid_stays(folder: Path, monkeypatch, capsys):
     """The twin that forgets to ask the ledger would let a second command raise the limit."""
 
-    def pay_and_fail(bare: bare_synth.Bare, *_: object) -> None:
+    def pay_and_fail(bare: bare_synth.BareTable, *_: object) -> None:
         with bare_synth.open_curator(bare.config) as curator:
             curator.query("SELECT COUNT(*) AS n FROM p", epsilon="0.01")
         raise unpaid.DiscreetError("after the charge")
@@ -84,7 +84,7 @@ def test_a_limit_under_which_something_was_paid_stays(folder: Path, monkeypatch,
 
 
 def test_a_declaration_that_somebody_changed_since_stays(folder: Path, monkeypatch, capsys):
-    def edit_and_fail(bare: bare_synth.Bare, *_: object) -> None:
+    def edit_and_fail(bare: bare_synth.BareTable, *_: object) -> None:
         bare.config.write_text(bare.config.read_text() + "# mine\n")
         raise unpaid.DiscreetError("no")
 

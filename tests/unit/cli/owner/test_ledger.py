@@ -18,7 +18,7 @@ from discreet.cli.owner.budget import budget
 from discreet.cli.owner.ledger import app
 from discreet.errors import AuditTampered, LedgerBusy
 from discreet.ledger import Ledger, budget_report, budget_words
-from discreet.server.access.audit import COMMAND_LINE, AuditAction, AuditLog
+from discreet.server.access.audit_log import COMMAND_LINE, AuditAction, AuditLog
 from ledger_kit import open_ledger, pay, policy
 
 DATASETS = {"census": "census"}

@@ -8,7 +8,7 @@ import typer
 from typer.main import get_command
 
 from discreet.anonymize.costs import registry as costs
-from discreet.anonymize.criteria import registry as criteria
+from discreet.anonymize.privacy_models import registry as criteria
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
 from discreet.catalog.propose.request import InitRequest
@@ -42,9 +42,9 @@ from discreet.core.requests.survey import EstimateFields
 from discreet.core.requests.synth import LinkedFields, LocalSynthFields, SynthFields
 from discreet.errors import InvalidInput
 from discreet.learn import learners
+from discreet.learn.evaluation.paid_test import TestRequest
 from discreet.learn.recommend.run import RecommendRequest
 from discreet.learn.request import LearnRequest
-from discreet.learn.scored.paid_test import TestRequest
 from discreet.learn.select import SelectRequest
 from discreet.publish.totals import TotalsRequest
 from discreet.release.bounds.trade import BoundsRequest

@@ -15,7 +15,7 @@ import pytest
 import discreet
 from discreet.engine.base import open_exact
 from discreet.engine.connect import connect
-from discreet.engine.duckdb.canonical import Maker
+from discreet.engine.duckdb.canonical import SnapshotMaker
 from discreet.engine.files import find_files
 from discreet.engine.lakes.delta import delta_files
 from discreet.engine.lakes.objects import fetched
@@ -260,7 +260,7 @@ def test_a_newer_state_that_comes_while_one_is_read_is_read_instead(tmp_path, no
     bucket = tmp_path / "stores" / "b" / "x"
     bucket.mkdir(parents=True)
     (bucket / "a.csv").write_text("income,town\n1,A\n")
-    read = Maker.snapshot
+    read = SnapshotMaker.snapshot
     calls = []
 
     def disturbed(self, origin, recipe):
@@ -272,7 +272,7 @@ def test_a_newer_state_that_comes_while_one_is_read_is_read_instead(tmp_path, no
             fetched("t", address(server, "b/x"), tmp_path / ".discreet" / "duckdb")
         return found
 
-    monkeypatch.setattr(Maker, "snapshot", disturbed)
+    monkeypatch.setattr(SnapshotMaker, "snapshot", disturbed)
     with s3(tmp_path / "stores") as server, town(tmp_path, address(server, "b/x")) as curator:
         assert round(curator.query(COUNT, epsilon=45).rows[0][0]) == 3
         assert len(calls) == 2

@@ -176,7 +176,7 @@ def believing(monkeypatch):
         found = tuple(
             making.CheckpointPart(making._part_path(store.head_path, p.digest), p) for p in parts
         )
-        accounts.rest_on(making.Past(store, accounts.position, accounts.hash, found, {}))
+        accounts.rest_on(making.EarlierEntries(store, accounts.position, accounts.hash, found, {}))
         return accounts
 
     monkeypatch.setattr("discreet.ledger.loading.opened", opened)
@@ -332,7 +332,7 @@ def test_a_disk_that_is_full_costs_a_checkpoint_and_nothing_else(tmp_path, small
 
     ledger = open_ledger(tmp_path, "100")
     pay(ledger, "1/10", "first")
-    monkeypatch.setattr("discreet.core.machine.atomic_file.write_synced", full)
+    monkeypatch.setattr("discreet.core.system.atomic_file.write_synced", full)
     for turn in range(20):
         assert not pay(ledger, "1/10", f"r{turn}").repeated
     assert files(tmp_path) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.ledger.checkpoint.past import RecentThenPast
+from discreet.ledger.checkpoint.earlier_entries import RecentThenPast
 
 BEFORE = {"old": [1], "both": [2]}
 

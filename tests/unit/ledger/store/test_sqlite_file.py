@@ -237,7 +237,7 @@ def stranded(monkeypatch):
 def test_what_was_in_use_at_a_fork_is_neither_closed_nor_used_again(tmp_path, stranded):
     store = SqliteStore(tmp_path / "ledger.db")
     connection = store._file.connection
-    store._file.strand()
+    store._file.abandon_in_child()
     assert stranded == [connection]
     assert connection.execute("SELECT 1").fetchone() == (1,), "closing it would act on the log"
     for use in (lambda: list(store.links(start=0)), lambda: SqliteStore(tmp_path / "ledger.db")):
@@ -249,7 +249,7 @@ def test_what_was_in_use_at_a_fork_is_neither_closed_nor_used_again(tmp_path, st
 def test_what_was_closed_at_a_fork_may_be_opened_again(tmp_path, stranded):
     store = SqliteStore(tmp_path / "ledger.db")
     store.close()
-    store._file.strand()
+    store._file.abandon_in_child()
     assert list(store.links(start=0)) == []
     assert stranded == []
     store.close()

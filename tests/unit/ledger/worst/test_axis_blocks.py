@@ -7,18 +7,18 @@ import pytest
 
 from discreet.core.region import Positions
 from discreet.ledger.worst.axes import UNCUT, bounds
-from discreet.ledger.worst.axis_blocks import Tree
+from discreet.ledger.worst.axis_blocks import BlockTree
 
 
-def tree(atoms: int) -> Tree:
+def tree(atoms: int) -> BlockTree:
     axis = UNCUT
     for position in range(atoms - 1):
         axis, _ = axis.refined(Positions.points([position]))
     assert axis.count == atoms
-    return Tree(axis)
+    return BlockTree(axis)
 
 
-def held(made: Tree, level: int) -> list[set[int]]:
+def held(made: BlockTree, level: int) -> list[set[int]]:
     """Return the atoms of each block of a level."""
     edges = made.edges[level].tolist()
     return [set(range(low, high)) for low, high in itertools.pairwise(edges)]

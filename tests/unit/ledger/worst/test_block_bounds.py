@@ -8,7 +8,7 @@ import pytest
 from discreet.core.region import Positions
 from discreet.ledger.worst import block_bounds
 from discreet.ledger.worst.axes import UNCUT, common
-from discreet.ledger.worst.axis_blocks import Tree
+from discreet.ledger.worst.axis_blocks import BlockTree
 from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded
 from discreet.ledger.worst.grid import BillGrid
 
@@ -28,16 +28,16 @@ def made_bounds(seed: int, names=NAMES, charges: int = 40) -> BlockBounds:
     return BlockBounds(grid)
 
 
-def trees(*all_bounds: BlockBounds) -> list[Tree]:
+def trees(*all_bounds: BlockBounds) -> list[BlockTree]:
     """Return a tree for each axis that tells apart what any of the grids does."""
     found = []
     for name in NAMES:
         grids = [each.grid for each in all_bounds if name in each.grid.names]
-        found.append(Tree(common([grid.axes[grid.names.index(name)] for grid in grids])))
+        found.append(BlockTree(common([grid.axes[grid.names.index(name)] for grid in grids])))
     return found
 
 
-def every_cell(planted: list[Tree], all_bounds) -> np.ndarray:
+def every_cell(planted: list[BlockTree], all_bounds) -> np.ndarray:
     """Return the bill of each pair of leaves, summed over the grids."""
     first = [np.unique(tree.axis.atom_of, return_index=True)[1] for tree in planted]
     points = [tree.axis.starts[at] for tree, at in zip(planted, first, strict=True)]
@@ -53,7 +53,7 @@ def every_cell(planted: list[Tree], all_bounds) -> np.ndarray:
     return total
 
 
-def blocks_of(planted: list[Tree], levels) -> tuple[np.ndarray, list]:
+def blocks_of(planted: list[BlockTree], levels) -> tuple[np.ndarray, list]:
     """Return every node of these levels, and the leaves that each one holds."""
     edges = [tree.edges[level].tolist() for tree, level in zip(planted, levels, strict=True)]
     numbers = list(itertools.product(*[range(len(each) - 1) for each in edges]))
@@ -83,7 +83,7 @@ def test_a_grid_alone_bounds_each_block_by_its_greatest_cell():
     one = made_bounds(1)
     planted = trees(one)
     assert all(tree.depth > 1 for tree in planted)
-    one.plant(planted, NAMES)
+    one.use_trees(planted, NAMES)
     require_above(planted, [one], tight=True)
 
 
@@ -99,12 +99,12 @@ def test_an_axis_of_very_few_atoms_is_no_exception(atoms):
     assert few.axes[1].count == atoms
     alone = BlockBounds(few)
     planted = trees(alone)
-    alone.plant(planted, NAMES)
+    alone.use_trees(planted, NAMES)
     require_above(planted, [alone], tight=True)
     both = [many, BlockBounds(few)]
     planted = trees(*both)
     for each in both:
-        each.plant(planted, NAMES)
+        each.use_trees(planted, NAMES)
     balance(both, 0, sweeps=3)
     require_above(planted, both)
 
@@ -114,7 +114,7 @@ def test_grids_that_lend_each_other_stay_above_in_every_block(seed):
     several = [made_bounds(seed), made_bounds(seed + 10, ("a",)), made_bounds(seed + 20, ("b",))]
     planted = trees(*several)
     for each in several:
-        each.plant(planted, NAMES)
+        each.use_trees(planted, NAMES)
     balance(several, 0, sweeps=3)
     assert any(each.shifts for each in several)
     require_above(planted, several)
@@ -124,7 +124,7 @@ def test_what_was_lent_follows_its_leaves_to_a_finer_tree():
     several = [made_bounds(3), made_bounds(13, ("a",))]
     coarse = trees(*several)
     for each in several:
-        each.plant(coarse, NAMES)
+        each.use_trees(coarse, NAMES)
     balance(several, 0, sweeps=3)
     boxes = ((1, {"a": Positions.points(range(0, SIZES["a"], 3))}),)
     several[1].grid.add(boxes, (50,), several[1].grid.fit(boxes))
@@ -132,7 +132,7 @@ def test_what_was_lent_follows_its_leaves_to_a_finer_tree():
     fine = trees(*several)
     assert fine[0].axis.count > coarse[0].axis.count
     for each in several:
-        each.plant(fine, NAMES)
+        each.use_trees(fine, NAMES)
     assert not sum(each.shifts[0, 0] for each in several).any()
     require_above(fine, several)
 
@@ -141,7 +141,7 @@ def test_coarser_planes_where_a_fine_one_would_be_large_stay_above(monkeypatch):
     monkeypatch.setattr(block_bounds, "KEPT", 4)
     thin, other = made_bounds(5, charges=4), made_bounds(6, charges=60)
     planted = trees(thin, other)
-    thin.plant(planted, NAMES)
+    thin.use_trees(planted, NAMES)
     require_above(planted, [thin])
 
 
@@ -149,7 +149,7 @@ def test_pooled_planes_take_no_more_room_than_they_may(monkeypatch):
     monkeypatch.setattr(block_bounds, "KEPT", 64)
     one = made_bounds(1)
     planted = trees(one)
-    one.plant(planted, NAMES)
+    one.use_trees(planted, NAMES)
     largest = 0
     for levels in itertools.product(*[range(tree.depth + 1) for tree in planted]):
         one.bound(0, levels, np.zeros((1, 2), dtype=np.int64))
@@ -160,7 +160,7 @@ def test_pooled_planes_take_no_more_room_than_they_may(monkeypatch):
 
 def test_what_nobody_pays_has_no_greatest_entry():
     one = made_bounds(1)
-    one.plant(trees(one), NAMES)
+    one.use_trees(trees(one), NAMES)
     assert one.top(0) == one.grid.planes[0].max()
     assert one.top(1) == 0
     assert one.bound(1, (0, 0), np.zeros((1, 2), dtype=np.int64)) == 0

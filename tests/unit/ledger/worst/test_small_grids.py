@@ -6,7 +6,7 @@ import pytest
 from discreet.core.region import Positions
 from discreet.ledger.worst import overflow, small_grids
 from discreet.ledger.worst.grid import BillGrid
-from discreet.ledger.worst.small_grids import Tables
+from discreet.ledger.worst.small_grids import GridSum
 
 SIZES = {"a": 30, "b": 8, "c": 20}
 NAMES = tuple(SIZES)
@@ -16,7 +16,7 @@ def span(low: int, high: int) -> Positions:
     return Positions(((low, high),))
 
 
-def charge(made: Tables, amount: int, **box) -> None:
+def charge(made: GridSum, amount: int, **box) -> None:
     made.add(((1, box),), (amount,))
 
 
@@ -34,7 +34,7 @@ class Plain:
     """Tables, and beside them the bill of every point."""
 
     def __init__(self, cell_cap: int = 2**17) -> None:
-        self.tables = Tables(cell_cap)
+        self.tables = GridSum(cell_cap)
         self.truth = np.zeros([size + 1 for size in SIZES.values()], dtype=np.int64)
 
     def charge(self, box, amount: int) -> None:
@@ -52,7 +52,7 @@ class Plain:
 
 @pytest.mark.parametrize(("added", "due"), [(80, False), (90, False), (91, True), (200, True)])
 def test_much_was_added_once_charges_have_grown_by_an_eighth(added, due):
-    made = Tables(2**10)
+    made = GridSum(2**10)
     made.added = added
     assert made.due(80) is due
 
@@ -76,7 +76,7 @@ def test_searches_between_charges_stay_exact(seed):
             both.require_exact(names_of(both.tables))
 
 
-def names_of(made: Tables) -> tuple[str, ...]:
+def names_of(made: GridSum) -> tuple[str, ...]:
     return tuple(sorted({name for grid in made.grids for name in grid.names}))
 
 
@@ -95,7 +95,7 @@ def test_joining_tables_changes_no_bill(seed):
 
 
 def test_tables_without_a_common_axis_are_not_joined():
-    made = Tables(2**17)
+    made = GridSum(2**17)
     charge(made, 1, a=span(0, 9))
     charge(made, 1, b=span(0, 3))
     made.condense()
@@ -106,7 +106,7 @@ def test_tables_without_a_common_axis_are_not_joined():
 
 
 def test_tables_are_joined_to_at_most_three_axes():
-    made = Tables(2**17)
+    made = GridSum(2**17)
     for names in ("ab", "bc", "cd", "de"):
         charge(made, 1, **{name: span(0, 3) for name in names})
     made.condense()
@@ -122,11 +122,11 @@ def test_a_table_joins_the_one_that_grows_least():
             target.add(box, (1,), target.fit(box))
     box = ((1, {"b": span(2, 6)}),)
     grid.add(box, (1,), grid.fit(box))
-    at, joined = Tables._partner(grid, [wide, narrow], 10**6)
+    at, joined = GridSum._partner(grid, [wide, narrow], 10**6)
     assert (at, joined.names) == (1, ("b", "c"))
-    at, joined = Tables._partner(grid, [narrow, wide], 10**6)
+    at, joined = GridSum._partner(grid, [narrow, wide], 10**6)
     assert (at, joined.names) == (0, ("b", "c"))
-    assert Tables._partner(grid, [wide, narrow], 1) is None
+    assert GridSum._partner(grid, [wide, narrow], 1) is None
 
 
 @pytest.fixture
@@ -137,9 +137,9 @@ def small(monkeypatch):
     monkeypatch.setattr(overflow, "THIN", 1)
 
 
-def full() -> Tables:
+def full() -> GridSum:
     """Return three tables of single days: 0 to 13, 14 to 27 and 28 to 41; each has one day far off, too."""
-    made = Tables(64)
+    made = GridSum(64)
     for table in range(3):
         for day in (999 + table, *range(14 * table, 14 * table + 14)):
             charge(made, 1, day=span(day, day))
@@ -148,7 +148,7 @@ def full() -> Tables:
     return made
 
 
-def billed(made: Tables, day: int) -> int:
+def billed(made: GridSum, day: int) -> int:
     return made.search(("day",), 0).highest(0, {"day": span(day, day)}, -1).upper
 
 
@@ -182,7 +182,7 @@ def test_thin_charges_are_looked_at_in_their_own_block(small):
 
 
 def test_the_newest_table_is_among_those_compared(small):
-    made = Tables(64)
+    made = GridSum(64)
     for table in range(2):
         for day in (999 + table, *range(14 * table, 14 * table + 14)):
             charge(made, 1, day=span(day, day))

@@ -6,7 +6,7 @@ import pytest
 
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.worst.tied_axes import NEAR, Group, meet
+from discreet.ledger.worst.tied_axes import NEAR, TiedAxes, meet
 from discreet.ledger.worst.worst_hit import Worst
 
 
@@ -14,7 +14,7 @@ def span(low: int, high: int) -> Positions:
     return Positions(((low, high),))
 
 
-def add(group: Group, amounts, **box) -> None:
+def add(group: TiedAxes, amounts, **box) -> None:
     boxes = ((1, box),)
     peaks = [group.highest(box, c, amount) if amount else None for c, amount in enumerate(amounts)]
     group.add(boxes, amounts, peaks)
@@ -22,7 +22,7 @@ def add(group: Group, amounts, **box) -> None:
 
 @pytest.mark.parametrize(("cap", "kept"), [(2, True), (1, False)])
 def test_a_grid_is_kept_up_to_its_cap_and_no_further(cap, kept):
-    group = Group(1, cap)
+    group = TiedAxes(1, cap)
     add(group, (5,), a=span(0, 3))  # two cells: in and out
     assert (group.grid is not None) is kept
     assert (group.upper, group.best) == ([5], [5])
@@ -30,11 +30,11 @@ def test_a_grid_is_kept_up_to_its_cap_and_no_further(cap, kept):
 
 @pytest.mark.parametrize(("cap", "kept"), [(6, True), (5, False)])
 def test_every_component_that_is_paid_takes_its_cells(cap, kept):
-    group = Group(3, cap)
+    group = TiedAxes(3, cap)
     add(group, (5, 0, 7), a=span(0, 3))
     add(group, (1, 0, 1), a=span(2, 5))  # in the first, in both, in the second, in none
     assert group.grid is None
-    group = Group(3, cap)
+    group = TiedAxes(3, cap)
     add(group, (5, 0, 7), a=span(0, 3))
     add(group, (5, 2, 7), a=span(0, 3))  # two cells for each of three
     assert (group.grid is not None) is kept
@@ -43,7 +43,7 @@ def test_every_component_that_is_paid_takes_its_cells(cap, kept):
 
 @pytest.mark.parametrize("cap", [1, 10**6])
 def test_no_bound_is_above_the_sum_of_all_that_was_paid(cap):
-    group = Group(2, cap)
+    group = TiedAxes(2, cap)
     for day in range(20):
         add(group, (3, 0), day=span(day, day), hour=span(day % 4, 3))
     assert group.total == [60, 0]

@@ -9,7 +9,7 @@ import pytest
 from discreet.errors import InvalidInput, NotSignedIn
 from discreet.server.features.openid import fetching
 from discreet.server.features.openid.fetching import AT_ONCE, fetched
-from discreet.server.features.openid.pages import KEPT, MINUTES, Tickets
+from discreet.server.features.openid.pages import KEPT, MINUTES, PendingSignIns
 from discreet.server.features.openid.provider import Provider
 from discreet.server.features.openid.setting import OpenIdSettings, require_safe
 from patience import LONG
@@ -110,7 +110,7 @@ def test_a_provider_elsewhere_names_nothing_on_this_machine(address):
 
 def test_a_ticket_is_used_once_and_in_time():
     now = [0.0]
-    tickets = Tickets(clock=lambda: now[0])
+    tickets = PendingSignIns(clock=lambda: now[0])
     mine = tickets.new("ann")
     assert tickets.used("x") is None
     assert tickets.used(mine) == "ann"

@@ -17,7 +17,7 @@ from discreet.synth.encoding.column_treatment import (
     outline_of,
     scan_of,
 )
-from discreet.synth.encoding.columns import Coded, MadeUp
+from discreet.synth.encoding.columns import Coded, MadeUpIdentifier
 
 TYPES = {"id": "BIGINT"}
 
@@ -33,7 +33,7 @@ def kinds(found):
 def test_each_kind_of_column(tmp_path):
     found = outline(tmp_path)
     assert kinds(found) == {
-        "id": "MadeUp",
+        "id": "MadeUpIdentifier",
         "sex": "Coded",
         "age": "Coded",
         "income": "Coded",
@@ -42,7 +42,7 @@ def test_each_kind_of_column(tmp_path):
         "member": "Coded",
         "job": "WordsToLearn",
     }
-    assert found.items[0] == MadeUp("id", whole=True)
+    assert found.items[0] == MadeUpIdentifier("id", whole=True)
     assert any("'note' is hidden" in notice for notice in found.notices)
     assert any("'id' are made up" in notice for notice in found.notices)
     assert found.words == (WordsToLearn("job"),)
@@ -70,7 +70,7 @@ def test_only_ranges_that_say_nothing_are_learned_by_themselves():
 
 def test_the_persons_column_is_made_up(tmp_path):
     found = outline(tmp_path, table="clinic.visits")
-    assert kinds(found) == {"person": "MadeUp", "ward": "Coded", "cost": "Coded"}
+    assert kinds(found) == {"person": "MadeUpIdentifier", "ward": "Coded", "cost": "Coded"}
     assert isinstance(found.items[1], Coded)
     scan = scan_of(catalog_of(tmp_path), "visits")
     assert scan.unit == scan.id_of("person")

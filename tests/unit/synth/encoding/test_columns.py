@@ -21,7 +21,7 @@ from discreet.synth.encoding.columns import (
     MOST_SINGLE,
     Coded,
     Encoding,
-    MadeUp,
+    MadeUpIdentifier,
     binned,
 )
 
@@ -74,7 +74,7 @@ def test_too_many_categories_are_refused_with_a_sentence():
 
 
 def test_an_encoding_names_its_columns():
-    found = Encoding("t", (MadeUp("id", whole=True), Coded("Age", IntegerDomain(0, 9))))
+    found = Encoding("t", (MadeUpIdentifier("id", whole=True), Coded("Age", IntegerDomain(0, 9))))
     assert found.shape.names == ("Age",)
     assert found.shape.sizes == (10,)
     assert found.index("age") == 0

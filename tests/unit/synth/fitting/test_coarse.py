@@ -15,8 +15,8 @@ from discreet.synth.fitting.coarse import (
     seen_rows,
     within,
 )
+from discreet.synth.measure.one_way_marginals import settle
 from discreet.synth.measure.private_marginals import Measured
-from discreet.synth.measure.singles import settle
 
 
 def singles_of(*columns, variance=25):

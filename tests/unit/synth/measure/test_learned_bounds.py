@@ -69,13 +69,13 @@ def test_the_same_again_is_the_stored_one_and_free(curator):
 
 
 def test_it_is_charged_before_a_row_is_read(curator, monkeypatch):
-    seen, counter = [], learned_bounds.straight
+    seen, counter = [], learned_bounds.unstored_counter
 
     def look(*given):
         seen.append(curator.ledger.spent("p").epsilon)
         return counter(*given)
 
-    monkeypatch.setattr(learned_bounds, "straight", look)
+    monkeypatch.setattr(learned_bounds, "unstored_counter", look)
     learn_bounds("p.p", context_of(curator), epsilon=Epsilon.of("1"), columns=COLUMNS)
     assert seen == [1, 1]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.synth.measure.singles import onto_simplex
+from discreet.synth.measure.one_way_marginals import onto_simplex
 
 
 def objective(found, values, variances):

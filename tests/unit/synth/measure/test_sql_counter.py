@@ -10,10 +10,10 @@ from copying import MemoryEngine
 from discreet.core.region import EVERYONE
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure import sql_counter
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
-from discreet.synth.measure.sql_counter import SqlCounter, store_codes, straight
+from discreet.synth.measure.sql_counter import SqlCounter, store_codes, unstored_counter
 from permits import of_engine, paid, permit_of
 
 SHAPE = Shape(("a", "b", "c", "d"), (3, 1, 7, 300))
@@ -89,12 +89,12 @@ def codes(sql):
 def test_nobody_counts_without_a_permit():
     _, _, engine = counters(1)
     for unpaid in (None, "yes", engine, engine.hold({}), engine.owner_reader(), permit_of("town")):
-        for count in (store_codes, straight):
+        for count in (store_codes, unstored_counter):
             with pytest.raises(TypeError, match="charge"):
                 count(unpaid, codes("SELECT 1 AS c0"))
         with pytest.raises(TypeError, match="charge"):
             SqlCounter(unpaid, "codes", SHAPE)
-    for count in (store_codes, straight):
+    for count in (store_codes, unstored_counter):
         with pytest.raises(TypeError, match="kernel"):
             count(paid(engine.hold({})), "SELECT 1 AS c0")
     assert not engine.ran

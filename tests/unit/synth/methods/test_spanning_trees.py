@@ -7,8 +7,8 @@ import numpy as np
 
 from discreet.core.progress import silent
 from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.one_way_marginals import measure_singles
 from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.measure.singles import measure_singles
 from discreet.synth.methods.tree import MOST_CELLS, choose_tree, pairs_of
 from synth_kit import marginals_of, shape_of
 

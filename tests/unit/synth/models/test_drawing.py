@@ -7,7 +7,7 @@ import pytest
 
 from copying import encoding
 from discreet.errors import InvalidInput
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,

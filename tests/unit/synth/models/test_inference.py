@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw
+from discreet.synth.measure.one_way_marginals import settle
 from discreet.synth.measure.private_marginals import Measured
-from discreet.synth.measure.singles import settle
 from discreet.synth.models.inference import ModelLink, infer
 from synth_kit import shape_of
 

@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.report import to_html
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.report.comparison import WARNING, owner_report
 from quality_kit import SHAPE, fit_singles, people, subject_of
 

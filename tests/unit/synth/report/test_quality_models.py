@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.report.quality_models import accuracy, classifier, features, regression
 
 SHAPE = Shape(("x", "kind", "y"), (5, 3, 6))

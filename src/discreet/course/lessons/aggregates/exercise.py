@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from discreet.course.bench import PLAIN
 from discreet.course.exercise import (
     AnswerKind,
     GradedAnswer,
@@ -11,6 +10,7 @@ from discreet.course.exercise import (
     judged,
     near,
 )
+from discreet.course.practice_town import PLAIN
 
 WITH, WITHOUT, PEOPLE = 52_000, 50_000, 5
 BITS, KNOWN = 1_000, 0.9

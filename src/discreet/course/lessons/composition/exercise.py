@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.account.advanced import optimal_epsilon
-from discreet.course.bench import ASKED_FOUR, FOUR
 from discreet.course.exercise import (
     AnswerKind,
     GradedAnswer,
@@ -13,6 +12,7 @@ from discreet.course.exercise import (
     judged,
     near,
 )
+from discreet.course.practice_town import ASKED_FOUR, FOUR
 
 FIFTH = "0.2"
 

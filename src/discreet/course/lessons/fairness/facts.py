@@ -15,7 +15,7 @@ from discreet.catalog.declare.amounts import with_totals
 from discreet.catalog.declare.change_file import change_file
 from discreet.course.facts import Sweep, SweepBar, SweepStep, epsilons, facts_json
 from discreet.examples import Town, town
-from discreet.learn.scored.predict import predicted
+from discreet.learn.evaluation.predict import predicted
 
 FEATURES = ["age", "sex", "education", "household_size", "job"]
 TARGET = "married"

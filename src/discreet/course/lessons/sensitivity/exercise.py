@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import statistics
 
-from discreet.course.bench import PLAIN
 from discreet.course.exercise import (
     AnswerKind,
     GradedAnswer,
@@ -14,6 +13,7 @@ from discreet.course.exercise import (
     judged,
     near,
 )
+from discreet.course.practice_town import PLAIN
 from discreet.noise.laws import LaplaceLaw
 
 WANTED, PEOPLE = 120, 400

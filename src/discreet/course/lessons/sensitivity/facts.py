@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.course.bench import PLAIN
 from discreet.course.facts import facts_json
+from discreet.course.practice_town import PLAIN
 
 STATEMENTS = {
     "SELECT COUNT(*) AS n FROM people WHERE smoker": (

@@ -13,39 +13,41 @@ from discreet.report import to_fragment
 from discreet.report import write as write_report
 from discreet.report.rows import write_rows
 from discreet.server.features.anonymize.releases import Releases, StoredRelease
-from discreet.server.jobs.child import Workbench
+from discreet.server.jobs.child import TaskContext
 from discreet.server.plain_json import finite
 from discreet.server.shelf import FRAGMENT
 
 
 def measure(
-    bench: Workbench, *, table: str, where: str | None, request: AnonymizeRequest
+    context: TaskContext, *, table: str, where: str | None, request: AnonymizeRequest
 ) -> dict[str, Any]:
     """Return what several k would leave; the owner's look at exact counts is recorded first."""
     before, points = measure_curve(
-        bench.curator(), table, request, where=where, progress=bench.advance
+        context.curator(), table, request, where=where, progress=context.advance
     )
     return finite({"before": before.to_json(), "points": [point.to_json() for point in points]})
 
 
 def make(
-    bench: Workbench, *, state: Path, table: str, where: str | None, request: AnonymizeRequest
+    context: TaskContext, *, state: Path, table: str, where: str | None, request: AnonymizeRequest
 ) -> dict[str, Any]:
     """Return what an anonymized copy is: made, recorded as an exposure, then put on its shelf."""
-    dataset, made = anonymize(bench.curator(), table, request, where=where, progress=bench.advance)
+    dataset, made = anonymize(
+        context.curator(), table, request, where=where, progress=context.advance
+    )
     kept = Releases(state).keep(
         StoredRelease.new(dataset, made.label, finite(made.to_json())),
-        lambda place: _fill(bench, made, place),
-        inside=bench.folder,
+        lambda place: _fill(context, made, place),
+        inside=context.folder,
     )
     return {"release": kept.id, "dataset": dataset, **kept.facts}
 
 
-def _fill(bench: Workbench, made: Anonymized, place: Path) -> None:
-    bench.advance(0, 1, "writing the rows")
+def _fill(context: TaskContext, made: Anonymized, place: Path) -> None:
+    context.advance(0, 1, "writing the rows")
     write_rows(made.table, place / "rows.csv")
     write_rows(made.table, place / "rows.parquet")
-    bench.advance(0, 1, "drawing the report")
+    context.advance(0, 1, "drawing the report")
     report = document(made)
     write_report(report, place / "report.html")
     write_report(report, place / "report.json")

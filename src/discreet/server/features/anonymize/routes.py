@@ -10,8 +10,8 @@ from fastapi.responses import FileResponse, Response
 from pydantic import Field, StrictStr
 
 from discreet.anonymize.costs.registry import choices as costs
-from discreet.anonymize.criteria.registry import choices as models
 from discreet.anonymize.hierarchy.levels import parse_hierarchy
+from discreet.anonymize.privacy_models.registry import choices as models
 from discreet.anonymize.release import source_of
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeFields

@@ -15,7 +15,7 @@ from discreet.catalog.declare.owner_edits import removed_with_shares, renamed_wi
 from discreet.catalog.declare.sections import with_settings
 from discreet.core.schema import Table
 from discreet.errors import InvalidInput, RequestConflict, UnknownName
-from discreet.server.access.audit import AuditAction
+from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.change import change

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from discreet.server.access.audit import MOST_READ, AuditAction, Line
+from discreet.server.access.audit_log import MOST_READ, AuditAction, Line
 from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
-from discreet.server.access.audit import Actor, AuditAction
+from discreet.server.access.audit_log import Actor, AuditAction
 from discreet.server.access.auth import API, Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.context import Context, context_of
@@ -19,8 +19,8 @@ from discreet.server.features.data.review.confirm import dataset_of, open_for
 from discreet.server.features.data.review.losses import draft_losses
 from discreet.server.features.data.review.proposal import look, proposal_json
 from discreet.server.features.data.review.review import Review, still_open
-from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.examine import take_in
+from discreet.server.features.data.upload.limits import UploadBounds
 from discreet.server.features.data.upload.receive import FIELD, OVERHEAD
 from discreet.server.features.data.upload.store import UploadStore, expire, uploads_of
 from discreet.server.settings import Settings

@@ -12,7 +12,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.amounts import with_share
 from discreet.catalog.declare.owner_edits import with_total, without_share
 from discreet.core.bill import Spent
-from discreet.server.access.audit import AuditAction
+from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.auth import allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.change import change

@@ -6,8 +6,8 @@ import threading
 from importlib.metadata import version
 from pathlib import Path
 
-from discreet.core.machine.atomic_file import write_whole
-from discreet.core.machine.extras import needs
+from discreet.core.system.atomic_file import write_whole
+from discreet.core.system.extras import needs
 
 FOLDER = "cache"
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"

@@ -7,14 +7,14 @@ from typing import Any
 
 from discreet.attack.attacks import AttackSettings, attack_named
 from discreet.server.features.lab.outcomes import shown_of
-from discreet.server.jobs.child import Workbench
+from discreet.server.jobs.child import TaskContext
 
 
 def attack(
-    bench: Workbench, *, name: str, given: dict[str, Any], result: str, own: bool
+    context: TaskContext, *, name: str, given: dict[str, Any], result: str, own: bool
 ) -> dict[str, Any]:
     """Return the outcome of an attack, on the made-up town or on files of the owner's own."""
     found = attack_named(name)
     settings = AttackSettings.of(found.knobs, given)
-    outcome = found.run(settings.values, progress=bench.advance)
+    outcome = found.run(settings.values, progress=context.advance)
     return asdict(shown_of(result, outcome, own=own))

@@ -16,7 +16,7 @@ from discreet import __version__
 from discreet.attack.attacks import Attack, AttackSettings
 from discreet.attack.outcome import Outcome
 from discreet.attack.story import private_words, score_words
-from discreet.core.machine.atomic_file import write_whole
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import UnknownName
 from discreet.report import Document, Section, to_fragment
 from discreet.server.plain_json import finite

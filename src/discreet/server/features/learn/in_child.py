@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from discreet.learn.kept.model_zip import write_model
+from discreet.learn.model_files.model_zip import write_model
 from discreet.learn.run import Trained
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.features.learn.shelf import (
@@ -17,12 +17,12 @@ from discreet.server.features.learn.shelf import (
     Recommenders,
     fill_with,
 )
-from discreet.server.jobs.child import Workbench
+from discreet.server.jobs.child import TaskContext
 from discreet.server.plain_json import finite
 
 
 def train(
-    bench: Workbench,
+    context: TaskContext,
     *,
     state: Path,
     kept_id: str,
@@ -30,11 +30,11 @@ def train(
     asked: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what a model is, after it was trained and put on its shelf."""
-    trained = bench.curator(payer.analyst).learn(progress=bench.advance, **asked)
+    trained = context.curator(payer.analyst).learn(progress=context.advance, **asked)
     kept = Models(state).keep(
         _facts(kept_id, trained, str(asked["epsilon"]), payer),
         lambda place: fill_with(trained.model, place),
-        inside=bench.folder,
+        inside=context.folder,
     )
     return finite(trained.to_json() | {"model_id": kept.id})
 
@@ -59,7 +59,7 @@ def _facts(model_id: str, trained: Trained, epsilon: str, payer: AskedAs) -> Kep
 
 
 def recommend(
-    bench: Workbench,
+    context: TaskContext,
     *,
     state: Path,
     kept_id: str,
@@ -67,7 +67,7 @@ def recommend(
     asked: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what a recommender is, after it was learned and put on its shelf."""
-    found = bench.curator(payer.analyst).recommend(**asked)
+    found = context.curator(payer.analyst).recommend(**asked)
     model = found.model
     kept = KeptRecommender(
         id=kept_id,
@@ -83,11 +83,11 @@ def recommend(
         analyst=payer.analyst,
     )
     Recommenders(state).keep(
-        kept, lambda place: write_model(model, place / RECOMMENDER), inside=bench.folder
+        kept, lambda place: write_model(model, place / RECOMMENDER), inside=context.folder
     )
     return finite(found.to_json() | {"recommender_id": kept.id})
 
 
-def choose(bench: Workbench, *, payer: AskedAs, asked: dict[str, Any]) -> dict[str, Any]:
+def choose(context: TaskContext, *, payer: AskedAs, asked: dict[str, Any]) -> dict[str, Any]:
     """Return a choice; the ledger keeps it, so the same request id gives it again."""
-    return finite(bench.curator(payer.analyst).select(**asked).to_json())
+    return finite(context.curator(payer.analyst).select(**asked).to_json())

@@ -12,7 +12,7 @@ from pydantic import Field
 from discreet.api import Curator
 from discreet.core.requests.learn import RecommendFields
 from discreet.errors import InvalidInput
-from discreet.learn.kept.model_zip import read_model
+from discreet.learn.model_files.model_zip import read_model
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.recommend.run import RecommendRequest, planned_recommender
 from discreet.server.access.auth import Id, allow, api_router, caller

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.learn.kept.card import card_of
-from discreet.learn.kept.model_zip import write_model
+from discreet.learn.model_files.card import card_of
+from discreet.learn.model_files.model_zip import write_model
 from discreet.learn.sgd.model import AnyClassifier
 from discreet.report import to_fragment
 from discreet.server.shelf import FRAGMENT, Kept, Shelf

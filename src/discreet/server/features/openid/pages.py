@@ -19,7 +19,7 @@ from fastapi import APIRouter, FastAPI, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from discreet.errors import DiscreetError, UnknownName
-from discreet.server.access.audit import Actor
+from discreet.server.access.audit_log import Actor
 from discreet.server.access.auth import GuardedRoute, address_of, everybody, tell_failed
 from discreet.server.access.limits import fine
 from discreet.server.access.sign_in import form, own_form, set_cookie
@@ -36,7 +36,7 @@ KEPT = 1000
 Text = Annotated[str, Query(max_length=4096)]
 
 
-class Tickets:
+class PendingSignIns:
     """Who has come back and was not yet asked to confirm: random texts that stand for one person, once."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -65,7 +65,7 @@ def set_up(app: FastAPI) -> None:
     context: Context = app.state.context
     path = context.settings.openid
     provider = None if path is None else Provider(read_openid(path), path)
-    app.state.openid, app.state.openid_tickets = provider, Tickets()
+    app.state.openid, app.state.openid_tickets = provider, PendingSignIns()
     # Without a provider nobody vouches for the tokens that one has caused.
     stands = _not_vouched if provider is None else provider.stands
     context.tokens.also_ask(stands)

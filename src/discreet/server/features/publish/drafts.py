@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from discreet.core.machine.atomic_file import write_whole
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.publish.specification.spec import Spec, parse_spec
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 
 from discreet.errors import DiscreetError
-from discreet.server.access.audit import AuditAction
+from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.auth import Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.features.survey.body import EstimateBody, StatedSurvey

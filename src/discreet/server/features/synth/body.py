@@ -12,7 +12,7 @@ from discreet.errors import InvalidInput
 from discreet.server.asking.paid import PaidAsk, price_of
 from discreet.server.bodies.request_body import body_of
 from discreet.synth.encoding.column_treatment import Item, RangeToLearn
-from discreet.synth.encoding.columns import Coded, MadeUp
+from discreet.synth.encoding.columns import Coded, MadeUpIdentifier
 from discreet.synth.methods.registry import METHODS, choices
 from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.request import SynthRequest
@@ -85,7 +85,7 @@ def treated(item: Item) -> str:
         word = "bin" if item.edges is not None else "value"
         kept = f"{item.values:,} {word}{'' if item.values == 1 else 's'}"
         return f"{kept}, and missing" if item.missing else kept
-    if isinstance(item, MadeUp):
+    if isinstance(item, MadeUpIdentifier):
         return "made up, never read"
     if isinstance(item, RangeToLearn):
         return "bins, learned with budget"

@@ -16,7 +16,7 @@ from discreet.report import to_fragment, to_html
 from discreet.report import write as write_report
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.features.synth.copies import CODES, Copies, Copy
-from discreet.server.jobs.child import Workbench
+from discreet.server.jobs.child import TaskContext
 from discreet.server.plain_json import finite
 from discreet.server.shelf import FRAGMENT
 from discreet.synth.model_file import load_model
@@ -27,7 +27,7 @@ FITTED, DRAWN, REHEARSED, WHOLE = 60, 70, 90, 100
 
 
 def make(
-    bench: Workbench,
+    context: TaskContext,
     *,
     state: Path,
     kept_id: str,
@@ -36,30 +36,30 @@ def make(
     asked: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what a copy is, after it was made and put on its shelf."""
-    seen = bench.curator(payer.analyst)
-    progress = _part(bench, 0, FITTED)
+    seen = context.curator(payer.analyst)
+    progress = _part(context, 0, FITTED)
     synthetic = seen.synthesize(progress=progress, **asked)
     facts = _facts(synthetic, kept_id, target, epsilon=str(asked["epsilon"]), payer=payer)
     copy = Copies(state).keep(
-        facts, lambda place: _fill(bench, seen, synthetic, target, place), inside=bench.folder
+        facts, lambda place: _fill(context, seen, synthetic, target, place), inside=context.folder
     )
-    bench.advance(WHOLE, WHOLE, "done")
+    context.advance(WHOLE, WHOLE, "done")
     return finite(synthetic.to_json() | {"copy": copy.id, "dataset": copy.dataset})
 
 
-def compare(bench: Workbench, *, state: Path, copy_id: str) -> dict[str, Any]:
+def compare(context: TaskContext, *, state: Path, copy_id: str) -> dict[str, Any]:
     """Return where the comparison of a copy with the real rows lies; the look is recorded first.
 
     The copy is read from its own files, so nothing can be charged here, whatever the ledger holds.
     """
     copies = Copies(state)
     copy = copies.find(copy_id)
-    bench.advance(0, 2, "reading the copy")
+    context.advance(0, 2, "reading the copy")
     made = _read(copies, copy)
-    bench.advance(1, 2, "comparing with the real rows")
-    document = bench.curator().synthesis_comparison(made, target=copy.target)
+    context.advance(1, 2, "comparing with the real rows")
+    document = context.curator().synthesis_comparison(made, target=copy.target)
     copies.add(copy, "comparison.html", to_html(document))
-    bench.advance(2, 2, "done")
+    context.advance(2, 2, "done")
     return {"copy": copy.id, "file": "comparison.html"}
 
 
@@ -77,12 +77,12 @@ def _read(copies: Copies, copy: Copy) -> Synthetic:
     )
 
 
-def _part(bench: Workbench, start: int, end: int) -> Progress:
+def _part(context: TaskContext, start: int, end: int) -> Progress:
     """Return a listener that tells a stretch of the whole."""
 
     def told(done: int, of: int, what: str) -> None:
         part = min(1.0, done / of) if of else 1.0
-        bench.advance(start + round((end - start) * part), WHOLE, what)
+        context.advance(start + round((end - start) * part), WHOLE, what)
 
     return told
 
@@ -106,16 +106,16 @@ def _facts(
 
 
 def _fill(
-    bench: Workbench, curator: Curator, synthetic: Synthetic, target: str | None, place: Path
+    context: TaskContext, curator: Curator, synthetic: Synthetic, target: str | None, place: Path
 ) -> None:
-    bench.advance(FITTED, WHOLE, "writing the rows")
+    context.advance(FITTED, WHOLE, "writing the rows")
     synthetic.write(place / "rows.csv")
     synthetic.write(place / "rows.parquet")
     synthetic.save_model(place / "model.json")
     np.save(place / CODES, synthetic.rows.codes, allow_pickle=False)
-    bench.advance(DRAWN, WHOLE, "rehearsing for the report")
+    context.advance(DRAWN, WHOLE, "rehearsing for the report")
     document = curator.synthesis_report(synthetic, target=target)
-    bench.advance(REHEARSED, WHOLE, "drawing the report")
+    context.advance(REHEARSED, WHOLE, "drawing the report")
     write_report(document, place / "report.html")
     write_report(document, place / "report.json")
     (place / FRAGMENT).write_text(to_fragment(document), encoding="utf-8")

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from discreet.core.machine.atomic_file import write_whole
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import InvalidInput
 from discreet.server.settings import Settings
 

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from discreet.core.arrays import Integers
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
+from discreet.survey.randomizers.device_coins import WORD, Draws
 from discreet.survey.randomizers.dyadic import check_epsilon, checked, lying_parts, words32
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.numbers.lattice import STEPS, NumberRange
-from discreet.survey.randomizers.stream import WORD, Draws
 
 
 @dataclass(frozen=True, slots=True)

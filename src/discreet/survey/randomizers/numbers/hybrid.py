@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares
+from discreet.survey.randomizers.device_coins import WORD, Draws
 from discreet.survey.randomizers.dyadic import coins
 from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 from discreet.survey.randomizers.numbers.duchi import DuchiResponse
 from discreet.survey.randomizers.numbers.lattice import NumberRange
 from discreet.survey.randomizers.numbers.piecewise import PiecewiseResponse
-from discreet.survey.randomizers.stream import WORD, Draws
 
 
 @dataclass(frozen=True, slots=True)

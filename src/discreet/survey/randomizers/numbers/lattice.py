@@ -11,8 +11,8 @@ import numpy as np
 from discreet.core.arrays import Integers
 from discreet.errors import InvalidInput
 from discreet.noise.rng import Rng
+from discreet.survey.randomizers.device_coins import WORD, Draws
 from discreet.survey.randomizers.dyadic import words32
-from discreet.survey.randomizers.stream import WORD, Draws
 
 STEPS = 2048
 """Positions 0 .. 2,048 stand for the numbers from the lower to the upper bound."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.server.access.audit import COMMAND_LINE, STRANGER, Actor, AuditAction, Line
+from discreet.server.access.audit_log import COMMAND_LINE, STRANGER, Actor, AuditAction, Line
 from discreet.server.features.data.pages import SHOWN_LINES, audit_view, limits_view
 
 OWNER = Actor("owner", "abc")

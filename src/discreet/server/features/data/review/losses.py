@@ -14,7 +14,7 @@ from discreet.core.unit import PrivacyUnit
 from discreet.errors import DiscreetError, EngineFailed, InvalidInput
 from discreet.server.features.data.review.proposal import TABLE, opened, too_slow
 from discreet.server.features.data.review.review import ColumnReview, Review, settings_of
-from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.limits import UploadBounds
 
 
 def draft_losses(file: Path, review: Review, *, bounds: UploadBounds) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import EngineFailed, InvalidInput, TooManyRequests
 from discreet.server.features.data.review.reveal import reveals
-from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.limits import UploadBounds
 
 TABLE = "upload"
 _one_at_a_time = threading.Lock()

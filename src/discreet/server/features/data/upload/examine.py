@@ -17,8 +17,8 @@ from starlette.requests import ClientDisconnect
 from discreet.catalog.read.sources import check_file
 from discreet.engine.files import PARQUET_FILES, READABLE, column_names, delimiter
 from discreet.errors import CatalogError, DiscreetError, InvalidInput, TooLarge
-from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.examiner import MAX_NAME
+from discreet.server.features.data.upload.limits import UploadBounds
 from discreet.server.features.data.upload.plain import examined, plain_upload
 from discreet.server.features.data.upload.receive import ending, receive_file
 from discreet.server.features.data.upload.store import TABLE, Upload, UploadStore

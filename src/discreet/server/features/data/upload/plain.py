@@ -11,7 +11,7 @@ from discreet.engine.formats.convert import is_plain, rows_of
 from discreet.engine.formats.text import detected_encoding
 from discreet.engine.process.child import Child, Unreadable
 from discreet.errors import EngineFailed, InvalidInput
-from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.limits import UploadBounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from python_multipart.multipart import parse_options_header
 
 from discreet.engine.files import PARQUET_FILES, READABLE
 from discreet.errors import InvalidInput
-from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.limits import UploadBounds
 
 FIELD = "file"
 """The name of the part that holds the file."""

@@ -18,9 +18,9 @@ from typing import Any
 from starlette.requests import HTTPConnection
 
 from discreet.catalog.declare.change_file import writing
-from discreet.core.machine.atomic_file import write_whole
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import TooLarge, TooManyRequests, UnknownName
-from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.limits import UploadBounds
 from discreet.server.features.data.upload.plain import PlainUpload
 
 HOUR = 3600.0

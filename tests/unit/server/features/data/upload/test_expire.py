@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.features.data.upload import store as expiring
-from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.limits import UploadBounds
 from discreet.server.features.data.upload.store import HOUR, TABLE, UploadStore
 from discreet.server.settings import Settings
 

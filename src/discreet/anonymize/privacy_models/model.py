@@ -1,0 +1,134 @@
+"""What a class must be like to be published: a condition, and several at once.
+
+None of these is a guarantee about persons. Every model here is closed under union: two classes that
+satisfy it still do when they are put together. Some are also closed under supersets: a class that
+satisfies them does so whatever is added. The search relies on both (docs/notes/0025-anonymize.md).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.anonymize.groups import Sensitive
+from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.privacy_models.measures import Histogram, distinct_values
+from discreet.core.arrays import Bits, Integers
+from discreet.errors import InternalError, InvalidInput
+
+SLACK = 1e-9
+"""Sums of floating-point shares are this close; a class on the very edge counts as satisfying."""
+
+
+class PrivacyModel(ABC):
+    """A condition on classes, closed under union."""
+
+    __slots__ = ()
+
+    needs_sensitive: ClassVar[bool] = True
+    """Whether the sensitive column is looked at."""
+    superset_closed: ClassVar[bool] = False
+    """Whether a class that satisfies it does so whatever is added to it."""
+
+    @property
+    @abstractmethod
+    def smallest(self) -> int:
+        """Return the fewest rows that a class can have and satisfy it.
+
+        Where it is not closed under supersets: also the fewest different sensitive values.
+        """
+
+    @property
+    def by_hierarchy(self) -> bool:
+        """Return whether it measures by the hierarchy of the sensitive column."""
+        return False
+
+    def tied(self, sensitive: Sensitive, hierarchy: Hierarchy | None) -> PrivacyModel:  # noqa: ARG002  # for others
+        """Return the model as it applies to these values; `hierarchy` is the one that was given."""
+        return self
+
+    def satisfied(self, sizes: Integers, histogram: Histogram | None) -> Bits:  # noqa: ARG002  # for k
+        """Return which classes satisfy it."""
+        return np.asarray(self.holds(_given(histogram)))
+
+    def holds(self, histogram: Histogram) -> Bits:  # noqa: ARG002  # for others
+        """Return which classes satisfy it by their sensitive values; asked unless `satisfied` goes by sizes."""
+        raise InternalError(
+            f"{type(self).__name__} says neither by sizes nor by values what holds."
+        )
+
+    @abstractmethod
+    def words(self) -> str:
+        """Return the condition in plain words."""
+
+
+def _given(histogram: Histogram | None) -> Histogram:
+    if histogram is None:
+        raise InternalError("A model that needs a sensitive column was given none.")
+    return histogram
+
+
+def check_count(number: int, name: str) -> None:
+    """Refuse what is no count."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise InvalidInput(f"{name} must be a whole number of at least 1.")
+
+
+def whole(number: float) -> int:
+    """Return what --l says where it counts values."""
+    if not math.isfinite(number) or number != int(number):
+        raise InvalidInput("--l counts values, so it is a whole number.")
+    return int(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Which classes satisfy all models, and which a weaker condition closed under supersets."""
+
+    kept: Bits
+    possible: Bits
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Several models at once."""
+
+    models: tuple[PrivacyModel, ...]
+
+    @property
+    def smallest(self) -> int:
+        """Return the fewest rows that a class can have."""
+        return max((model.smallest for model in self.models), default=1)
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """Return whether any model looks at the sensitive column."""
+        return any(model.needs_sensitive for model in self.models)
+
+    @property
+    def superset_closed(self) -> bool:
+        """Return whether all models are closed under supersets."""
+        return all(model.superset_closed for model in self.models)
+
+    def judge(self, sizes: Integers, histogram: Histogram | None) -> Verdict:
+        """Return the verdict over all classes."""
+        kept = np.ones(len(sizes), dtype=bool)
+        possible = kept.copy()
+        for model in self.models:
+            satisfied = model.satisfied(sizes, histogram)
+            kept &= satisfied
+            # What is not closed under supersets needs at least so many different values.
+            possible &= (
+                satisfied
+                if model.superset_closed
+                else distinct_values(_given(histogram)) >= model.smallest
+            )
+        return Verdict(kept, possible)
+
+    def words(self) -> str:
+        """Return all conditions in plain words."""
+        return "; ".join(model.words() for model in self.models)

@@ -1,0 +1,228 @@
+"""Where a release is judged: the town (raw, anonymized, private, independent) or a user's files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.anonymize.groups import group_table
+from discreet.anonymize.recode import recoded
+from discreet.anonymize.search.optimal import anonymize
+from discreet.attack.attacks import AttackSettings, Knob, file_knob, words_knob
+from discreet.attack.curator import AttackTable, synthetic_copy, temporary_town
+from discreet.attack.files import read_rows
+from discreet.attack.membership.pool import DECLARED
+from discreet.attack.outcome import Outcome
+from discreet.attack.release_risk.added_risk import AddedRisk, difference
+from discreet.attack.release_risk.people_and_strangers import ComparedPeople, parties_of
+from discreet.core.arrays import Integers
+from discreet.core.progress import Progress
+from discreet.errors import InvalidInput
+from discreet.report.blocks import Figure, Grid, Paragraph
+from discreet.report.charts import bars
+
+COMMON = (
+    Knob("people", 2_000, "people behind the release, and as many strangers", 200, 20_000, 100),
+    Knob("k", 5, "size of the smallest class of the anonymized release", 2, 100, 1),
+    words_knob("quasi", "age,sex,region", "columns that the anonymized release coarsens"),
+    Knob("epsilon", 1.0, "price of the private synthetic release", 0.1, 8.0, 0.1),
+    Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+    file_knob("released", "your released file (then original and control too)"),
+    file_knob("original", "your file of the people behind the release"),
+    file_knob("control", "your file of people of the same kind who are not behind it"),
+    Knob("hierarchies", "", "your folder of hierarchies, where words were made coarser"),
+    file_knob("private", "your private release of the same original, if there is one"),
+)
+ANONYMIZED, RAW, PRIVATE, NULL = "anonymized", "raw copy", "synthetic, private", "other people"
+DELTA = 1e-9
+_SUPPRESSED = 0.02
+Judge: TypeAlias = Callable[[ComparedPeople, np.random.Generator], AddedRisk]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What is the same for every run of one attack on releases of rows."""
+
+    knew: str
+    did: str
+    lesson: str
+    estimator: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RiskScene:
+    """Releases by name, the people behind them, and strangers."""
+
+    releases: Mapping[str, pa.Table]
+    original: pa.Table
+    control: pa.Table
+    main: str
+
+
+def played(
+    story: Story,
+    chosen: AttackSettings,
+    judge: Judge,
+    *,
+    columns: Sequence[str],
+    progress: Progress,
+) -> Outcome:
+    """Return the outcome of one attack on every release of the scene."""
+    rng = np.random.default_rng(chosen.whole("seed"))
+    progress(0, 4, "making the releases")
+    scene = _users_scene(chosen) if chosen.text("released") else _town_scene(chosen, rng)
+    folder = chosen.text("hierarchies")
+    risks: dict[str, AddedRisk] = {}
+    for i, (name, released) in enumerate(scene.releases.items()):
+        progress(2 * len(scene.releases) + i, 3 * len(scene.releases), f"attacking: {name}")
+        parties = parties_of(
+            released,
+            scene.original,
+            scene.control,
+            rng=rng,
+            columns=columns,
+            hierarchies=Path(folder) if folder else None,
+        )
+        risks[name] = judge(parties, rng)
+    return _outcome(story, chosen, scene, risks)
+
+
+def beside_strangers(right: Callable[[ComparedPeople, Integers], int], wanted: int) -> Judge:
+    """Return the judge of how many of `wanted` people are got right, and of equally many strangers."""
+
+    def judge(parties: ComparedPeople, rng: np.random.Generator) -> AddedRisk:
+        count = min(wanted, parties.size)
+        ours = np.sort(rng.permutation(parties.size)[:count])
+        strangers = np.sort(rng.permutation(parties.size)[:count]) + parties.size
+        return difference(right(parties, ours), right(parties, strangers), count)
+
+    return judge
+
+
+def _town_scene(chosen: AttackSettings, rng: np.random.Generator) -> RiskScene:
+    size = chosen.whole("people")
+    with temporary_town(3 * size, tables=("people",), seed=chosen.whole("seed")) as town:
+        everyone = town.load("people").select(list(DECLARED))
+    order = rng.permutation(everyone.num_rows)
+    original, control, others = (
+        everyone.take(pa.array(order[i * size : (i + 1) * size])) for i in range(3)
+    )
+    releases = {
+        RAW: original,
+        ANONYMIZED: anonymized(original, k=chosen.whole("k"), quasi=chosen.words("quasi")),
+        PRIVATE: synthetic_copy(
+            AttackTable(original, DECLARED), epsilon=repr(chosen.number("epsilon")), delta=DELTA
+        ),
+        # Nothing in it comes from the people who are attacked: its true risk is zero.
+        NULL: others,
+    }
+    return RiskScene(releases, original, control, ANONYMIZED)
+
+
+def anonymized(rows: pa.Table, *, k: int, quasi: Sequence[str]) -> pa.Table:
+    """Return a k-anonymous copy: the best full-domain coarsening, at most 2% of the rows left out."""
+    groups = group_table(rows, quasi)
+    result = anonymize(groups, {}, k=k, suppress=_SUPPRESSED, seconds=10.0)
+    return recoded(rows, groups, result.recoding)
+
+
+def _users_scene(chosen: AttackSettings) -> RiskScene:
+    names = ("released", "original", "control")
+    missing = [name for name in names if not chosen.text(name)]
+    if missing:
+        raise InvalidInput(
+            f"To judge a file, give all three of {', '.join(names)}; '{missing[0]}' is missing.",
+            hint="The control holds people of the same kind who are not behind the release.",
+        )
+    original = read_rows(chosen.text("original"))
+    released, control = (
+        _respelled(read_rows(chosen.text(name)), original) for name in ("released", "control")
+    )
+    releases = {"released": released}
+    if chosen.text("private"):
+        releases[PRIVATE] = _respelled(read_rows(chosen.text("private")), original)
+    return RiskScene(releases, original, control, "released")
+
+
+def _respelled(table: pa.Table, like: pa.Table) -> pa.Table:
+    """Return the table with its columns as another spells them: Age and age are one."""
+    known = {name.lower(): name for name in like.column_names}
+    return table.rename_columns([known.get(name.lower(), name) for name in table.column_names])
+
+
+def _outcome(
+    story: Story, chosen: AttackSettings, scene: RiskScene, risks: Mapping[str, AddedRisk]
+) -> Outcome:
+    main, private = risks[scene.main], risks.get(PRIVATE)
+    size = min(scene.original.num_rows, scene.control.num_rows)
+    rows = [
+        (
+            name,
+            risk.right / risk.trials,
+            risk.right_on_strangers / risk.trials,
+            risk.value,
+            risk.low,
+            risk.high,
+        )
+        for name, risk in risks.items()
+    ]
+    return Outcome(
+        knew=story.knew,
+        released=_released_words(scene, chosen),
+        did=story.did,
+        lesson=story.lesson,
+        score=main.score(),
+        private=None if private is None else private.score(),
+        private_words="" if private is None else _private_words(private, chosen),
+        details={
+            "people": size,
+            "strangers": size,
+            "risk": main.to_json(),
+            "by_release": {name: risk.to_json() for name, risk in risks.items()},
+        },
+        blocks=(
+            Figure(
+                "What the release adds to guessing",
+                bars(
+                    list(risks),
+                    [risk.value for risk in risks.values()],
+                    low=[risk.low for risk in risks.values()],
+                    high=[risk.high for risk in risks.values()],
+                    title="risk",
+                ),
+                f"Risk: right on its people minus right on strangers, {size:,} of each. Zero inside the "
+                "interval means that no leak about these people was found.",
+            ),
+            Grid.of(
+                ("release", "right", "right on strangers", "risk", "95% from", "to"),
+                rows,
+                "Shares of right guesses, and their difference.",
+                shares=(1, 2, 3, 4, 5),
+            ),
+            Paragraph(story.estimator),
+        ),
+    )
+
+
+def _released_words(scene: RiskScene, chosen: AttackSettings) -> str:
+    if scene.main == "released":
+        return f"The file {chosen.text('released')}, {scene.releases['released'].num_rows:,} rows."
+    k, quasi = chosen.whole("k"), ", ".join(chosen.words("quasi"))
+    return (
+        f"A {k}-anonymous copy of {scene.original.num_rows:,} people ({quasi} coarsened, the other "
+        "columns as they are); beside it a raw copy, a private synthetic one, and one of other people."
+    )
+
+
+def _private_words(risk: AddedRisk, chosen: AttackSettings) -> str:
+    found = "a leak was found" if risk.found else "no leak was found"
+    price = "" if chosen.text("released") else f" at epsilon {chosen.number('epsilon'):g}"
+    return (
+        f"Against the private synthetic rows{price} the risk is {risk.value:.1%} "
+        f"({risk.low:.1%} to {risk.high:.1%}): {found}."
+    )

@@ -1,0 +1,272 @@
+"""Tells a statement's private questions apart from what it does with their noisy results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.schema import Dataset, Table
+from discreet.errors import UnknownName
+from discreet.sql.bind import bind
+from discreet.sql.parse import MOST_NODES, ParsedQuestion
+from discreet.sql.post_processing.grammar import only_kept, only_steps
+from discreet.sql.post_processing.lineage import bars_of, with_row
+from discreet.sql.post_processing.needed import (
+    aggregates,
+    has_steps,
+    query_reads_people,
+    source_reads_people,
+    sources,
+)
+from discreet.sql.post_processing.parts import Parts, is_plain
+from discreet.sql.post_processing.program import Program, unwritten
+from discreet.sql.refuse import refusal, too_large
+
+
+def split(tree: exp.Expr, catalog: Catalog) -> Program | None:
+    """Return the steps of a statement; None where it is one private question and nothing else.
+
+    Guarantee: what this decides is accuracy alone. Each part is bound, sealed and charged like any
+        question, and `after` can name nothing but their results and public tables.
+    """
+    if not has_steps(tree, catalog):
+        return None
+    only_kept(tree)
+    mark = unwritten(tree)
+    splitter = _Splitter(catalog, mark)
+    found = splitter.query(tree, _Scope())
+    after = found.node
+    only_steps(after)
+    bars = bars_of(after, found.names)
+    return Program(
+        parts=tuple(splitter.parts.selects),
+        public=tuple(splitter.public.values()),
+        after=after if bars is None else with_row(after, mark),
+        columns=tuple(found.names),
+        bars=bars,
+        mark=mark,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The WITH clauses in sight: those of people as written, the others as steps."""
+
+    people: Mapping[str, exp.CTE] = field(default_factory=dict)
+    steps: Mapping[str, _Step] = field(default_factory=dict)
+
+    @property
+    def known(self) -> dict[str, bool]:
+        """Return whether each name holds rows of people."""
+        return dict.fromkeys(self.people, True) | dict.fromkeys(self.steps, False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A query over results and public tables, and what its columns are called."""
+
+    node: exp.Query
+    names: tuple[str, ...]
+
+
+class _Splitter:
+    """Walks a statement from the outside in, and takes out what reads people."""
+
+    def __init__(self, catalog: Catalog, mark: str) -> None:
+        self.catalog = catalog
+        self.parts = Parts(catalog, mark)
+        self.public: dict[str, tuple[Dataset, Table]] = {}
+        self.nodes = 0
+
+    def query(self, node: exp.Expr, scope: _Scope) -> _Step:
+        """Return a query as a step; rows of people are no result."""
+        self._grown(node)
+        if isinstance(node, exp.Subquery):
+            return self.query(node.this, scope)
+        if isinstance(node, exp.SetOperation):
+            return self._both(node, scope)
+        if not isinstance(node, exp.Select):
+            raise refusal("not a select")
+        scope = self._with(node, scope)
+        if any(source_reads_people(each, self.catalog, scope.known) for each in sources(node)):
+            return self._asked(node, scope)
+        return self._over_results(node, scope)
+
+    def _grown(self, node: exp.Expr) -> None:
+        self.nodes += sum(1 for _ in node.walk())
+        if self.nodes > 4 * MOST_NODES:
+            raise too_large()
+
+    def _with(self, node: exp.Expr, scope: _Scope) -> _Scope:
+        clause = node.args.get("with_")
+        if clause is not None and clause.args.get("recursive"):
+            raise refusal("clause", what="WITH RECURSIVE")
+        for cte in clause.expressions if clause is not None else ():
+            name = cte.alias.lower()
+            if getattr(cte.args.get("alias"), "columns", None):
+                raise refusal("clause", what="Renaming columns in WITH")
+            steps = {k: v for k, v in scope.steps.items() if k != name}
+            people = {k: v for k, v in scope.people.items() if k != name}
+            if query_reads_people(cte.this, self.catalog, scope.known):
+                scope = _Scope({**people, name: cte}, steps)
+            else:
+                scope = _Scope(people, {**steps, name: self.query(cte.this, scope)})
+        return scope
+
+    def _both(self, node: exp.SetOperation, scope: _Scope) -> _Step:
+        scope = self._with(node, scope)
+        sides = [self.query(side, scope) for side in (node.this, node.expression)]
+        if len(sides[0].names) != len(sides[1].names):
+            raise refusal("clause", what="UNION of different numbers of columns")
+        found = node.copy()
+        found.set("with_", None)
+        found.set("this", _bracketed(sides[0].node))
+        found.set("expression", _bracketed(sides[1].node))
+        return _Step(found, sides[0].names)
+
+    def _asked(self, node: exp.Select, scope: _Scope) -> _Step:
+        """Return the step over a private question's result."""
+        distinct = node.args.get("distinct")
+        if not aggregates(node):
+            if not distinct:
+                raise refusal("star" if node.is_star else "no aggregate")
+            node = _grouped(node)
+        people = tuple(scope.people.values())
+        if is_plain(node):
+            select, names = self.parts.whole(node, people)
+            return _Step(select, names)
+        steps = {sub: self.query(sub.this, scope) for sub in _scalars(node)}
+        found, names = self.parts.divided(node, people, {s: step.node for s, step in steps.items()})
+        return _Step(found, names)
+
+    def _over_results(self, node: exp.Select, scope: _Scope) -> _Step:
+        found = node.copy()
+        found.set("with_", None)
+        named: list[tuple[str, tuple[str, ...]]] = []
+        first = found.args.get("from_")
+        for place in ([first] if first is not None else []) + list(found.args.get("joins") or ()):
+            step, alias = self._source(place.this, scope)
+            place.set("this", _as_table(step.node, alias))
+            named.append((alias, step.names))
+        for clause in (*found.expressions, *_conditions(found)):
+            for sub in _outermost_selects(clause):
+                sub.replace(self._inner(sub, scope))
+        _spread_stars(found, named)
+        return _Step(found, tuple(_output_names(found)))
+
+    def _inner(self, node: exp.Expr, scope: _Scope) -> exp.Query:
+        before = len(self.parts.selects)
+        try:
+            found = self.query(node, scope).node
+            for part in self.parts.selects[before:]:
+                bind(ParsedQuestion("", part), self.catalog)
+        except UnknownName:
+            # A column of the outer query: a question for each of its rows would be too many.
+            raise refusal("subquery") from None
+        return found
+
+    def _source(self, node: exp.Expr, scope: _Scope) -> tuple[_Step, str]:
+        if isinstance(node, exp.Subquery):
+            return self.query(node.this, scope), node.alias or f"_s{self._next()}"
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+            raise refusal("clause", what="A function in FROM")
+        if node.args.get("sample") or node.args.get("joins"):
+            raise refusal(
+                "sample" if node.args.get("sample") else "clause", what="JOIN in brackets"
+            )
+        alias = node.alias or node.name
+        if not node.db and node.name.lower() in scope.steps:
+            step = scope.steps[node.name.lower()]
+            self._grown(step.node)
+            return replace(step, node=step.node.copy()), alias
+        return self._read_public(node), alias
+
+    def _next(self) -> int:
+        self.nodes += 1
+        return self.nodes
+
+    def _read_public(self, node: exp.Table) -> _Step:
+        dataset, table = self.catalog.find(node.name, node.db or None)
+        key = f"{dataset.name}.{table.name}"
+        self.public.setdefault(key, (dataset, table))
+        name = f"p{list(self.public).index(key)}"
+        names = tuple(c.name for c in table.columns if not c.hidden and c.reviewed)
+        shown = [exp.column(f"c{i}").as_(each, quoted=True) for i, each in enumerate(names)]
+        return _Step(exp.select(*shown).from_(name), names)
+
+
+def _grouped(node: exp.Select) -> exp.Select:
+    """Return SELECT DISTINCT of columns as the GROUP BY that it means."""
+    found = node.copy()
+    found.set("distinct", None)
+    places = [exp.Literal.number(i + 1) for i in range(len(found.expressions))]
+    if found.is_star:
+        raise refusal("star")
+    found.set("group", exp.Group(expressions=places))
+    return found
+
+
+def _scalars(node: exp.Select) -> list[exp.Subquery]:
+    """Return the subqueries that stand in outputs, HAVING, QUALIFY or ORDER BY."""
+    clauses = [node.args.get(name) for name in ("having", "qualify", "order")]
+    found = []
+    for clause in (*node.expressions, *(each for each in clauses if each is not None)):
+        found += [
+            part
+            for part in clause.walk(prune=lambda each: isinstance(each, exp.Subquery))
+            if isinstance(part, exp.Subquery)
+        ]
+    return found
+
+
+def _outermost_selects(clause: exp.Expr) -> list[exp.Expr]:
+    """Return the queries inside a clause that are in no other query of it."""
+    kinds = exp.Select | exp.SetOperation
+    inside = clause.walk(prune=lambda each: isinstance(each, kinds))
+    return [part for part in list(inside) if isinstance(part, kinds)]
+
+
+def _conditions(found: exp.Select) -> list[exp.Expr]:
+    names = ("where", "group", "having", "qualify", "order")
+    clauses = [found.args.get(name) for name in names]
+    joins = [join.args.get("on") for join in found.args.get("joins") or ()]
+    return [clause for clause in (*clauses, *joins) if clause is not None]
+
+
+def _bracketed(node: exp.Query) -> exp.Expr:
+    return exp.Subquery(this=node)
+
+
+def _as_table(node: exp.Query, alias: str) -> exp.Subquery:
+    name = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    return exp.Subquery(this=node, alias=name)
+
+
+def _spread_stars(found: exp.Select, named: list[tuple[str, tuple[str, ...]]]) -> None:
+    """Write * and t.* out, so that it is known what every column is called."""
+    shown: list[exp.Expr] = []
+    for output in found.expressions:
+        starred = isinstance(output, exp.Star) or (
+            isinstance(output, exp.Column) and isinstance(output.this, exp.Star)
+        )
+        if not starred:
+            shown.append(output)
+            continue
+        if output.args.get("except_") or output.args.get("replace"):
+            raise refusal("clause", what="* EXCEPT or REPLACE")
+        only = output.table.lower() if isinstance(output, exp.Column) else ""
+        for alias, names in named:
+            if only in {"", alias.lower()}:
+                shown += [exp.column(each, table=alias, quoted=True) for each in names]
+    found.set("expressions", shown)
+
+
+def _output_names(found: exp.Select) -> list[str]:
+    names = []
+    for i, output in enumerate(found.expressions):
+        name = output.alias or (output.name if isinstance(output, exp.Column) else "")
+        names.append(name or output.sql(dialect="duckdb").lower()[:60] or f"column{i + 1}")
+    return names

@@ -1,0 +1,173 @@
+"""A bare file made ready for a copy or a model: declared, its types and ranges paid for.
+
+What is left of the budget is named; a command that is refused before anything is paid leaves no declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+import sqlglot
+
+from discreet.api import open as open_curator
+from discreet.catalog.propose.bare_file import BareTable, bare_table, is_untyped, rebound, retype
+from discreet.core.bill import NOTHING_SPENT, Bill, Spent
+from discreet.core.numbers import Delta, Epsilon
+from discreet.errors import InvalidInput
+from discreet.synth.measure.learned_bounds import is_unbounded, learn_bounds
+from discreet.synth.measure.learned_types import learn_types
+from discreet.tasks.bare_file.unpaid import rollback_unless_paid
+
+PURE = (Fraction(1, 10), Fraction(9, 10))
+"""Parts of epsilon for the types of a text file's columns and for the copy, without a delta."""
+
+CONCENTRATED = (Fraction(1, 5), Fraction(94, 100))
+"""The same with a delta: squares of these add up to less than 1, as zCDP adds."""
+
+RANGES = Fraction(1, 10)
+"""The part of epsilon for the ranges of numbers, where they are needed."""
+
+RISK = Fraction(1, 10)
+"""The part of delta for the types."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaidFirst:
+    """What types and ranges take of the budget that was asked for, before what it was asked for is paid.
+
+    `part` is what of it is no longer there, `price` what was charged: squares of the parts add up, with a
+    delta. `before`: what was spent until then.
+    """
+
+    part: Spent
+    price: Spent
+    before: Spent
+
+    def and_also(self, price: Spent) -> PaidFirst:
+        """Return this, with something more that was paid for out of what is left."""
+        return replace(self, part=self.part + price, price=self.price + price)
+
+    def whole(self, bill: Bill) -> Bill:
+        """Return the bill of all together, given that of what was asked for."""
+        cost = self.price if bill.free else self.part + bill.cost
+        return replace(bill, cost=cost, before=self.before, free=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyFile:
+    """Where the table of a file is declared, and what is left for its copy; `first`: what types cost."""
+
+    config: Path
+    table: str
+    epsilon: Epsilon
+    delta: Delta | None
+    first: PaidFirst | None = None
+
+
+@contextmanager
+def ready_file(
+    path: Path,
+    *,
+    config: Path | None,
+    epsilon: Epsilon,
+    delta: Delta | None,
+    unit: str,
+    accept: bool,
+    conditions: Sequence[str] = (),
+    foresee: Callable[[ReadyFile], None] | None = None,
+    pure: bool = False,
+    ranges: Sequence[str] | None = None,
+) -> Iterator[ReadyFile]:
+    """Lend a bare file declared for a copy; types that nobody declared are paid for first.
+
+    `conditions` that name columns which are not there are refused before that, and whatever
+    `foresee` refuses. What was declared is taken back where nothing was paid. `pure`: what follows is
+    not known to add up as zCDP does, so the parts of epsilon add up to the whole, and delta is left whole.
+    `ranges`: what follows needs bounds of these columns of numbers (none named: of all), so those that
+    nobody declared are paid for, too.
+
+    Guarantee: nothing of the rows is read for free but, with `accept`, what is declared public.
+    """
+    found = bare_table(
+        path, config=config, epsilon=epsilon, delta=delta, unit=unit, accept=accept, untyped=True
+    )
+    with rollback_unless_paid(found):
+        ready = ReadyFile(found.config, found.table, epsilon, delta)
+        untyped = is_untyped(found)
+        concentrated = bool(delta) and not pure
+        if untyped:
+            _check_names(found, conditions)
+            ready = _after_types(ready, _spent(found), concentrated=concentrated)
+        if foresee is not None and (untyped or ranges is not None):
+            foresee(ready)
+        if untyped and ready.first is not None:
+            price = ready.first.price
+            pay_types(found, Epsilon(price.epsilon), Delta(price.delta))
+        if ranges is not None:
+            ready = _with_ranges(found, ready, ranges, Epsilon(epsilon.value * RANGES))
+        yield ready
+
+
+def _after_types(ready: ReadyFile, before: Spent, *, concentrated: bool) -> ReadyFile:
+    """Return what is left for the copy once types are paid for."""
+    types, copy = CONCENTRATED if concentrated else PURE
+    whole, delta = ready.epsilon.value, ready.delta
+    risk = delta.value * RISK if delta is not None and concentrated else Fraction(0)
+    return replace(
+        ready,
+        epsilon=Epsilon(whole * copy),
+        delta=None if delta is None else Delta(delta.value - risk),
+        first=PaidFirst(Spent(whole * (1 - copy), risk), Spent(whole * types, risk), before),
+    )
+
+
+def _spent(bare: BareTable) -> Spent:
+    """Return what is spent of the budget of a bare file."""
+    with open_curator(bare.config) as curator:
+        dataset = curator.catalog.datasets[bare.dataset]
+        return curator.ledger.balance(dataset.budget).spent
+
+
+def _with_ranges(
+    bare: BareTable, ready: ReadyFile, wanted: Sequence[str], price: Epsilon
+) -> ReadyFile:
+    """Return what is left once the ranges that nobody declared are paid for and written down."""
+    table = bare.declared()
+    named = {column.lower() for column in wanted} or {c.name.lower() for c in table.columns}
+    open_ended = [
+        column.name
+        for column in table.columns
+        if column.name.lower() in named and not column.hidden and is_unbounded(column.domain)
+    ]
+    if not open_ended:
+        return ready
+    first = ready.first or PaidFirst(NOTHING_SPENT, NOTHING_SPENT, _spent(bare))
+    with open_curator(bare.config) as curator:
+        bounds = learn_bounds(bare.table, curator, epsilon=price, columns=open_ended)
+    rebound(bare, bounds)
+    left = ready.epsilon.value - price.value
+    return replace(
+        ready, epsilon=Epsilon(left), first=first.and_also(Spent(price.value, Fraction(0)))
+    )
+
+
+def _check_names(bare: BareTable, conditions: Sequence[str]) -> None:
+    known = {column.name.lower() for column in bare.declared().columns}
+    for text in conditions:
+        with suppress(
+            sqlglot.errors.SqlglotError
+        ):  # what cannot be read is refused in its own words
+            for column in sqlglot.parse_one(text, read="duckdb").find_all(sqlglot.exp.Column):
+                if column.name.lower() not in known:
+                    raise InvalidInput(f"The synthetic table has no column '{column.name}'.")
+
+
+def pay_types(bare: BareTable, epsilon: Epsilon, delta: Delta) -> None:
+    """Learn the types of a table's columns with budget, and write them into its discreet.toml."""
+    with open_curator(bare.config) as curator:
+        types = learn_types(bare.table, curator, epsilon=epsilon, delta=delta)
+    retype(bare, types)
