@@ -1,4 +1,4 @@
-"""Composition of a number of equal steps fixed beforehand: for teaching and as an oracle in tests.
+"""Advanced and optimal composition of k equal steps fixed beforehand: for teaching and as an oracle in tests.
 
 None of this may stop or choose steps by what was seen: fixed-k composition is not a filter.
 """

@@ -1,4 +1,4 @@
-"""From one currency to another: pure epsilon, zCDP and (epsilon, delta); amplification by sampling.
+"""From one currency to another: pure epsilon, zCDP and (epsilon, delta); amplification by subsampling.
 
 Every result is a fraction rounded to the safe side: costs up, allowances down. A floating-point
 search may choose *where* to evaluate a bound (any Renyi order is valid); it never carries the bound.

@@ -1,4 +1,4 @@
-"""What a data set may spend, and whether the next charge still fits: filters for adaptive costs.
+"""Privacy filters: whether the next adaptive charge still fits what a data set may spend.
 
 A budget (E, D) with D > 0 is watched by two filters side by side, and a charge passes if either
 accepts the new total: (A) sum of epsilon <= E and sum of delta <= D/2; (B) sum of rho <= R and sum of

@@ -1,4 +1,4 @@
-"""What a promise to one person means for a group of several."""
+"""Group privacy: what a promise to one person means for a group of several."""
 
 from __future__ import annotations
 

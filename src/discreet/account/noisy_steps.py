@@ -1,4 +1,4 @@
-"""The price of many noisy sums over secret samples, fixed beforehand: what DP-SGD costs.
+"""Price of DP-SGD: composed noisy sums over Poisson-subsampled units, fixed beforehand.
 
 A step draws every unit with the same secret chance, adds up a bounded vector of whole numbers for each,
 and gets discrete Gaussian noise. Steps, rate and noise are fixed before the first of them.

@@ -1,4 +1,4 @@
-"""`--check`: k, l, t and the risks of any table, whoever anonymized it."""
+"""Measures any table: k, l, t and re-identification risks (`--check`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rows of each class read after anonymization."""
+"""Labels of each equivalence class after generalisation."""
 
 from __future__ import annotations
 

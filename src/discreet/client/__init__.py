@@ -1,4 +1,4 @@
-"""A curator somewhere else: the local one's methods, over HTTP.
+"""HTTP client: the curator's methods against a server.
 
 Asking needs the standard library alone; what a server learned is fetched, and used here by `learn` and `synth`.
 

@@ -1,4 +1,4 @@
-"""A curator somewhere else: the methods of the local one, over HTTP, with the standard library."""
+"""HTTP client: the curator's methods against a server, with the standard library alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of numpy's arrays, by what they hold: one name for one kind, used by every room.
+"""Type aliases of numpy arrays, by what they hold: one name for one kind, used by every room.
 
 Where another name says more (a tally, the codes of a column), it is defined from one of these.
 """

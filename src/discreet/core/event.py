@@ -1,4 +1,4 @@
-"""What a mechanism did, in words that any accountant can price.
+"""Privacy events: what a mechanism did, priced by any accountant.
 
 Append-only: a class never changes its meaning; a new fact gets a new class. Sensitivities are those
 under the dataset's own neighbour relation, computed by the planner. All numbers are exact.

@@ -1,4 +1,4 @@
-"""How long work says how far it is: steps are public numbers, never what was found."""
+"""Progress callback: steps are public numbers, never what was found."""
 
 from __future__ import annotations
 

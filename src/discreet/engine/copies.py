@@ -1,4 +1,4 @@
-"""What an engine must know to hold a table in canonical form: names of copies, labels of contents."""
+"""Names and content labels of stored canonical copies."""
 
 from __future__ import annotations
 

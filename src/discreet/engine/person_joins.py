@@ -1,4 +1,4 @@
-"""Rows beside the people whom they reach over other tables, as SQL that every engine reads."""
+"""Joins from a table's rows to the people they belong to, as SQL that every engine reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kernel tells an engine about a source: the SQL of its canonical rows, and whose they are."""
+"""Protocol of the canonical SQL that the kernel gives an engine, and whose rows they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as small numbers, for marginals: what a SELECT of codes does, derived from it alone.
+"""Derives from a SELECT of codes, and from it alone, what one unit can do to marginals.
 
 A synthesizer stores the result of such a SELECT and counts marginals over it, many times.
 """

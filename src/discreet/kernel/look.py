@@ -1,4 +1,4 @@
-"""The exact results of admitted reads, and the noise that they get before anyone sees them."""
+"""Exact results of admitted reads, and the noise added to them before anyone sees them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody asks a learner for: the words of the outside world, checked once."""
+"""Checked request of a training, from command, HTTP or Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an analyst's charge may depend on of others' spending: a coarse grid, and not too often."""
+"""Limits what refusals reveal of other analysts' spending: coarse steps, rate limit."""
 
 from __future__ import annotations
 

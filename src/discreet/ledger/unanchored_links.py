@@ -1,4 +1,4 @@
-"""What is believed of a history beyond its head outside: what adds spending, and what was announced.
+"""Which links newer than the outside head are accepted after a crash.
 
 Whoever can write the store can append links with right hashes. The head outside lags after a crash, so
 a link beyond it may be an honest one or a forged one. A forged charge costs budget; a forged limit

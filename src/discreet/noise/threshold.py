@@ -1,4 +1,4 @@
-"""Which groups may appear when their very names are private.
+"""Partition selection: the noise threshold above which a private group may appear.
 
 Groups come from the rows, so a group's name says that somebody is in it. A group appears only if its
 noisy number of distinct units reaches a threshold that a group of one unit almost never reaches.

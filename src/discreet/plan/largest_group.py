@@ -1,4 +1,4 @@
-"""`ORDER BY COUNT(*) DESC LIMIT 1` with nothing but keys shown: a choice, not a table of counts."""
+"""Recognises the private choice of the largest group: `ORDER BY COUNT(*) DESC LIMIT 1` with only keys shown."""
 
 from __future__ import annotations
 

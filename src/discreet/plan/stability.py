@@ -1,4 +1,4 @@
-"""Contribution bounding: how many rows of a unit a planner expects to count, so that it can choose the noise.
+"""Contribution bounding as the planner expects it: rows of a unit that count.
 
 The kernel derives the bound anew from the final SQL (kernel/derive/rows.py) and prices by that.
 """

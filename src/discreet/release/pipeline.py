@@ -1,4 +1,4 @@
-"""release(): the whole way of a question, in the order that keeps it safe."""
+"""release_question(): the whole way of a question, in the order that keeps it safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole way of a statement: one private question, or several and what is done with the results."""
+"""Release a SQL statement: its private questions, then post-processing of their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mechanisms in words."""
+"""A plan's mechanisms described in plain words."""
 
 from __future__ import annotations
 

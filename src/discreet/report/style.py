@@ -1,4 +1,4 @@
-"""The look of a self-contained report: the tokens of the page, light and dark, and for paper."""
+"""The style of a self-contained report: colours, charts and CSS, light and dark, and for paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one feature adds to the server: routes, and its places in the frame; found by its folder."""
+"""One feature's routes and navigation entries; features are found by folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects as the API takes and sends them: no field that is unknown, nothing that JSON cannot say."""
+"""Strict JSON bodies and finite JSON answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an anonymization costs: one file for each cost, which the search makes small and every copy is measured by.
+"""Information-loss metrics (costs), one file each: the search makes one small, every copy is measured by them.
 
 Front ends read the names in `registry`.
 

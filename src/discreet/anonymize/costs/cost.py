@@ -1,4 +1,4 @@
-"""What a cost is: of a node of the lattice, with a bound for all coarser ones, and of a copy that is made.
+"""An information-loss metric (cost): of a lattice node, with a bound for all coarser ones, and of a copy.
 
 Proofs of the bounds: docs/notes/0025-anonymize.md.
 """

@@ -1,4 +1,4 @@
-"""What a class must be like to be published: a condition, and several at once.
+"""A privacy model: a condition on equivalence classes, and several at once.
 
 None of these is a guarantee about persons. Every model here is closed under union: two classes that
 satisfy it still do when they are put together. Some are also closed under supersets: a class that

@@ -1,4 +1,4 @@
-"""The risks that remain: what an intruder gets right with perfect knowledge of the columns.
+"""Re-identification risk: prosecutor, journalist, marketer.
 
 Prosecutor: knows that the person is in the file. Journalist: knows only that the person is in the
 population. Marketer: matches everybody and counts hits. (docs/notes/0026)

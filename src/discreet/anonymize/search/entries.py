@@ -1,4 +1,4 @@
-"""Entries: rows that may still be told apart while classes are cut, and the test of parts."""
+"""Rows grouped by quasi-identifiers while Mondrian and local recoding split classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lattice of generalisation levels: which nodes are ruled out, and what they cost at least."""
+"""The generalisation lattice and its pruning: nodes ruled out, lower bounds on cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query auditing and its refusals: a desk that declines dangerous questions tells the answer by declining."""
+"""Query auditing attack: what refusals reveal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model inversion told: sentences, and privacy against dosing error in one picture."""
+"""Report of model inversion: privacy against dosing error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linkage: records without names joined to a list with names.
+"""Record linkage: records without names joined to a list with names.
 
 Found through the registry of attacks.
 

@@ -1,4 +1,4 @@
-"""The linkage attack on the town told: sentences, picture and tables."""
+"""Report of the linkage attack on the town."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The membership game against trained models or made copies, played and told.
+"""Plays membership inference against models or copies, and reports it.
 
 The pool is the example town or the user's own file; each of its people is in each training by a coin.
 """

@@ -1,4 +1,4 @@
-"""The people that a membership game is about: the town's, or those of the user's own file."""
+"""Candidate people of a membership game: the town's, or those of the user's own file."""
 
 from __future__ import annotations
 

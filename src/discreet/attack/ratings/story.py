@@ -1,4 +1,4 @@
-"""The netflix attack told: sentences, picture and table of what was claimed."""
+"""Report of the Netflix attack: claims made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values a cell of a release may stand for: itself, an interval, a prefix, a list."""
+"""Values that a generalised cell may stand for: itself, an interval, a prefix, a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is compared: a release, its people, and as many strangers; nearest rows between them."""
+"""A release with its people and as many control strangers, and which rows are nearest to each."""
 
 from __future__ import annotations
 

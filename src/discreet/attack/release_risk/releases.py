@@ -1,4 +1,4 @@
-"""Where a release is judged: the town (raw, anonymized, private, independent) or a user's files."""
+"""Releases under test: raw, anonymized, private, independent, or the user's."""
 
 from __future__ import annotations
 

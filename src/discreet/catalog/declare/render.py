@@ -1,4 +1,4 @@
-"""A proposal as the text of a discreet.toml, with comments for the owner who reviews it."""
+"""The discreet.toml that `discreet init` proposes, as text with comments for the owner who reviews it."""
 
 from __future__ import annotations
 

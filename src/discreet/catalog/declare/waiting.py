@@ -1,4 +1,4 @@
-"""The columns of a discreet.toml that wait for their owner, in finished and unfinished datasets."""
+"""Columns of a discreet.toml whose review is pending, in finished and unfinished datasets."""
 
 from __future__ import annotations
 

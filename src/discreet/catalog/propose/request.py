@@ -1,4 +1,4 @@
-"""What the owner asks `discreet init` for: the words of the outside world, checked once."""
+"""Checked request of a proposal (`discreet init`), from command, HTTP or Python."""
 
 from __future__ import annotations
 

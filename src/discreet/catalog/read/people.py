@@ -1,4 +1,4 @@
-"""One way to read a person: every table of a dataset says alike who is one.
+"""Whether all tables of a dataset read person identifiers alike.
 
 A budget protects people, and noise is made for one of them. If '7' and '07' were one person in one
 table and two in another, somebody with fifty spellings would be one person for the bill and fifty for

@@ -1,4 +1,4 @@
-"""What a source may read: the paths that it can match, the files that it matches now, its table."""
+"""Files that a source pattern can match and matches now, and the table that it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a table of ours really lies: names in generated SQL, replaced token by token."""
+"""Replaces table names in generated SQL by the places where the tables lie, token by token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One row for a scalar function: how people write it, what it means, and what an engine is asked.
+"""The record of a scalar function: how people write it, what it means, and what an engine is asked.
 
 The kernel reads `applied` of a row and nothing else: what it derives from the final SQL follows from that
 SQL and these rules, whatever a planner has made of the other fields. Those are for the packages above, which

@@ -1,4 +1,4 @@
-"""The theorem, derived bottom-up over the final SQL: what one unit can do to what comes out.
+"""Contribution bounds: how many rows of one unit reach the result, derived bottom-up from the SQL.
 
 Each step of the derivation takes what holds of the relations below and says what holds above. A unit
 is one row of the one private scan, or the column `u` of canonical relations. No step lets a row of one

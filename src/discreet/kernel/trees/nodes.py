@@ -1,4 +1,4 @@
-"""The few kinds of SQL that the kernel knows: what a parser's tree is turned into before it is judged.
+"""Syntax tree of the SQL that the kernel accepts: what a parser's tree is turned into before it is judged.
 
 A closed vocabulary: a reader that meets anything else raises `Unfit`, which is an internal error
 before the charge. Positions, spaces and parentheses are gone, so equal trees mean equal SQL.

@@ -2,6 +2,6 @@
 
 Learners see rows only through here.
 
-Imported by: attack, learn, learn/linear, learn/recommend, learn/scored, learn/sgd, learn/trees,
+Imported by: attack, learn, learn/evaluation, learn/linear, learn/recommend, learn/sgd, learn/trees,
 learn/unsupervised.
 """

@@ -1,4 +1,4 @@
-"""Rows in the middle of training: their codes and scores, in whole numbers, seen by the private marginals alone.
+"""Codes and integer scores of rows during training, seen by the private marginals alone.
 
 A score is a sum of public whole numbers that a row's own codes pick; its residual (what happened minus
 what was predicted) is looked up in a public table. So what a row adds to any sum is a function of that

@@ -1,4 +1,4 @@
-"""A model as a release: its text, its zip and its card.
+"""Trained models as files: JSON, zip, model card.
 
 Imported by: cli, client, learn, server, tasks.
 """

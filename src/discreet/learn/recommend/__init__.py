@@ -1,4 +1,4 @@
 """Recommendations from noisy means and a noisy covariance, one bounded vector for each person.
 
-Imported by: api, learn/kept, learn/scored, server, tasks.
+Imported by: api, learn/evaluation, learn/model_files, server, tasks.
 """

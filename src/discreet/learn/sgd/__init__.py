@@ -1,4 +1,4 @@
 """A small network trained by noisy gradients over secret samples (DP-SGD), in whole numbers.
 
-Imported by: api, learn, learn/kept, learn/scored, server, tasks.
+Imported by: api, learn, learn/evaluation, learn/model_files, server, tasks.
 """

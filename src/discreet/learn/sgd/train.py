@@ -1,4 +1,4 @@
-"""The steps of DP-SGD: a secret sample, a clipped sum, noise, and a public move of the weights."""
+"""DP-SGD: Poisson sample, per-unit clipped gradient sum, noise, step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored answers inside the seal: whose each is, about what, and its bytes are in the chain."""
+"""Stored answers checked against their hashes in the chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
 """Where the history lies: SQLite and PostgreSQL stores, backup and restore.
 
-Imported by: ledger, ledger/checkpoint, ledger/once.
+Imported by: ledger, ledger/checkpoint, ledger/idempotency.
 """

@@ -1,4 +1,4 @@
-"""Which of several grids a charge would raise least if it were billed to all cells that it touches."""
+"""Chooses the grid whose bound a charge raises least."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where charges go when no table can tell them apart any more: fixed blocks, never too low."""
+"""Coarse upper bound for charges that no grid can hold: fixed blocks, never too low."""
 
 from __future__ import annotations
 

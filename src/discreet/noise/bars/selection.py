@@ -1,4 +1,4 @@
-"""How much a private choice may lose, from public settings: statistics, no dice, no guarantee."""
+"""Utility bound of the exponential mechanism and its kin: the loss exceeded with probability beta."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact comparison of a uniform real number with a threshold, one word at a time.
+"""Lazy exact comparison of a uniform real with a threshold, one word at a time.
 
 The uniform number is never complete: its first bits are known and more are drawn only as long as
 they could still change the answer. So no outcome is ever decided by rounding.

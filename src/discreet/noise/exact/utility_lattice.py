@@ -1,4 +1,4 @@
-"""Utilities on one exact lattice: how far each candidate lies behind the best."""
+"""Utilities as integer gaps to the best candidate, on one exact lattice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the planner adds to the row of a scalar function: how it is put in terms of what is there already."""
+"""The record of a scalar function as the planner extends it: how it is put in terms of what is there already."""
 
 from __future__ import annotations
 

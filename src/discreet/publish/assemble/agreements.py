@@ -1,4 +1,4 @@
-"""Which published tables are sums of which, in words that a verifier can check from labels alone."""
+"""Which published tables must add up to which, so that a verifier can check it from labels alone."""
 
 from __future__ import annotations
 

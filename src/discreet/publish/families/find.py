@@ -1,4 +1,4 @@
-"""Finding families: which tables are sums over the same cells, and what those cells are."""
+"""Groups tables into families over one grid of cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""sheet.html: the release in plain words. Who is protected, how well, and what the numbers bear."""
+"""sheet.html: a release's privacy and accuracy, in plain words."""
 
 from __future__ import annotations
 

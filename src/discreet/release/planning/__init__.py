@@ -1,4 +1,4 @@
-"""Planning on paper in a child process that can be killed: what a text costs, it costs there.
+"""Limits on planning time and memory, in a child process that can be killed.
 
 Imported by: api.
 """

@@ -1,5 +1,5 @@
 """Who may call what: tokens, sessions, sign-in, rate limits, headers, the audit log.
 
-Imported by: cli, server, server/asking, server/features, server/jobs, server/pgwire, server/start,
-server/watch.
+Imported by: cli, server, server/asking, server/features, server/jobs, server/monitoring, server/pgwire,
+server/start.
 """

@@ -1,4 +1,4 @@
-"""The curator as one job sees it: steps are told, cancelling is heard, reading takes turns."""
+"""A curator that reports progress and obeys cancelling; its reads take turns with other jobs'."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signs of life for operators."""
+"""Health and metrics endpoints."""
 
 from __future__ import annotations
 

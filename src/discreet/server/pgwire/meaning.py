@@ -1,4 +1,4 @@
-"""A question as PostgreSQL means it, where the parser's dialect reads the same words differently."""
+"""Rewrites a question to PostgreSQL's semantics where the parser reads the same words otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a statement does with noisy results and public tables: told apart here from what reads people.
+"""Post-processing in SQL: the part of a statement over noisy results and public tables.
 
 Nothing in here reaches a private row.
 

@@ -1,4 +1,4 @@
-"""Operands as SQL that clamps them between two whole numbers, in the forms that the kernel knows."""
+"""SQL clamps: an operand held between two integers, in the forms the kernel accepts."""
 
 from __future__ import annotations
 

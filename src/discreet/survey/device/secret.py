@@ -1,4 +1,4 @@
-"""Memoised randomness: bytes that depend on a device's secret and on what is answered, on nothing else."""
+"""Memoised randomness of a device: pseudorandom bytes from its secret and the value answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Central privacy of shuffled reports: what hides one report among many, if someone trusted mixes them."""
+"""Amplification by shuffling: central epsilon of shuffled reports, if someone trusted mixes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Randomized response: the true code, or one of the others; with two codes it is Warner's."""
+"""k-ary (generalized) randomized response, GRR: the true code, or one of the others; Warner's for two codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimised local hashing with a linear hash: the hashed answer, randomised, beside the hash that was used."""
+"""Optimised local hashing (OLH), with a linear hash: the randomised hash of the answer, beside the hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projective geometry response: a point of a finite geometry that more often than not lies on the answer's plane."""
+"""Projective geometry response (PGR): frequency oracle whose report is a point of a finite projective space."""
 
 from __future__ import annotations
 

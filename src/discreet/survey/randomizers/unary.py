@@ -1,4 +1,4 @@
-"""Optimised unary encoding: one bit an option; the true one is a fair coin, the others rarely set."""
+"""Optimised unary encoding (OUE): one bit an option; the true one is a fair coin, the others rarely set."""
 
 from __future__ import annotations
 

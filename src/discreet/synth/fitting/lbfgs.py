@@ -1,4 +1,4 @@
-"""Least of a smooth convex function: limited-memory quasi-Newton steps in numpy."""
+"""Minimisation of a smooth convex function by L-BFGS, in numpy."""
 
 from __future__ import annotations
 

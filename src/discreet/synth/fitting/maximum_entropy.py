@@ -1,4 +1,4 @@
-"""The distribution of greatest entropy that agrees with noisy marginals as far as they deserve."""
+"""Maximum-entropy distribution of noisy marginals, weighted by their noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several tables that hang together: a tree of tables below people, copied as one.
+"""Multi-table synthesis: linked tables, a tree of them below people, copied as one.
 
 Imported by: api.
 """

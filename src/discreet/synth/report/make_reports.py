@@ -1,4 +1,4 @@
-"""From a synthetic table to the subject of its reports, and to the real rows for the owner's."""
+"""Builds the subject of a synthesis report, and the reports of a copy that was made."""
 
 from __future__ import annotations
 
