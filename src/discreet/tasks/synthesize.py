@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
@@ -64,6 +64,7 @@ def synthesize(asked: SynthFrameCall) -> Synthetic:
     if isinstance(asked.data, str | Path):
         path = Path(asked.data)
         check_file(path)
+        _check_of_a_frame(asked)
         source = WrittenSource(str(path), unit=asked.unit, accept=asked.accept)
         with place_of_copy(source, given(asked)) as (place, curator):
             found = curator.synthesize(place.table, progress=asked.progress, **place.asked)
@@ -75,6 +76,17 @@ def synthesize(asked: SynthFrameCall) -> Synthetic:
         write_file(folder / FILE_NAME, _declaration(table, asked))
         with open_curator(folder) as curator:
             return curator.synthesize("frame", progress=asked.progress, **given(asked))
+
+
+def _check_of_a_frame(asked: SynthFrameCall) -> None:
+    """Refuse what is said of a frame alone: a file is declared beside it, and would not listen."""
+    usual = {each.name: each.default for each in fields(asked)}
+    for name in ("columns", "max_rows", "neighbours"):
+        if getattr(asked, name) != usual[name]:
+            raise InvalidInput(
+                f"'{name}' is for a data frame: a file has its declaration in the discreet.toml beside it.",
+                hint="Write that with discreet.init, or give the rows as a data frame.",
+            )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

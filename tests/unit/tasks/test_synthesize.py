@@ -75,3 +75,17 @@ def test_one_odd_row_does_not_flip_a_column(tmp_path):
     assert pa.types.is_integer(found.table.schema.field("age").type)
     with pytest.raises(BudgetExceeded):  # nothing forgets what types and copy have cost
         discreet.synthesize(path, epsilon=3, delta=1e-6, method="tree")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"max_rows": 3}, {"neighbours": "replace-one"}, {"columns": {"age": {"type": "integer"}}}],
+)
+def test_what_is_said_of_a_frame_is_refused_for_a_file_and_leaves_nothing(tmp_path, said):
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "age\n" + "\n".join(str(20 + i % 50) for i in range(80)) + "\n", encoding="utf-8"
+    )
+    with pytest.raises(InvalidInput, match=f"'{next(iter(said))}' is for a data frame"):
+        discreet.synthesize(path, epsilon=1, **said)
+    assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]
