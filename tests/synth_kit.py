@@ -196,7 +196,7 @@ def neighbours(rng: np.random.Generator):
     unit = CountSensitivity(int(rng.integers(1, 4)), list(Neighbours)[rng.integers(2)])
     leaving = rng.choice(rows, min(rows, int(rng.integers(1, unit.rows + 1))), replace=False)
     beside = np.delete(codes, leaving, axis=0)
-    if unit.replaced:
+    if unit.neighbours is Neighbours.REPLACE_ONE:
         coming = random_codes(rng, shape, int(rng.integers(0, unit.rows + 1)))
         beside = np.concatenate([beside, coming])
     return shape, codes, beside, unit
