@@ -70,7 +70,7 @@ def anonymize_file(
     """
     target = _target(written, out)
     if report is not None:
-        check_target(report, REPORT_FILES)
+        check_target(report, REPORT_FILES, apart=[target, written])
     with open_source(written, config=config, where=where, keep=True) as source:
         made = release(
             source, request, lambda: _memory(written, config, source, remember), progress=progress

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from discreet.report.blocks import (
 from discreet.report.html import to_html
 
 REPORT_FILES = (".html", ".json")
+OWN_FILES = (".toml", ".db")
+"""What declarations and ledgers are called."""
 
 
 def to_json(document: DocumentContents) -> dict[str, Any]:
@@ -58,15 +60,29 @@ def _finite(cell: GridCell) -> GridCell:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-def check_target(path: str | Path, endings: Sequence[str] = ()) -> Path:
+def check_target(
+    path: str | Path, endings: Sequence[str] = (), *, apart: Iterable[str | Path | None] = ()
+) -> Path:
     """Return the path if a file can be written there; refuse it before anything is paid or recorded.
 
     `endings` are those that the file may have, in any case; none: what it is called does not matter.
+    `apart` are files of the same command that must stay: what is read, and what else is written.
+    A declaration or a database (a ledger is one) is never replaced.
     """
     target = Path(path)
     _check_ending(target, endings)
     if target.is_dir():
         raise InvalidInput(f"'{target}' is a folder.")
+    if any(other is not None and _same_file(target, Path(other)) for other in apart):
+        raise InvalidInput(
+            f"'{target}' is named twice: it would be replaced.", hint="Name another file to write."
+        )
+    # A ledger may not be there yet: it is made when the first charge is.
+    if target.suffix.lower() in OWN_FILES or _is_database(target):
+        raise InvalidInput(
+            f"'{target}' is a declaration or a database, and is not replaced.",
+            hint="Name another file to write.",
+        )
     if target.exists():
         if not os.access(target, os.W_OK):
             raise InvalidInput(f"The file '{target}' cannot be written.")
@@ -78,6 +94,21 @@ def check_target(path: str | Path, endings: Sequence[str] = ()) -> Path:
     except OSError:
         raise InvalidInput(f"Nothing can be written to the folder '{target.parent}'.") from None
     return target
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() or (
+        one.exists() and other.exists() and one.samefile(other)
+    )
+
+
+def _is_database(target: Path) -> bool:
+    try:
+        with target.open("rb") as file:
+            head = file.read(16)
+    except OSError:
+        return False
+    return head == b"SQLite format 3\x00" or head[8:12] == b"DUCK"
 
 
 def _check_ending(target: Path, endings: Sequence[str]) -> None:

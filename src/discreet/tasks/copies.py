@@ -43,17 +43,22 @@ class CopyFiles:
     compare: Path | None = None
     target: str | None = None
 
-    def check(self, *, may_be_linked: bool = False) -> None:
-        """Refuse places that cannot be written to, before anything is paid."""
+    def check(self, read: str | Path, *, may_be_linked: bool = False) -> None:
+        """Refuse places that cannot be written to, or where `read` or another stands, before anything is paid."""
+        places: list[str | Path | None] = [read]
         if self.out is None:
-            check_target("synthetic.csv")
+            check_target("synthetic.csv", apart=places)
         elif not (may_be_linked and self.out.suffix.lower() in FOLDERS):
-            check_target(self.out, ROW_FILES)
-        for path in (self.report, self.compare):
+            check_target(self.out, ROW_FILES, apart=places)
+        places.append(self.out)
+        for path, endings in (
+            (self.report, REPORT_FILES),
+            (self.compare, REPORT_FILES),
+            (self.save_model, ()),
+        ):
             if path is not None:
-                check_target(path, REPORT_FILES)
-        if self.save_model is not None:
-            check_target(self.save_model)
+                check_target(path, endings, apart=places)
+                places.append(path)
 
 
 @contextmanager
@@ -84,11 +89,11 @@ def write_copy(
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Return the facts of a copy after writing it: of a table, or of all tables of a dataset."""
-    files.check(may_be_linked=not source.is_file)
+    files.check(source.written, may_be_linked=not source.is_file)
     with place_of_copy(source, asked) as (place, curator):
         if _is_linked(curator.catalog, place.table):
             return _write_linked(curator, place, files, progress)
-        files.check()
+        files.check(curator.catalog.base / curator.catalog.named(place.table)[1].source)
         found = curator.synthesize(place.table, progress=progress, **place.asked)
         out = files.out or Path(f"{place.table.rpartition('.')[2]}-synthetic.csv")
         found = place.told(found)
@@ -156,7 +161,7 @@ def write_sample(
 ) -> dict[str, Any]:
     """Return the facts of rows drawn from a saved model and written; no data and no ledger is touched."""
     started = time.monotonic()
-    files.check()
+    files.check(model)
     saved = load_model(model)
     saved = replace(saved, rules=(*saved.rules, *rules))
     drawn = sample_rows(saved, rows, where=where)

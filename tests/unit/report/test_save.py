@@ -2,8 +2,10 @@
 
 import json
 import os
+import sqlite3
 from dataclasses import replace
 
+import duckdb
 import pytest
 
 from discreet.errors import InvalidInput
@@ -78,3 +80,28 @@ def test_a_target_is_refused_before_it_is_needed(tmp_path):
     assert check_target(tmp_path / "r.HTML", REPORT_FILES).name == "r.HTML"
     assert check_target("/dev/null").name == "null"
     assert [each.name for each in tmp_path.iterdir()] == ["folder.html"]
+
+
+def test_what_a_command_reads_or_writes_elsewhere_is_not_replaced(tmp_path):
+    rows, other = tmp_path / "people.csv", tmp_path / "copy.csv"
+    rows.write_text("age\n3\n")
+    (tmp_path / "link.csv").symlink_to(rows)
+    os.link(rows, tmp_path / "hard.csv")
+    for name in ("people.csv", "link.csv", "hard.csv", "../" + tmp_path.name + "/people.csv"):
+        with pytest.raises(InvalidInput, match="named twice"):
+            check_target(tmp_path / name, (".csv",), apart=[None, str(rows)])
+    with pytest.raises(InvalidInput, match="named twice"):
+        check_target(other, apart=[other])
+    assert check_target(other, apart=[rows, None]) == other
+    assert rows.read_text() == "age\n3\n"
+
+
+def test_a_declaration_and_a_database_are_not_replaced(tmp_path):
+    (tmp_path / "discreet.toml").write_text("[ledger]\n")
+    sqlite3.connect(tmp_path / "ledger.db").execute("CREATE TABLE t (a)")
+    duckdb.connect(str(tmp_path / "rows.bin")).close()
+    for name in ("discreet.toml", "ledger.db", "rows.bin"):
+        with pytest.raises(InvalidInput, match="a declaration or a database"):
+            check_target(tmp_path / name)
+    (tmp_path / "old.zip").write_bytes(b"PK")
+    assert check_target(tmp_path / "old.zip").name == "old.zip"

@@ -265,7 +265,7 @@ def predict(
 
     started = time.monotonic()
     target = out or Path(f"{file.stem}-predicted.csv")
-    check_target(target, ROW_FILES)
+    check_target(target, ROW_FILES, apart=[model, file])
     rows = predicted(read_model(model), file)
     write_rows(rows, target)
     found = {

@@ -73,7 +73,7 @@ def _check_places(plot: Path | None, csv: Path | None) -> None:
     if plot is not None:
         check_target(check_chart(plot))
     if csv is not None:
-        check_target(csv)
+        check_target(csv, apart=[plot])
 
 
 def _check_rehearsal(asked: dict[str, Any]) -> None:

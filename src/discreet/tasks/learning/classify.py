@@ -42,7 +42,7 @@ def classify_kept(
     progress: Progress = silent,
 ) -> WrittenModel:
     """Return a classifier after writing it, and again once it is tested."""
-    check_target(out or "model.zip")
+    check_target(out or "model.zip", apart=[source.written, None if test is None else test.path])
     found, place = _trained(source, asked, test=test, progress=progress)
     target = out or usual_name(place.table, f"{asked['target']}-model")
     write_model(found.model, target)  # before the test: it is paid for, whatever the test says

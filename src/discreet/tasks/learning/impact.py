@@ -52,7 +52,7 @@ def impact(
     progress: Progress = silent,
 ) -> Impact:
     """Return whom a model serves how well at several epsilons, after writing the report."""
-    check_target(out, REPORT_FILES)
+    check_target(out, REPORT_FILES, apart=[source.written, test.path])
     for epsilon in epsilons:
         LearnRequest.of("", epsilon=epsilon, **asked)
     delta = asked["delta"]

@@ -18,7 +18,7 @@ def recommend_kept(
     source: WrittenSource, asked: dict[str, Any], *, out: Path | None = None
 ) -> WrittenModel:
     """Return a recommender after writing it."""
-    check_target(out or "recommender.zip")
+    check_target(out or "recommender.zip", apart=[source.written])
     declared = declared_place(source, str(asked["epsilon"]), asked["delta"])
     with declared as (place, table), open_curator(place) as curator:
         found = curator.recommend(table, **asked)

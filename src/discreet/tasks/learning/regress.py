@@ -31,7 +31,7 @@ def regress_kept(
 
     The delta that is asked for is that of a bare file alone.
     """
-    check_target(out or "model.zip")
+    check_target(out or "model.zip", apart=[source.written, None if test is None else test.path])
     wanted = {name: value for name, value in asked.items() if name != "delta"}
     LearnRequest.of("", task="regress", **wanted)  # before a discreet.toml is written for it
     if test is not None:
