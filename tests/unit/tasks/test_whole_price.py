@@ -196,3 +196,66 @@ def test_linked_tables_that_cannot_be_written_cost_nothing(folder: Path, out: st
     assert run(["synth", "town", "--epsilon", "1", "--delta", "1e-7", "--out", out]) == 1
     assert "our own mistake" not in capsys.readouterr().err
     assert charges(folder) == 0
+
+
+PRIVATE_IMPACT = "learn impact p.csv --target job --test t.csv --out i.json --model bayes"
+
+
+def test_an_impact_tested_on_private_rows_declares_a_limit_for_all_its_tests(folder: Path, capsys):
+    """With a limit for the first test alone the second was refused, after its training was paid."""
+    assert run([*PRIVATE_IMPACT.split(), "--delta", "1e-6", "--epsilons", "2,3"]) == 0
+    assert (folder / "i.json").exists()
+    with discreet.open(folder) as curator:
+        tests = curator.ledger.balance("t")
+    assert tests.limit_epsilon == tests.epsilon == Fraction(9, 2)
+
+
+BEFORE_IT_IS_PAID = {
+    "an impact whose last epsilon says nothing": f"{PRIVATE_IMPACT} --test-public --epsilons 3,1e-9 "
+    "--delta 1e-6",
+    "an impact tested on its own private rows": "learn impact p.csv --target job --test p.csv "
+    "--out i.json --model bayes --epsilons 1,2 --delta 1e-6",
+    "a network for an epsilon that is too small": "learn impact p.csv --target job --test t.csv "
+    "--test-public --out i.json --model network --epsilons 1,0.001 --delta 1e-6",
+    "a choice among one": "learn classify p.csv --target job --epsilon 1 --delta 1e-6 --choose bayes",
+    "a choice of nothing": "learn classify p.csv --target job --epsilon 1 --delta 1e-6 "
+    "--choose nope,bayes",
+    "a test on the training rows, private": "learn classify p.csv --target job --epsilon 1 "
+    "--delta 1e-6 --test p.csv",
+    "a request id too long for its test": "learn classify p.csv --target job --epsilon 1 "
+    f"--delta 1e-6 --test t.csv --request-id {'i' * 197}",
+}
+
+
+@pytest.mark.parametrize("line", BEFORE_IT_IS_PAID.values(), ids=BEFORE_IT_IS_PAID)
+def test_what_a_later_training_or_test_is_refused_for_costs_nothing(
+    folder: Path, line: str, capsys
+):
+    assert run(line.split()) == 1
+    assert "our own mistake" not in capsys.readouterr().err
+    assert not (folder / "discreet.toml").exists()
+
+
+def test_a_declared_table_is_not_charged_for_the_first_of_several_epsilons(folder: Path, capsys):
+    (folder / "discreet.toml").write_text(LINKED)
+    (folder / "people.csv").write_text("id,sex\n1,F\n2,M\n")
+    (folder / "visits.csv").write_text("id,kind\n1,a\n2,b\n")
+    line = "learn impact visits --target kind --epsilons 0.5,1e-7 --test visits.csv --test-public"
+    assert run(line.split()) == 1
+    assert charges(folder) == 0
+
+
+def test_a_test_that_its_own_budget_has_no_room_for_costs_no_training(folder: Path, capsys):
+    learn = "learn classify {} --target job --delta 1e-6 --model bayes --epsilon {} --out m.zip"
+    assert run(learn.format("t.csv", 1).split()) == 0
+    told = charges(folder)
+    assert run([*learn.format("p.csv", 1).split(), "--test", "t.csv"]) == 1
+    assert "--test-public" in capsys.readouterr().err
+    assert charges(folder) == told
+
+
+def test_a_model_that_is_no_text_is_refused_in_a_sentence(folder: Path):
+    for wrong in ({"model": 3}, {"target": 3}):
+        with pytest.raises(InvalidInput):
+            discreet.learn("p.csv", **{"target": "job", "epsilon": 1, **wrong})
+    assert not (folder / "discreet.toml").exists()
