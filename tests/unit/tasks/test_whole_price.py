@@ -259,3 +259,29 @@ def test_a_model_that_is_no_text_is_refused_in_a_sentence(folder: Path):
         with pytest.raises(InvalidInput):
             discreet.learn("p.csv", **{"target": "job", "epsilon": 1, **wrong})
     assert not (folder / "discreet.toml").exists()
+
+
+RATED = """
+[datasets.town]
+epsilon = 9
+delta = 1e-6
+[datasets.town.tables.ratings]
+source = "ratings.csv"
+unit = "user_id"
+max_rows = 5
+[datasets.town.tables.ratings.columns]
+item = { type = "integer", lower = 1, upper = 20 }
+rating = { type = "integer", lower = 1, upper = 5 }
+"""
+
+
+@pytest.mark.parametrize("viewer", ["1=nan", "999=5", "1=6"])
+def test_a_viewer_whom_no_recommender_could_serve_costs_nothing(folder: Path, viewer: str, capsys):
+    (folder / "discreet.toml").write_text(RATED)
+    (folder / "ratings.csv").write_text("user_id,item,rating\n1,1,5\n2,2,3\n")
+    asked = ["learn", "recommend", "ratings", "--epsilon", "1", "--delta", "1e-7", "--for"]
+    assert run([*asked, viewer]) == 1
+    assert "our own mistake" not in capsys.readouterr().err
+    assert charges(folder) == 0
+    assert run([*asked, "1=5"]) == 0
+    assert charges(folder) == 1

@@ -236,7 +236,7 @@ def recommend(
     else:
         written = WrittenSource(str(source), config, unit, accept)
         with waiting("Learning"):
-            made = recommend_kept(written, asked, out=out)
+            made = recommend_kept(written, asked, out=out, viewer=wanted)
         kept, found = made.model, made.to_json()
     if wanted:
         best = kept.recommend(wanted)
