@@ -6,7 +6,9 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import discreet
 from discreet.cli.app import run
@@ -30,6 +32,7 @@ TRAINING = {"target": "job", "delta": "1e-6", "model": "bayes"}
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "p.csv").write_text(ROWS)
     (tmp_path / "t.csv").write_text(ROWS)
+    pq.write_table(csv.read_csv(tmp_path / "p.csv"), tmp_path / "p.parquet")
     (tmp_path / "lack.csv").write_text("age\n30\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -157,6 +160,13 @@ REFUSED = {
     "--test t.csv --test-public --out i.png",
     "a regression tested on no such column": "learn regress p.csv --target size --features age "
     "--epsilon 8 --test lack.csv --test-public",
+    "a regression tested on rows that may lack what it needs": "learn regress p.csv --target age "
+    "--epsilon 8 --test lack.csv --test-public",
+    "a regression of text": "learn regress p.parquet --target job --epsilon 8",
+    "a regression on text": "learn regress p.parquet --target size --features job --epsilon 8",
+    "a regression of known types tested on too few columns": "learn regress p.parquet --target age "
+    "--epsilon 8 --test lack.csv --test-public",
+    "a regression of whom it protects": "learn regress p.csv --unit size --target size --epsilon 8",
     "an exact test on private rows": "learn regress p.csv --target size --features age "
     "--epsilon 8 --test t.csv",
 }
