@@ -295,3 +295,16 @@ def test_a_viewer_whom_no_recommender_could_serve_costs_nothing(folder: Path, vi
     assert charges(folder) == 0
     assert run([*asked, "1=5"]) == 0
     assert charges(folder) == 1
+
+
+def test_a_private_test_that_is_refused_tells_that_its_types_are_paid_for(folder: Path, capsys):
+    """Columns of other kinds than the model's are seen once types are known, and these cost something."""
+    (folder / "t.csv").write_text("age,size,job\n" + "old,large,a\nnew,small,b\n" * 2_000)
+    line = "learn classify p.csv --target job --epsilon 8 --delta 1e-6 --model bayes --test t.csv"
+    assert run(line.split()) == 1
+    with discreet.open(folder) as curator:
+        paid = curator.ledger.balance("t").epsilon
+    told = capsys.readouterr().err
+    assert paid > 0
+    assert "types of 't.csv' are paid for" in told
+    assert "Nothing was charged" not in told

@@ -11,6 +11,7 @@ from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.core.numbers import Epsilon
 from discreet.core.progress import Progress, silent
+from discreet.errors import DiscreetError
 from discreet.learn.evaluation.read_file import check_columns
 from discreet.learn.evaluation.score import publicly_tested
 from discreet.learn.model_files.model_zip import write_model
@@ -109,4 +110,9 @@ def scored(model: AnyClassifier, test: HeldOutFile, asked: dict[str, Any]) -> An
     )
     with ready as found, open_curator(found.config) as curator:
         again = id_of_test(asked["request_id"])
-        return curator.test_model(model, found.table, epsilon=found.epsilon, request_id=again)
+        try:
+            return curator.test_model(model, found.table, epsilon=found.epsilon, request_id=again)
+        except DiscreetError as error:
+            if found.first is not None:
+                error.hint += f" The types of '{test.path.name}' are paid for, and stay."
+            raise
