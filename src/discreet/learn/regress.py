@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,7 @@ def regress(request: LearnRequest, desk: Desk) -> Regressed:
     kind = chosen_regressor(request.model)
     fit = LEARNERS[kind].fit  # imported before anything is paid
     _, table = find_private(desk.catalog, request.table)
-    variables = _variables(table, request.target, request.features)
+    variables = _variables(table, request.target, request.features, _bounded)
     found = measured_products(
         ProductsRequest.of(
             request.table,
@@ -102,14 +102,25 @@ def _facts(request: LearnRequest, table: str, found: Products, target: Variable)
     }
 
 
-def regressed_columns(request: LearnRequest, catalog: Catalog) -> tuple[str, ...]:
-    """Return the columns that a regression of this request is about."""
+def regressed_columns(
+    request: LearnRequest, catalog: Catalog, *, ranged: bool = True
+) -> tuple[str, ...]:
+    """Return the columns that a regression of this request is about.
+
+    `ranged` false: as it will be once the ranges that nobody declared have been learned.
+    """
     _, table = find_private(catalog, request.table)
-    found = _variables(table, request.target, request.features)
+    usable = _bounded if ranged else _has_kind
+    found = _variables(table, request.target, request.features, usable)
     return tuple(dict.fromkeys(variable.column for variable in found))
 
 
-def _variables(table: Table, target: str, features: Sequence[str]) -> list[Variable]:
+def _variables(
+    table: Table,
+    target: str,
+    features: Sequence[str],
+    usable: Callable[[Column], bool],
+) -> list[Variable]:
     shown = [column for column in table.columns if column.reviewed and not column.hidden]
     columns = {column.name.lower(): column for column in shown}
     if target.lower() not in columns:
@@ -118,7 +129,7 @@ def _variables(table: Table, target: str, features: Sequence[str]) -> list[Varia
             hint=f"Columns: {', '.join(column.name for column in columns.values())}.",
         )
     goal = columns.pop(target.lower())
-    if not _bounded(goal):
+    if not usable(goal):
         raise _no_range(goal)
     if not isinstance(goal.domain, IntegerDomain | NumberDomain) or not variables_of(goal):
         raise InvalidInput(
@@ -127,10 +138,10 @@ def _variables(table: Table, target: str, features: Sequence[str]) -> list[Varia
     for name in features:
         if name.lower() not in columns:
             raise UnknownName(f"Column '{name[:60]}' of table '{table.name}' is not declared.")
-        if not _bounded(columns[name.lower()]):
+        if not usable(columns[name.lower()]):
             raise _no_range(columns[name.lower()])
     wanted = [columns[n.lower()] for n in features]
-    wanted = wanted or _fitting([column for column in columns.values() if _bounded(column)])
+    wanted = wanted or _fitting([column for column in columns.values() if usable(column)])
     found = [variable for column in wanted for variable in variables_of(column)]
     if not found:
         raise InvalidInput("There is no column to predict from beside the target.")
@@ -152,6 +163,11 @@ def _fitting(columns: list[Column]) -> list[Column]:
 def _bounded(column: Column) -> bool:
     """Return whether a range was declared or learned: over that of a type a regression says nothing."""
     return not isinstance(column.domain, TextDomain) and not is_unbounded(column.domain)
+
+
+def _has_kind(column: Column) -> bool:
+    """Return whether a column is more than text: its range can be learned, where it needs one."""
+    return not isinstance(column.domain, TextDomain)
 
 
 def _no_range(column: Column) -> InvalidInput:

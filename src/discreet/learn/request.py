@@ -30,6 +30,9 @@ class LearnRequest(LocalLearnFields):
     def of(cls, table: str, *, task: str = CLASSIFY, **words: Any) -> LearnRequest:
         """Return a checked request from the fields of `LocalLearnFields`; no budget has a silent default."""
         asked = LocalLearnFields(table=table, **words)
+        for name in ("target", "model"):
+            if not isinstance(getattr(asked, name), str):
+                raise InvalidInput(f"The {name} of a training is a text.")
         kinds = (AUTO, *of_task(CLASSIFY if task == CLASSIFY else REGRESS))
         if task not in {CLASSIFY, REGRESS} or asked.model.lower() not in kinds:
             raise InvalidInput(

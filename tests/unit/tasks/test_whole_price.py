@@ -6,7 +6,9 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import discreet
 from discreet.cli.app import run
@@ -30,6 +32,7 @@ TRAINING = {"target": "job", "delta": "1e-6", "model": "bayes"}
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "p.csv").write_text(ROWS)
     (tmp_path / "t.csv").write_text(ROWS)
+    pq.write_table(csv.read_csv(tmp_path / "p.csv"), tmp_path / "p.parquet")
     (tmp_path / "lack.csv").write_text("age\n30\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -157,6 +160,13 @@ REFUSED = {
     "--test t.csv --test-public --out i.png",
     "a regression tested on no such column": "learn regress p.csv --target size --features age "
     "--epsilon 8 --test lack.csv --test-public",
+    "a regression tested on rows that may lack what it needs": "learn regress p.csv --target age "
+    "--epsilon 8 --test lack.csv --test-public",
+    "a regression of text": "learn regress p.parquet --target job --epsilon 8",
+    "a regression on text": "learn regress p.parquet --target size --features job --epsilon 8",
+    "a regression of known types tested on too few columns": "learn regress p.parquet --target age "
+    "--epsilon 8 --test lack.csv --test-public",
+    "a regression of whom it protects": "learn regress p.csv --unit size --target size --epsilon 8",
     "an exact test on private rows": "learn regress p.csv --target size --features age "
     "--epsilon 8 --test t.csv",
 }
@@ -196,3 +206,105 @@ def test_linked_tables_that_cannot_be_written_cost_nothing(folder: Path, out: st
     assert run(["synth", "town", "--epsilon", "1", "--delta", "1e-7", "--out", out]) == 1
     assert "our own mistake" not in capsys.readouterr().err
     assert charges(folder) == 0
+
+
+PRIVATE_IMPACT = "learn impact p.csv --target job --test t.csv --out i.json --model bayes"
+
+
+def test_an_impact_tested_on_private_rows_declares_a_limit_for_all_its_tests(folder: Path, capsys):
+    """With a limit for the first test alone the second was refused, after its training was paid."""
+    assert run([*PRIVATE_IMPACT.split(), "--delta", "1e-6", "--epsilons", "2,3"]) == 0
+    assert (folder / "i.json").exists()
+    with discreet.open(folder) as curator:
+        tests = curator.ledger.balance("t")
+    assert tests.limit_epsilon == tests.epsilon == Fraction(9, 2)
+
+
+BEFORE_IT_IS_PAID = {
+    "an impact whose last epsilon says nothing": f"{PRIVATE_IMPACT} --test-public --epsilons 3,1e-9 "
+    "--delta 1e-6",
+    "an impact tested on its own private rows": "learn impact p.csv --target job --test p.csv "
+    "--out i.json --model bayes --epsilons 1,2 --delta 1e-6",
+    "a network for an epsilon that is too small": "learn impact p.csv --target job --test t.csv "
+    "--test-public --out i.json --model network --epsilons 1,0.001 --delta 1e-6",
+    "a choice among one": "learn classify p.csv --target job --epsilon 1 --delta 1e-6 --choose bayes",
+    "a choice of nothing": "learn classify p.csv --target job --epsilon 1 --delta 1e-6 "
+    "--choose nope,bayes",
+    "a test on the training rows, private": "learn classify p.csv --target job --epsilon 1 "
+    "--delta 1e-6 --test p.csv",
+    "a request id too long for its test": "learn classify p.csv --target job --epsilon 1 "
+    f"--delta 1e-6 --test t.csv --request-id {'i' * 197}",
+}
+
+
+@pytest.mark.parametrize("line", BEFORE_IT_IS_PAID.values(), ids=BEFORE_IT_IS_PAID)
+def test_what_a_later_training_or_test_is_refused_for_costs_nothing(
+    folder: Path, line: str, capsys
+):
+    assert run(line.split()) == 1
+    assert "our own mistake" not in capsys.readouterr().err
+    assert not (folder / "discreet.toml").exists()
+
+
+def test_a_declared_table_is_not_charged_for_the_first_of_several_epsilons(folder: Path, capsys):
+    (folder / "discreet.toml").write_text(LINKED)
+    (folder / "people.csv").write_text("id,sex\n1,F\n2,M\n")
+    (folder / "visits.csv").write_text("id,kind\n1,a\n2,b\n")
+    line = "learn impact visits --target kind --epsilons 0.5,1e-7 --test visits.csv --test-public"
+    assert run(line.split()) == 1
+    assert charges(folder) == 0
+
+
+def test_a_test_that_its_own_budget_has_no_room_for_costs_no_training(folder: Path, capsys):
+    learn = "learn classify {} --target job --delta 1e-6 --model bayes --epsilon {} --out m.zip"
+    assert run(learn.format("t.csv", 1).split()) == 0
+    told = charges(folder)
+    assert run([*learn.format("p.csv", 1).split(), "--test", "t.csv"]) == 1
+    assert "--test-public" in capsys.readouterr().err
+    assert charges(folder) == told
+
+
+def test_a_model_that_is_no_text_is_refused_in_a_sentence(folder: Path):
+    for wrong in ({"model": 3}, {"target": 3}):
+        with pytest.raises(InvalidInput):
+            discreet.learn("p.csv", **{"target": "job", "epsilon": 1, **wrong})
+    assert not (folder / "discreet.toml").exists()
+
+
+RATED = """
+[datasets.town]
+epsilon = 9
+delta = 1e-6
+[datasets.town.tables.ratings]
+source = "ratings.csv"
+unit = "user_id"
+max_rows = 5
+[datasets.town.tables.ratings.columns]
+item = { type = "integer", lower = 1, upper = 20 }
+rating = { type = "integer", lower = 1, upper = 5 }
+"""
+
+
+@pytest.mark.parametrize("viewer", ["1=nan", "999=5", "1=6"])
+def test_a_viewer_whom_no_recommender_could_serve_costs_nothing(folder: Path, viewer: str, capsys):
+    (folder / "discreet.toml").write_text(RATED)
+    (folder / "ratings.csv").write_text("user_id,item,rating\n1,1,5\n2,2,3\n")
+    asked = ["learn", "recommend", "ratings", "--epsilon", "1", "--delta", "1e-7", "--for"]
+    assert run([*asked, viewer]) == 1
+    assert "our own mistake" not in capsys.readouterr().err
+    assert charges(folder) == 0
+    assert run([*asked, "1=5"]) == 0
+    assert charges(folder) == 1
+
+
+def test_a_private_test_that_is_refused_tells_that_its_types_are_paid_for(folder: Path, capsys):
+    """Columns of other kinds than the model's are seen once types are known, and these cost something."""
+    (folder / "t.csv").write_text("age,size,job\n" + "old,large,a\nnew,small,b\n" * 2_000)
+    line = "learn classify p.csv --target job --epsilon 8 --delta 1e-6 --model bayes --test t.csv"
+    assert run(line.split()) == 1
+    with discreet.open(folder) as curator:
+        paid = curator.ledger.balance("t").epsilon
+    told = capsys.readouterr().err
+    assert paid > 0
+    assert "types of 't.csv' are paid for" in told
+    assert "Nothing was charged" not in told

@@ -32,6 +32,8 @@ TestPublic = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option(help="Where to keep the model: a .zip file.")]
 
+BARE_DELTA = "For a bare file: what to declare of it. A declared table has its own."
+
 
 @app.command()
 @with_options(LocalLearnFields, leave=("table",), **choices())
@@ -63,7 +65,7 @@ def classify(
 
 
 @app.command()
-@with_options(RegressFields, leave=("table",), **choices(REGRESS))
+@with_options(RegressFields, leave=("table",), delta={"help": BARE_DELTA}, **choices(REGRESS))
 def regress(
     source: Source,
     *,
@@ -236,7 +238,7 @@ def recommend(
     else:
         written = WrittenSource(str(source), config, unit, accept)
         with waiting("Learning"):
-            made = recommend_kept(written, asked, out=out)
+            made = recommend_kept(written, asked, out=out, viewer=wanted)
         kept, found = made.model, made.to_json()
     if wanted:
         best = kept.recommend(wanted)

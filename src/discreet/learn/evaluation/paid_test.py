@@ -82,7 +82,7 @@ def _check_columns(table: Table, model: AnyClassifier) -> None:
         if column.name.lower() not in known:
             raise UnknownName(
                 f"Table '{table.name}' shows no column '{column.name[:60]}', which the model needs.",
-                hint="Nothing was charged for the test.",
+                hint="The test itself was not charged.",
             )
 
 
@@ -93,8 +93,8 @@ def _sealed(scan: Scan, engine: Engine, model: AnyClassifier) -> SealedCodes:
     except Unfit as error:
         raise InvalidInput(
             "The columns of the test table are of other kinds than those the model was trained on.",
-            hint="Declare the test table in discreet.toml as the training table is. Nothing was "
-            "charged for the test.",
+            hint="Declare the test table in discreet.toml as the training table is. The test "
+            "itself was not charged.",
         ) from error
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,12 +58,8 @@ class Recommender:
 
     def recommend(self, given: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
         """Return the unseen items of the best-known ones that this viewer would rate highest."""
+        check_viewer(given, self.items, self.low, self.high)
         place = {name: i for i, name in enumerate(self.items)}
-        unknown = [name for name in given if name not in place]
-        if unknown:
-            raise InvalidInput(f"There is no item '{unknown[0][:60]}'.")
-        if not all(self.low <= value <= self.high for value in given.values()):
-            raise InvalidInput(f"Ratings lie between {self.low:g} and {self.high:g}.")
         item = np.array([place[name] for name in given], dtype=np.int64)
         rating = np.array(list(given.values()), dtype=np.float64)
         wanted = np.setdiff1d(self.top, item)
@@ -82,6 +78,16 @@ class Recommender:
             "covariance": self.covariance.round(6).tolist(),
             "facts": dict(self.facts),
         }
+
+
+def check_viewer(given: Mapping[str, float], items: Iterable[str], low: float, high: float) -> None:
+    """Refuse ratings of what is no item, or beyond the scale; asked before anything is paid, too."""
+    known = set(items)
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise InvalidInput(f"There is no item '{unknown[0][:60]}'.")
+    if not all(low <= value <= high for value in given.values()):
+        raise InvalidInput(f"Ratings lie between {low:g} and {high:g}.")
 
 
 def recommender_from(data: Mapping[str, Any]) -> Recommender:

@@ -93,6 +93,17 @@ class RecommenderPlan:
     rating: Coded
     look: PlannedLook[SealedUnitCodes]
 
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Return the declared items, as the recommender names them."""
+        return tuple(str(self.item.domain.value(i)) for i in range(self.item.size))
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Return the lowest and the highest rating."""
+        assert isinstance(self.rating.domain, IntegerDomain), "checked before"
+        return float(self.rating.domain.lower), float(self.rating.domain.upper)
+
 
 @contextmanager
 def planned_recommender(request: RecommendRequest, desk: Desk) -> Iterator[RecommenderPlan]:
@@ -156,11 +167,11 @@ def _learned(plan: RecommenderPlan, reader: PaidReader, rng: Rng) -> bytes:
     top = strongest(weights, TOP)
     second = Payment(rho * (1 - FOR_MEANS), sealed.neighbours, rng)
     products, both, noise = leaning_products(ratings, levels, means, top, second)
-    assert isinstance(rating.domain, IntegerDomain), "checked before the charge"
+    low, high = plan.scale
     model = Recommender(
-        items=tuple(str(item.domain.value(i)) for i in range(item.size)),
-        low=float(rating.domain.lower),
-        high=float(rating.domain.upper),
+        items=plan.items,
+        low=low,
+        high=high,
         means=means,
         top=top,
         covariance=cleaned(products, both, noise),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.core.numbers import Epsilon
 from discreet.core.progress import Progress, silent
+from discreet.errors import DiscreetError
 from discreet.learn.evaluation.read_file import check_columns
 from discreet.learn.evaluation.score import publicly_tested
 from discreet.learn.model_files.model_zip import write_model
@@ -17,9 +19,11 @@ from discreet.learn.prepare import needed_columns
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained
 from discreet.learn.sgd.model import AnyClassifier
+from discreet.learn.tuning import check_candidates
 from discreet.report.save import check_target
 from discreet.tasks.bare_file.bare_place import TypedPlace, WrittenSource, typed_place
 from discreet.tasks.bare_file.bare_synth import ready_file
+from discreet.tasks.learning.private_test import check_private_test, id_of_test
 from discreet.tasks.learning.written_model import HeldOutFile, WrittenModel, usual_name
 
 SCORES = ("accuracy", "baseline", "subgroups", "test_rows", "auc")
@@ -57,13 +61,18 @@ def classify_kept(
 def _trained(
     source: WrittenSource, asked: dict[str, Any], *, test: HeldOutFile | None, progress: Progress
 ) -> tuple[Trained, TypedPlace]:
-    LearnRequest.of("", **asked)  # a mistake is refused before a discreet.toml is written for it
+    request = LearnRequest.of("", **asked)
+    # A mistake is refused before a discreet.toml is written for it.
+    if request.choose:
+        check_candidates(request.choose)
+    if test is not None and not test.public:
+        id_of_test(asked["request_id"])
     with (
         typed_place(source, asked, foresee=TrainingCheck(test)) as place,
         open_curator(place.config) as curator,
     ):
         if test is not None:
-            check_training(curator, place.table, place.asked, test)
+            check_trainings(curator, place.table, [place.asked], test)
         found = curator.learn(place.table, progress=progress, **place.asked)
         return place.told(found), place
 
@@ -77,16 +86,18 @@ class TrainingCheck:
     def __call__(self, config: Path, table: str, asked: dict[str, Any]) -> None:
         """Refuse what `check_training` would refuse later."""
         with open_curator(config) as curator:
-            check_training(curator, table, asked, self.test)
+            check_trainings(curator, table, [asked], self.test)
 
 
-def check_training(
-    curator: Curator, table: str, asked: dict[str, Any], test: HeldOutFile | None
+def check_trainings(
+    curator: Curator, table: str, wanted: Sequence[dict[str, Any]], test: HeldOutFile | None
 ) -> None:
-    """Refuse a training that would be refused, or a test file that lacks a column; nothing is paid."""
-    needed = needed_columns(LearnRequest.of(table, **asked), curator)
-    if test is not None:
-        check_columns(test.path, needed)
+    """Refuse trainings of which one would be refused, or its test; nothing is paid."""
+    for asked in wanted:
+        needed = needed_columns(LearnRequest.of(table, **asked), curator)
+        if test is not None:
+            check_columns(test.path, needed)
+    check_private_test(curator, table, wanted, test)
 
 
 def scored(model: AnyClassifier, test: HeldOutFile, asked: dict[str, Any]) -> AnyClassifier:
@@ -98,7 +109,10 @@ def scored(model: AnyClassifier, test: HeldOutFile, asked: dict[str, Any]) -> An
         test.path, config=None, epsilon=epsilon, delta=None, unit="row", accept=False, pure=True
     )
     with ready as found, open_curator(found.config) as curator:
-        again = asked["request_id"] and f"{asked['request_id']}-test"
-        return curator.test_model(
-            model, found.table, epsilon=found.epsilon, request_id=again or None
-        )
+        again = id_of_test(asked["request_id"])
+        try:
+            return curator.test_model(model, found.table, epsilon=found.epsilon, request_id=again)
+        except DiscreetError as error:
+            if found.first is not None:
+                error.hint += f" The types of '{test.path.name}' are paid for, and stay."
+            raise

@@ -20,7 +20,8 @@ from discreet.learn.request import LearnRequest
 from discreet.report import write
 from discreet.report.save import REPORT_FILES, check_target
 from discreet.tasks.bare_file.bare_place import WrittenSource, typed_place
-from discreet.tasks.learning.classify import TrainingCheck, check_training, scored
+from discreet.tasks.learning.classify import check_trainings, scored
+from discreet.tasks.learning.private_test import declared_test
 from discreet.tasks.learning.written_model import HeldOutFile
 
 
@@ -62,15 +63,16 @@ def impact(
     }
 
     def foresee(config: Path, table: str, left: dict[str, Any]) -> None:
-        first = shares_of(epsilons, left["epsilon"])[0]
-        TrainingCheck(test)(config, table, asked | {"epsilon": first, "request_id": None})
+        with open_curator(config) as curator:
+            check_room(curator, table, epsilons)  # types come out of the same whole
+            check_trainings(
+                curator, table, _wanted(shares_of(epsilons, left["epsilon"]), asked), test
+            )
 
     with typed_place(source, paid, foresee=foresee, pure=True) as place:
-        left = shares_of(epsilons, place.asked["epsilon"])
+        wanted = _wanted(shares_of(epsilons, place.asked["epsilon"]), asked)
         with open_curator(place.config) as curator:
-            points, bill = _all_trained(
-                curator, place.table, left, asked, test=test, progress=progress
-            )
+            points, bill = _all_trained(curator, place.table, wanted, test=test, progress=progress)
         write(impact_report(asked["target"], place.table, points), out)
         return place.told(Impact(bill=bill, target=asked["target"], points=tuple(points), out=out))
 
@@ -78,24 +80,27 @@ def impact(
 def _all_trained(
     curator: Curator,
     table: str,
-    epsilons: Sequence[str],
-    asked: dict[str, Any],
+    wanted: Sequence[dict[str, Any]],
     *,
     test: HeldOutFile,
     progress: Progress,
 ) -> tuple[list[ImpactPoint], Bill]:
     """Return what each training came to, and the bill of all of them."""
-    wanted = [asked | {"epsilon": epsilon, "request_id": None} for epsilon in epsilons]
-    check_training(curator, table, wanted[0], test)
-    check_room(curator, table, epsilons)
+    check_room(curator, table, [each["epsilon"] for each in wanted])
+    check_trainings(curator, table, wanted, test)
     points, bills = [], []
-    for each in wanted:
-        trained = curator.learn(table, progress=progress, **each)
-        bills.append(trained.bill)
-        tested = scored(trained.model, test, each)
-        points.append(ImpactPoint.of(float(Epsilon.of(each["epsilon"]).value), tested.facts))
+    with declared_test(test, wanted):
+        for each in wanted:
+            trained = curator.learn(table, progress=progress, **each)
+            bills.append(trained.bill)
+            tested = scored(trained.model, test, each)
+            points.append(ImpactPoint.of(float(Epsilon.of(each["epsilon"]).value), tested.facts))
     cost = sum((bill.cost for bill in bills), NOTHING_SPENT)
     return points, replace(bills[-1], cost=cost, before=bills[0].before)
+
+
+def _wanted(epsilons: Sequence[str], asked: dict[str, Any]) -> list[dict[str, Any]]:
+    return [asked | {"epsilon": epsilon, "request_id": None} for epsilon in epsilons]
 
 
 def sum_of(amounts: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.api import open as open_curator
+from discreet.catalog.propose.bare_file import BareTable, is_untyped
 from discreet.catalog.read.policy_file import load
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.evaluation.read_file import check_columns
@@ -32,8 +33,8 @@ def regress_kept(
     The delta that is asked for is that of a bare file alone.
     """
     check_target(out or "model.zip", apart=[source.written, None if test is None else test.path])
-    wanted = {name: value for name, value in asked.items() if name != "delta"}
-    LearnRequest.of("", task="regress", **wanted)  # before a discreet.toml is written for it
+    # before a discreet.toml is written for it
+    LearnRequest.of("", task="regress", **_without_delta(asked))
     if test is not None:
         _check_public(test)
     named = [asked["target"], *asked["features"]]
@@ -45,7 +46,7 @@ def regress_kept(
         ranges=named if asked["features"] else (),
     )
     with typed as place, open_curator(place.config) as curator:
-        fit = {name: value for name, value in place.asked.items() if name != "delta"}
+        fit = _without_delta(place.asked)
         if test is not None:
             request = LearnRequest.of(place.table, task="regress", **fit)
             check_columns(test.path, regressed_columns(request, curator.catalog))
@@ -67,16 +68,44 @@ class _NamedColumns:
     names: Sequence[str]
     test: HeldOutFile | None
 
-    def __call__(self, config: Path, table: str, _asked: dict[str, Any]) -> None:
-        _, declared = load(config).named(table)
+    def __call__(self, config: Path, table: str, asked: dict[str, Any]) -> None:
+        catalog = load(config)
+        dataset, declared = catalog.named(table)
         known = {column.name.lower() for column in declared.columns}
         for wanted in self.names:
             if wanted.lower() not in known:
                 raise UnknownName(
                     f"Column '{wanted[:60]}' of table '{declared.name}' is not declared."
                 )
-        if self.test is not None:
+        unit = "" if declared.unit is None else (declared.unit.column or "")
+        if unit.lower() in {name.lower() for name in self.names}:
+            raise InvalidInput(f"'{unit}' says whose row it is: a regression is not about it.")
+        if not is_untyped(BareTable(config, dataset.name, declared.name, created=False)):
+            request = LearnRequest.of(table, task="regress", **_without_delta(asked))
+            needed = regressed_columns(request, catalog, ranged=False)
+            if self.test is not None:
+                check_columns(self.test.path, needed)
+        elif self.test is not None:
             check_columns(self.test.path, self.names)
+            if not asked["features"]:
+                shown = [each.name for each in declared.columns if not each.hidden]
+                _check_all(self.test.path, [name for name in shown if name != unit])
+
+
+def _check_all(test: Path, names: Sequence[str]) -> None:
+    """Refuse a test file that lacks a column which may turn out to be a number, once types are paid for."""
+    try:
+        check_columns(test, names)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"'{test.name}' lacks columns that the model may need: that is not known before types are paid for.",
+            hint=f"Say with --features what to predict from. The table has: {', '.join(names)}. Nothing was charged.",
+        ) from error
+
+
+def _without_delta(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return what is asked of the regression itself: the delta is that of a bare file alone."""
+    return {name: value for name, value in asked.items() if name != "delta"}
 
 
 def _check_public(test: HeldOutFile) -> None:
