@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import discreet
+from discreet.api import Curator
 from discreet.cli.app import run
 from discreet.core.bill import NOTHING_SPENT, Spent
-from discreet.errors import InvalidInput, UnknownName
+from discreet.errors import InvalidInput, RequestConflict, UnknownName
 from discreet.tasks.bare_file.bare_place import WrittenSource
 from discreet.tasks.learning.impact import impact
 from discreet.tasks.learning.regress import regress_kept
@@ -196,3 +197,53 @@ def test_linked_tables_that_cannot_be_written_cost_nothing(folder: Path, out: st
     assert run(["synth", "town", "--epsilon", "1", "--delta", "1e-7", "--out", out]) == 1
     assert "our own mistake" not in capsys.readouterr().err
     assert charges(folder) == 0
+
+
+AGAIN = {name: line for name, line in COMMANDS.items() if name != "impact"}
+
+
+@pytest.mark.parametrize("line", AGAIN.values(), ids=AGAIN)
+def test_a_request_asked_again_is_free(folder: Path, line: str, capsys):
+    """Types are there by then, so only the ledger knows that a part of epsilon was left for the rest."""
+    out = ["--out", "o.csv"] if line.startswith("synth") else ["--out", "o.zip"]
+    asked = [*line.split(), *out, "--request-id", "r", "--json"]
+    assert run(asked) == 0
+    first, counted, made = capsys.readouterr().out, spent(folder), charges(folder)
+    assert run(asked) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["cost"]["epsilon"] == 0
+    assert (
+        again["columns" if "synth" in line else "model"]
+        == json.loads(first)["columns" if "synth" in line else "model"]
+    )
+    assert (spent(folder), charges(folder)) == (counted, made)
+
+
+def test_a_copy_in_python_asked_again_is_free(folder: Path):
+    asked = {**PAID, "method": "independent", "request_id": "r"}
+    first = discreet.synthesize("p.csv", **asked)
+    again = discreet.synthesize("p.csv", **asked)
+    assert (again.free, again.cost) == (True, NOTHING_SPENT)
+    assert again.saved.measured[0].values.tolist() == first.saved.measured[0].values.tolist()
+    with pytest.raises(RequestConflict):
+        discreet.synthesize("p.csv", **{**asked, "epsilon": "7"})
+
+
+@pytest.mark.parametrize("what", ["synthesize", "regress"])
+def test_a_command_that_was_ended_after_its_types_is_finished_by_the_same_again(
+    folder: Path, what: str, monkeypatch
+):
+    lines = {
+        "synthesize": "synth p.csv --method independent --epsilon 8 --request-id r",
+        "regress": "learn regress p.csv --target size --features age --epsilon 8 --request-id r",
+    }
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Curator, what, killed)
+        run(lines[what].split())
+    assert 0 < spent(folder).epsilon < 8
+    assert run(lines[what].split()) == 0
+    assert spent(folder).epsilon == 8

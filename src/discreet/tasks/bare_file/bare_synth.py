@@ -15,11 +15,13 @@ import sqlglot
 
 from discreet.api import open as open_curator
 from discreet.catalog.propose.bare_file import BareTable, bare_table, is_untyped, rebound, retype
+from discreet.catalog.read.policy_file import FILE_NAME
 from discreet.core.bill import NOTHING_SPENT, Bill, Spent
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
 from discreet.synth.measure.learned_bounds import is_unbounded, learn_bounds
 from discreet.synth.measure.learned_types import learn_types
+from discreet.tasks.bare_file.asker import Asker, EarlierLooks, LookPrices, earlier_looks
 from discreet.tasks.bare_file.unpaid import rollback_unless_paid
 
 PURE = (Fraction(1, 10), Fraction(9, 10))
@@ -52,7 +54,12 @@ class PaidFirst:
         return replace(self, part=self.part + price, price=self.price + price)
 
     def whole(self, bill: Bill) -> Bill:
-        """Return the bill of all together, given that of what was asked for."""
+        """Return the bill of all together, given that of what was asked for.
+
+        Where all of this was paid for before, the bill has nothing of it.
+        """
+        if self.price == NOTHING_SPENT:
+            return bill
         cost = self.price if bill.free else self.part + bill.cost
         return replace(bill, cost=cost, before=self.before, free=False)
 
@@ -81,6 +88,7 @@ def ready_file(
     foresee: Callable[[ReadyFile], None] | None = None,
     pure: bool = False,
     ranges: Sequence[str] | None = None,
+    asker: Asker | None = None,
 ) -> Iterator[ReadyFile]:
     """Lend a bare file declared for a copy; types that nobody declared are paid for first.
 
@@ -88,10 +96,14 @@ def ready_file(
     `foresee` refuses. What was declared is taken back where nothing was paid. `pure`: what follows is
     not known to add up as zCDP does, so the parts of epsilon add up to the whole, and delta is left whole.
     `ranges`: what follows needs bounds of these columns of numbers (none named: of all), so those that
-    nobody declared are paid for, too.
+    nobody declared are paid for, too. `asker`: refused first, if the ledger would refuse them; what is
+    asked again under the same request id is left the same part of the budget as the first time, though
+    types and ranges are there by now.
 
     Guarantee: nothing of the rows is read for free but, with `accept`, what is declared public.
     """
+    if asker is not None:
+        asker.check(path.parent / FILE_NAME if config is None else config)
     found = bare_table(
         path, config=config, epsilon=epsilon, delta=delta, unit=unit, accept=accept, untyped=True
     )
@@ -99,6 +111,17 @@ def ready_file(
         ready = ReadyFile(found.config, found.table, epsilon, delta)
         untyped = is_untyped(found)
         concentrated = bool(delta) and not pure
+        if asker is not None:
+            asker.check_share(found)
+        looks = EarlierLooks()
+        if asker is not None and asker.request_id is not None and not untyped:
+            prices = _look_prices(epsilon, concentrated=concentrated, ranged=ranges is not None)
+            looks = earlier_looks(found, asker, prices)
+            if not looks.all_paid and ranges is not None and _open_ended(found, ranges):
+                looks = replace(looks, ranges=False)  # not written down yet: asked for again, free
+            ready = _after_looks(ready, looks, concentrated=concentrated)
+        if looks.all_paid:
+            ranges = None
         if untyped:
             _check_names(found, conditions)
             ready = _after_types(ready, _spent(found), concentrated=concentrated)
@@ -125,6 +148,24 @@ def _after_types(ready: ReadyFile, before: Spent, *, concentrated: bool) -> Read
     )
 
 
+def _look_prices(epsilon: Epsilon, *, concentrated: bool, ranged: bool) -> LookPrices:
+    types, copy = CONCENTRATED if concentrated else PURE
+    whole = epsilon.value
+    return LookPrices(whole, whole * (1 - copy), whole * types, whole * RANGES if ranged else None)
+
+
+def _after_looks(ready: ReadyFile, looks: EarlierLooks, *, concentrated: bool) -> ReadyFile:
+    """Return what is left after looks that were paid for by an earlier try: nothing is paid for now."""
+    if not (looks.types or looks.ranges):
+        return ready
+    paid = PaidFirst(NOTHING_SPENT, NOTHING_SPENT, NOTHING_SPENT)
+    left = ready
+    if looks.types:
+        left = _after_types(ready, NOTHING_SPENT, concentrated=concentrated)
+    ranges = ready.epsilon.value * RANGES if looks.ranges else Fraction(0)
+    return replace(left, epsilon=Epsilon(left.epsilon.value - ranges), first=paid)
+
+
 def _spent(bare: BareTable) -> Spent:
     """Return what is spent of the budget of a bare file."""
     with open_curator(bare.config) as curator:
@@ -136,13 +177,7 @@ def _with_ranges(
     bare: BareTable, ready: ReadyFile, wanted: Sequence[str], price: Epsilon
 ) -> ReadyFile:
     """Return what is left once the ranges that nobody declared are paid for and written down."""
-    table = bare.declared()
-    named = {column.lower() for column in wanted} or {c.name.lower() for c in table.columns}
-    open_ended = [
-        column.name
-        for column in table.columns
-        if column.name.lower() in named and not column.hidden and is_unbounded(column.domain)
-    ]
+    open_ended = _open_ended(bare, wanted)
     if not open_ended:
         return ready
     first = ready.first or PaidFirst(NOTHING_SPENT, NOTHING_SPENT, _spent(bare))
@@ -153,6 +188,17 @@ def _with_ranges(
     return replace(
         ready, epsilon=Epsilon(left), first=first.and_also(Spent(price.value, Fraction(0)))
     )
+
+
+def _open_ended(bare: BareTable, wanted: Sequence[str]) -> list[str]:
+    """Return the columns of these (none named: of all) whose numbers nobody has given a range."""
+    table = bare.declared()
+    named = {column.lower() for column in wanted} or {c.name.lower() for c in table.columns}
+    return [
+        column.name
+        for column in table.columns
+        if column.name.lower() in named and not column.hidden and is_unbounded(column.domain)
+    ]
 
 
 def _check_names(bare: BareTable, conditions: Sequence[str]) -> None:
