@@ -10,9 +10,11 @@ import pytest
 
 import discreet
 from discreet.api import Curator
+from discreet.catalog.propose.bare_file import bare_table
 from discreet.cli.app import run
 from discreet.core.bill import NOTHING_SPENT, Spent
-from discreet.errors import InvalidInput, RequestConflict, UnknownName
+from discreet.core.numbers import Epsilon
+from discreet.errors import DiscreetError, InvalidInput, RequestConflict, UnknownName
 from discreet.tasks.bare_file.bare_place import WrittenSource
 from discreet.tasks.learning.impact import impact
 from discreet.tasks.learning.regress import regress_kept
@@ -247,3 +249,45 @@ def test_a_command_that_was_ended_after_its_types_is_finished_by_the_same_again(
     assert 0 < spent(folder).epsilon < 8
     assert run(lines[what].split()) == 0
     assert spent(folder).epsilon == 8
+
+
+def test_types_are_not_paid_for_where_the_rest_does_not_fit(folder: Path, capsys):
+    bare_table(folder / "p.csv", epsilon=Epsilon.of("1"), untyped=True)
+    counted = spent(folder)
+    assert run(["synth", "p.csv", "--method", "independent", "--epsilon", "3"]) == 1
+    assert "Nothing was charged" in capsys.readouterr().err
+    assert spent(folder) == counted
+
+
+def test_a_copy_of_texts_that_is_free_again_says_so(folder: Path):
+    (folder / "p.csv").write_text("job,town\n" + "baker,Bern\nsmith,Basel\n" * 500)
+    asked = {**PAID, "method": "independent", "request_id": "r"}
+    assert discreet.synthesize("p.csv", **asked).cost == ASKED
+    again = discreet.synthesize("p.csv", **asked)
+    assert (again.free, again.cost) == (True, NOTHING_SPENT)
+
+
+@pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    "who", [["--as", "bob"], ["--request-id", "r" * 201], ["--request-id", "r\n"]]
+)
+def test_whoever_the_ledger_would_refuse_pays_for_no_types(
+    folder: Path, line: str, who: list[str], capsys
+):
+    if "impact" in line:
+        pytest.skip("an impact has no request id, and says nothing of who asks yet")
+    assert run([*line.split(), *who]) == 1
+    assert "our own mistake" not in capsys.readouterr().err
+    assert not (folder / "discreet.toml").exists()
+
+
+def test_an_analyst_without_a_share_pays_for_no_types(folder: Path):
+    bare_table(folder / "p.csv", epsilon=Epsilon.of("99"), untyped=True)
+    bare_table(folder / "t.csv", epsilon=Epsilon.of("9"), untyped=True)
+    text = (folder / "discreet.toml").read_text()
+    (folder / "discreet.toml").write_text(text + "\n[analysts.ann.datasets]\nt = { epsilon = 1 }\n")
+    made = charges(folder)
+    for analyst in (None, "bob", "ann"):
+        with pytest.raises(DiscreetError):
+            discreet.synthesize("p.csv", **PAID, analyst=analyst)
+    assert charges(folder) == made
