@@ -9,11 +9,10 @@ from typing import Any, Self
 
 from discreet.api.storage import check_storage
 from discreet.catalog.catalog import Catalog
-from discreet.core.owner import OWNER
+from discreet.core.owner import OWNER, require_named
 from discreet.core.requests.request_fields import given
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
-from discreet.errors import CatalogError
 from discreet.kernel.canonical.declared import declared_cells
 from discreet.kernel.canonical.paths import every_path
 from discreet.ledger.ledger import Ledger
@@ -78,10 +77,7 @@ class OpenedCatalog:
         )
 
     def _payer(self, analyst: str | None) -> str | None:
-        if analyst is None and self.catalog.analysts:
-            names = ", ".join((*self.catalog.analysts, OWNER))
-            said = "This catalog lists analysts, so every question must say who asks."
-            raise CatalogError(said, hint=f"Use --as NAME (analyst= in Python): {names}.")
+        require_named(analyst, self.catalog.analysts)
         return self.account_of(analyst)
 
     def _charged(self, asked: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from discreet.ledger.incidents import Incidents
 from discreet.ledger.loading import limit_changes, load, open_store
 from discreet.ledger.others_spending import RefusalCounts
 from discreet.ledger.policy import Policy
-from discreet.ledger.pricing import foreseen, known_account
+from discreet.ledger.pricing import foreseen, known_account, priced
 from discreet.ledger.session import CachedAccounts, LedgerTransaction
 from discreet.ledger.store.backup import bring_back, write_copy
 from discreet.ledger.store.base import Store
@@ -147,6 +147,11 @@ class Ledger:
         """
         with self._kept.current() as accounts:
             return foreseen(accounts, payer, quote)
+
+    def check_room(self, payer: Payer, quote: Quote) -> None:
+        """Refuse what `charge` would refuse for want of budget; charges nothing."""
+        with self._kept.current() as accounts:
+            priced(accounts, payer, quote, self.probes)
 
     def store_answer(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first.

@@ -11,9 +11,12 @@ import pytest
 from pyarrow import csv
 
 import discreet
+from discreet.api import Curator
+from discreet.catalog.propose.bare_file import bare_table
 from discreet.cli.app import run
 from discreet.core.bill import NOTHING_SPENT, Spent
-from discreet.errors import InvalidInput, UnknownName
+from discreet.core.numbers import Epsilon
+from discreet.errors import DiscreetError, InvalidInput, RequestConflict, UnknownName
 from discreet.tasks.bare_file.bare_place import WrittenSource
 from discreet.tasks.learning.impact import impact
 from discreet.tasks.learning.regress import regress_kept
@@ -242,6 +245,84 @@ def test_what_a_later_training_or_test_is_refused_for_costs_nothing(
     folder: Path, line: str, capsys
 ):
     assert run(line.split()) == 1
+
+
+AGAIN = {name: line for name, line in COMMANDS.items() if name != "impact"}
+
+
+@pytest.mark.parametrize("line", AGAIN.values(), ids=AGAIN)
+def test_a_request_asked_again_is_free(folder: Path, line: str, capsys):
+    """Types are there by then, so only the ledger knows that a part of epsilon was left for the rest."""
+    out = ["--out", "o.csv"] if line.startswith("synth") else ["--out", "o.zip"]
+    asked = [*line.split(), *out, "--request-id", "r", "--json"]
+    assert run(asked) == 0
+    first, counted, made = capsys.readouterr().out, spent(folder), charges(folder)
+    assert run(asked) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["cost"]["epsilon"] == 0
+    assert (
+        again["columns" if "synth" in line else "model"]
+        == json.loads(first)["columns" if "synth" in line else "model"]
+    )
+    assert (spent(folder), charges(folder)) == (counted, made)
+
+
+def test_a_copy_in_python_asked_again_is_free(folder: Path):
+    asked = {**PAID, "method": "independent", "request_id": "r"}
+    first = discreet.synthesize("p.csv", **asked)
+    again = discreet.synthesize("p.csv", **asked)
+    assert (again.free, again.cost) == (True, NOTHING_SPENT)
+    assert again.saved.measured[0].values.tolist() == first.saved.measured[0].values.tolist()
+    with pytest.raises(RequestConflict):
+        discreet.synthesize("p.csv", **{**asked, "epsilon": "7"})
+
+
+@pytest.mark.parametrize("what", ["synthesize", "regress"])
+def test_a_command_that_was_ended_after_its_types_is_finished_by_the_same_again(
+    folder: Path, what: str, monkeypatch
+):
+    lines = {
+        "synthesize": "synth p.csv --method independent --epsilon 8 --request-id r",
+        "regress": "learn regress p.csv --target size --features age --epsilon 8 --request-id r",
+    }
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Curator, what, killed)
+        run(lines[what].split())
+    assert 0 < spent(folder).epsilon < 8
+    assert run(lines[what].split()) == 0
+    assert spent(folder).epsilon == 8
+
+
+def test_types_are_not_paid_for_where_the_rest_does_not_fit(folder: Path, capsys):
+    bare_table(folder / "p.csv", epsilon=Epsilon.of("1"), untyped=True)
+    counted = spent(folder)
+    assert run(["synth", "p.csv", "--method", "independent", "--epsilon", "3"]) == 1
+    assert "Nothing was charged" in capsys.readouterr().err
+    assert spent(folder) == counted
+
+
+def test_a_copy_of_texts_that_is_free_again_says_so(folder: Path):
+    (folder / "p.csv").write_text("job,town\n" + "baker,Bern\nsmith,Basel\n" * 500)
+    asked = {**PAID, "method": "independent", "request_id": "r"}
+    assert discreet.synthesize("p.csv", **asked).cost == ASKED
+    again = discreet.synthesize("p.csv", **asked)
+    assert (again.free, again.cost) == (True, NOTHING_SPENT)
+
+
+@pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    "who", [["--as", "bob"], ["--request-id", "r" * 201], ["--request-id", "r\n"]]
+)
+def test_whoever_the_ledger_would_refuse_pays_for_no_types(
+    folder: Path, line: str, who: list[str], capsys
+):
+    if "impact" in line:
+        pytest.skip("an impact has no request id, and says nothing of who asks yet")
+    assert run([*line.split(), *who]) == 1
     assert "our own mistake" not in capsys.readouterr().err
     assert not (folder / "discreet.toml").exists()
 
@@ -308,3 +389,15 @@ def test_a_private_test_that_is_refused_tells_that_its_types_are_paid_for(folder
     assert paid > 0
     assert "types of 't.csv' are paid for" in told
     assert "Nothing was charged" not in told
+
+
+def test_an_analyst_without_a_share_pays_for_no_types(folder: Path):
+    bare_table(folder / "p.csv", epsilon=Epsilon.of("99"), untyped=True)
+    bare_table(folder / "t.csv", epsilon=Epsilon.of("9"), untyped=True)
+    text = (folder / "discreet.toml").read_text()
+    (folder / "discreet.toml").write_text(text + "\n[analysts.ann.datasets]\nt = { epsilon = 1 }\n")
+    made = charges(folder)
+    for analyst in (None, "bob", "ann"):
+        with pytest.raises(DiscreetError):
+            discreet.synthesize("p.csv", **PAID, analyst=analyst)
+    assert charges(folder) == made

@@ -84,7 +84,7 @@ def paid_look(
         snapshot = label(snapshots_of(scan, held, desk.ledger))
         charge = Charge(
             quote,
-            f"{words.kind} {table} {snapshot} {words.key}",
+            _look_id(table, snapshot, words.kind, words.key),
             f"{words.kind} {table} {words.body}",
             note=words.note,
             snapshot=f"synth {snapshot}",
@@ -98,6 +98,18 @@ def paid_look(
         )
     found: dict[str, Any] = json.loads(stored)
     return found
+
+
+def _look_id(table: str, snapshot: str, kind: str, key: str) -> str:
+    return f"{kind} {table} {snapshot} {key}"
+
+
+def types_are_paid(table: str, desk: Desk, *, epsilon: Epsilon) -> bool:
+    """Return whether `learn_types` would give what is stored, free: for these rows and this price."""
+    scan = scan_of(desk.catalog, table)
+    with hold(scan, desk) as held:
+        snapshot = label(snapshots_of(scan, held, desk.ledger))
+    return desk.ledger.charge_of(None, _look_id(table, snapshot, "types", f"{epsilon}")) is not None
 
 
 def learn_types(table: str, desk: Desk, *, epsilon: Epsilon, delta: Delta) -> dict[str, Storage]:
