@@ -39,7 +39,7 @@ def read_derivation(text: str, encoding: Encoding) -> Derivation | None:
     """
     try:
         found = sqlglot.parse_one(text, read="duckdb")
-    except sqlglot.errors.SqlglotError:
+    except (sqlglot.errors.SqlglotError, TypeError):  # the parser trips over "-> age"
         return None
     if not isinstance(found, exp.EQ) or not isinstance(found.this, exp.Column):
         return None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from itertools import product
 from statistics import median_high
 from typing import Any
 
@@ -14,7 +17,15 @@ from discreet.catalog.catalog import engine_name
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
-from discreet.core.schema import CategoryDomain, Dataset, Table
+from discreet.core.schema import (
+    CategoryDomain,
+    Dataset,
+    DateDomain,
+    FiniteDomain,
+    IntegerDomain,
+    NumberDomain,
+    Table,
+)
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.trees.nodes import Unfit
@@ -49,6 +60,17 @@ from discreet.synth.workload import find_workload
 
 WRONG = 0.1
 """What share of a column's rows may stand in the wrong cell, on account of noise."""
+
+MOST_GUESSED = 4
+"""Columns of one condition whose types are tried out before they are paid for."""
+
+_ANY_TYPE: tuple[FiniteDomain | None, ...] = (
+    None,
+    IntegerDomain(0, 9),
+    NumberDomain(Fraction(0), Fraction(9), Fraction(1)),
+    DateDomain(dt.date(2000, 1, 1), dt.date(2000, 1, 9)),
+)
+"""What a column of a text file may turn out to hold; None: texts."""
 
 LEARNED = 20
 """Cells that are reckoned for a column whose values are yet to be learned."""
@@ -222,11 +244,45 @@ def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
 def check_untyped(request: SynthRequest, names: Sequence[str]) -> None:
     """Refuse what can be refused of a table of which only the names of the columns are known."""
     check_spelling(request.where, request.rules)
+    _check_any_types(request, names)
     preview = Encoding("rows", tuple(_unread(name) for name in names))
     _check_workload(request, preview)
     if request.options:
         for name, method in check_early(request):
             try_settings(name, method, request.options, preview.shape)
+
+
+def _check_any_types(request: SynthRequest, names: Sequence[str]) -> None:
+    """Refuse a condition or rule that cannot be used whatever types its columns turn out to have."""
+    for text in request.rules:
+        _try_types(text, names, partial(read_rules, [text]))
+    if request.where is not None:
+        where = request.where
+        _try_types(where, names, lambda encoding: read_condition(where, encoding))
+
+
+def _try_types(text: str, names: Sequence[str], read: Callable[[Encoding], object]) -> None:
+    said = text.lower()
+    named = [name for name in names if name.lower() in said]
+    if len(named) > MOST_GUESSED:
+        return  # too many to try: refused once the types are known
+    refused: InvalidInput | None = None
+    for kinds in product(_ANY_TYPE, repeat=len(named)):
+        guess = dict(zip(named, kinds, strict=True))
+        columns = tuple(
+            _unread(name)
+            if (domain := guess.get(name)) is None
+            else Coded(name, domain, missing=True)
+            for name in names
+        )
+        try:
+            read(Encoding("rows", columns))
+        except InvalidInput as error:
+            refused = refused or error
+        else:
+            return
+    if refused is not None:
+        raise refused
 
 
 class _AskedError(Exception):

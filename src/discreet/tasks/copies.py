@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,22 +64,35 @@ class CopyFiles:
 
 @contextmanager
 def place_of_copy(
-    source: WrittenSource, asked: dict[str, Any]
+    source: WrittenSource, asked: dict[str, Any], *, target: str | None = None
 ) -> Iterator[tuple[TypedPlace, Curator]]:
     """Lend what a copy is made of and its curator, after all that needs no row has been refused."""
     check_early(SynthRequest.of("", **asked))  # refused before a discreet.toml is written for it
     with (
-        typed_place(source, asked, foresee=_check_untyped) as place,
+        typed_place(source, asked, foresee=partial(_check_untyped, target)) as place,
         open_curator(place.config) as curator,
     ):
         yield place, curator
 
 
-def _check_untyped(config: Path, table: str, asked: dict[str, Any]) -> None:
-    _, found = load(config).named(table)
+def _check_untyped(target: str | None, config: Path, table: str, asked: dict[str, Any]) -> None:
+    catalog = load(config)
+    _check_target(catalog, table, target)
+    _, found = catalog.named(table)
     unit = None if found.unit is None else found.unit.column
     names = [each.name for each in found.columns if not each.hidden and each.name != unit]
     check_untyped(SynthRequest.of(table, **asked), names)
+
+
+def _check_target(catalog: Catalog, table: str, target: str | None) -> None:
+    """Refuse a column to predict that no copy of a table has."""
+    if target is None:
+        return
+    _, found = catalog.named(table)
+    unit = None if found.unit is None else found.unit.column
+    names = {each.name.lower() for each in found.columns if not each.hidden and each.name != unit}
+    if target.lower() not in names:
+        raise InvalidInput(f"The synthetic table has no column '{target}'.")
 
 
 def write_copy(
@@ -90,10 +104,11 @@ def write_copy(
 ) -> dict[str, Any]:
     """Return the facts of a copy after writing it: of a table, or of all tables of a dataset."""
     files.check(source.written, may_be_linked=not source.is_file)
-    with place_of_copy(source, asked) as (place, curator):
+    with place_of_copy(source, asked, target=files.target) as (place, curator):
         if _is_linked(curator.catalog, place.table):
             return _write_linked(curator, place, files, progress)
         files.check(curator.catalog.base / curator.catalog.named(place.table)[1].source)
+        _check_target(curator.catalog, place.table, files.target)
         found = curator.synthesize(place.table, progress=progress, **place.asked)
         out = files.out or Path(f"{place.table.rpartition('.')[2]}-synthetic.csv")
         found = place.told(found)

@@ -128,6 +128,21 @@ NO_COPY = {
     "broken rule": {"rules": ["age >= 16 if size >"]},
     "rows of a copy that reads none": {"method": "random"},
     "choice": {"choose": ["tree"]},
+    **{
+        f"condition {text!r}": {"where": text}
+        for text in ("nosuch(age) > 1", "max(age) > 1", "age", "", "1", "age > (select 1)")
+    },
+    **{
+        f"rule {text!r}": {"rules": [text]}
+        for text in (
+            "random() > 0.5",
+            "age := 3",
+            "age > 3 if job",
+            "age -> age, job",
+            "-> age",
+            "nosuch(age) > 1",
+        )
+    },
 }
 
 
@@ -401,3 +416,17 @@ def test_an_analyst_without_a_share_pays_for_no_types(folder: Path):
         with pytest.raises(DiscreetError):
             discreet.synthesize("p.csv", **PAID, analyst=analyst)
     assert charges(folder) == made
+
+
+@pytest.mark.parametrize("option", ["--report", "--compare"])
+@pytest.mark.parametrize("declared", [False, True])
+def test_a_report_on_no_such_column_costs_nothing(folder: Path, option: str, declared: bool):
+    if declared:
+        assert run(["synth", "p.csv", "--method", "random", "--rows", "5", "--epsilon", "8"]) == 0
+    line = f"synth p.csv --method independent --epsilon 7 --target zz {option} r.json"
+    counted = charges(folder) if declared else 0
+    assert run(line.split()) == 1
+    if declared:
+        assert charges(folder) == counted
+    else:
+        assert not (folder / "discreet.toml").exists()

@@ -247,7 +247,7 @@ def _check_names(bare: BareTable, conditions: Sequence[str]) -> None:
     known = {column.name.lower() for column in bare.declared().columns}
     for text in conditions:
         with suppress(
-            sqlglot.errors.SqlglotError
+            sqlglot.errors.SqlglotError, TypeError
         ):  # what cannot be read is refused in its own words
             for column in sqlglot.parse_one(text, read="duckdb").find_all(sqlglot.exp.Column):
                 if column.name.lower() not in known:

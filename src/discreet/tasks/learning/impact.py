@@ -60,6 +60,8 @@ def impact(
     paid = {
         "epsilon": sum_of(epsilons),
         "delta": delta and sum_of([delta] * len(epsilons)),
+        "analyst": asked["analyst"],
+        "request_id": None,
     }
 
     def foresee(config: Path, table: str, left: dict[str, Any]) -> None:
