@@ -343,12 +343,17 @@ def test_whoever_the_ledger_would_refuse_pays_for_no_types(
 
 
 def test_a_declared_table_is_not_charged_for_the_first_of_several_epsilons(folder: Path, capsys):
-    (folder / "discreet.toml").write_text(LINKED)
-    (folder / "people.csv").write_text("id,sex\n1,F\n2,M\n")
-    (folder / "visits.csv").write_text("id,kind\n1,a\n2,b\n")
-    line = "learn impact visits --target kind --epsilons 0.5,1e-7 --test visits.csv --test-public"
-    assert run(line.split()) == 1
-    assert charges(folder) == 0
+    first = "learn classify p.csv --target job --epsilon 1 --model bayes --accept"
+    assert run(first.split()) == 0
+    (folder / "discreet.toml").write_text(
+        (folder / "discreet.toml").read_text().replace("epsilon = 1.0", "epsilon = 9.0")
+    )
+    before = charges(folder)
+    line = "learn impact p --target job --model bayes --test t.csv --test-public --epsilons"
+    assert run([*line.split(), "0.5,1e-7"]) == 1
+    assert charges(folder) == before
+    assert run([*line.split(), "0.5,1"]) == 0
+    assert charges(folder) == before + 2
 
 
 def test_a_test_that_its_own_budget_has_no_room_for_costs_no_training(folder: Path, capsys):
