@@ -18,7 +18,7 @@ from discreet.ledger.entry import Entry, checked_name
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class AskedBy:
     """Whose share pays for what is asked, and the request id that it was given, if any."""
 
     analyst: str | None
@@ -72,7 +72,7 @@ class LookPrices:
         return self.whole - (self.types_part if looks.types else 0) - ranges
 
 
-def earlier_looks(bare: BareTable, asker: Asker, prices: LookPrices) -> EarlierLooks:
+def earlier_looks(bare: BareTable, asker: AskedBy, prices: LookPrices) -> EarlierLooks:
     """Return which looks at a typed table were paid for by the request that is asked again.
 
     The table has types by now, so nothing but the ledger remembers that the first time only a part of

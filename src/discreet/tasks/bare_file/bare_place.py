@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from discreet.catalog.propose.bare_file import bare_table
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
-from discreet.tasks.bare_file.asker import Asker
+from discreet.tasks.bare_file.asker import AskedBy
 from discreet.tasks.bare_file.bare_synth import PaidFirst, ReadyFile, ready_file
 from discreet.tasks.bare_file.unpaid import rollback_unless_paid
 
@@ -124,7 +124,7 @@ def typed_place(
         foresee=tried,
         pure=pure,
         ranges=ranges,
-        asker=Asker.of(asked),
+        asker=AskedBy.of(asked),
     )
     with ready as found:
         yield TypedPlace(found.config, found.table, left(found), found.first)

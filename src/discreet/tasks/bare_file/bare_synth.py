@@ -25,7 +25,7 @@ from discreet.ledger.entry import Payer
 from discreet.synth.budget import synth_budget
 from discreet.synth.measure.learned_bounds import is_unbounded, learn_bounds
 from discreet.synth.measure.learned_types import learn_types, types_are_paid
-from discreet.tasks.bare_file.asker import Asker, EarlierLooks, LookPrices, earlier_looks
+from discreet.tasks.bare_file.asker import AskedBy, EarlierLooks, LookPrices, earlier_looks
 from discreet.tasks.bare_file.unpaid import rollback_unless_paid
 
 PURE = (Fraction(1, 10), Fraction(9, 10))
@@ -96,7 +96,7 @@ def ready_file(
     foresee: Callable[[ReadyFile], None] | None = None,
     pure: bool = False,
     ranges: Sequence[str] | None = None,
-    asker: Asker | None = None,
+    asker: AskedBy | None = None,
 ) -> Iterator[ReadyFile]:
     """Lend a bare file declared for a copy; types that nobody declared are paid for first.
 
@@ -151,7 +151,7 @@ def _after_types(ready: ReadyFile, before: Spent, *, concentrated: bool) -> Read
 
 def _looks_before(
     bare: BareTable,
-    asker: Asker,
+    asker: AskedBy,
     epsilon: Epsilon,
     ranges: Sequence[str] | None,
     *,
@@ -180,7 +180,7 @@ def _after_looks(ready: ReadyFile, looks: EarlierLooks, *, concentrated: bool) -
     return replace(left, epsilon=Epsilon(left.epsilon.value - ranges), first=ALL_PAID)
 
 
-def _typed(bare: BareTable, ready: ReadyFile, asker: Asker | None) -> ReadyFile:
+def _typed(bare: BareTable, ready: ReadyFile, asker: AskedBy | None) -> ReadyFile:
     """Return the same once types are there: paid for now, or before."""
     assert ready.first is not None, "types have a price"
     price = ready.first.price
@@ -189,7 +189,9 @@ def _typed(bare: BareTable, ready: ReadyFile, asker: Asker | None) -> ReadyFile:
     return replace(ready, first=ALL_PAID) if paid else ready
 
 
-def _paid_or_fitting(bare: BareTable, ready: ReadyFile, price: Spent, asker: Asker | None) -> bool:
+def _paid_or_fitting(
+    bare: BareTable, ready: ReadyFile, price: Spent, asker: AskedBy | None
+) -> bool:
     """Return whether types are paid for already; refuse to pay for them where the rest would not fit."""
     types = synth_budget(Epsilon(price.epsilon), Delta(price.delta), region=EVERYONE).quote
     delta = ready.delta or Delta(Fraction(0))

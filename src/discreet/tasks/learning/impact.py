@@ -60,7 +60,7 @@ def impact(
     paid = {
         "epsilon": sum_of(epsilons),
         "delta": delta and sum_of([delta] * len(epsilons)),
-        "analyst": asked["analyst"],
+        "analyst": asked.get("analyst"),
         "request_id": None,
     }
 
