@@ -107,8 +107,8 @@ MAY_OPEN_EXACT_FILES = {
     "release/public_rows.py",  # public tables alone: they hold nobody's data
 }
 NOT_ON_A_MENU = {"__future__", "discreet.core.system.callable_package", "importlib", "typing"}
-LONGEST_FILE = 500
-LARGEST_FOLDER = 15
+LONGEST_FILE = 700
+LARGEST_FOLDER = 20
 """Modules that one folder may show; its own folders count as one look deeper."""
 LONGEST_FUNCTION = 80
 
