@@ -10,7 +10,7 @@ import numpy as np
 from hunt_world import World
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, NumberDomain
-from discreet.kernel.look import ExactResults
+from discreet.kernel.look import ExactResults, rank_utilities
 from discreet.kernel.seal import Read
 from discreet.plan.plan import Plan
 from discreet.release.sealing import Sealed
@@ -24,19 +24,13 @@ def gaps_of(one: ExactResults, two: ExactResults, name: str) -> list[int]:
     return [gap for gap in gaps if gap]
 
 
-def _utilities(counts: Any, q: Fraction) -> Any:
-    below = np.cumsum(counts) - counts
-    above = counts.sum() - below - counts
-    return -np.abs((q.denominator - q.numerator) * below - q.numerator * above)
-
-
 def _chosen(sealed: Sealed, name: str, one: ExactResults, two: ExactResults) -> Fraction:
     """Return how far the utilities of a quantile are apart, over all groups."""
     selection = sealed.mechanisms.selections[name]
     sides = [dict(zip(s.groups, s.histograms[name], strict=True)) for s in (one, two)]
     nothing, total = np.zeros(selection.bins, dtype=np.int64), 0
     for group in {*sides[0], *sides[1]}:
-        a, b = (_utilities(side.get(group, nothing), selection.quantile) for side in sides)
+        a, b = (rank_utilities(side.get(group, nothing), selection.quantile) for side in sides)
         total += int(np.abs(a - b).max())
     return Fraction(total, selection.quantile.denominator)
 

@@ -18,7 +18,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Engine, Exact, PaidReader, engine_failed
-from discreet.kernel.look import exact
+from discreet.kernel.look import exact, rank_utilities
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.release.sealing import Sealed, seal
@@ -304,19 +304,11 @@ def _utilities(plan: Plan, first: Any, second: Any) -> dict[str, Fraction]:
         empty = np.zeros(selection.bins, dtype=np.int64)
         total = Fraction(0)
         for group in {*one, *two}:
-            gap = _utility(selection, one.get(group, empty)) - _utility(
-                selection, two.get(group, empty)
-            )
+            sides = (side.get(group, empty) for side in (one, two))
+            gap = np.subtract(*(rank_utilities(side, selection.quantile) for side in sides))
             total += Fraction(int(np.abs(gap).max()), selection.quantile.denominator)
         found[name] = total
     return found
-
-
-def _utility(selection: Any, histogram: Any) -> Any:
-    q = selection.quantile
-    below = np.cumsum(histogram) - histogram
-    above = histogram.sum() - below - histogram
-    return -np.abs((q.denominator - q.numerator) * below - q.numerator * above)
 
 
 def violations(plan: Plan, moved: Change) -> list[str]:

@@ -26,6 +26,7 @@ from discreet.core.schema import (
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.kernel.derive.scans import CatalogScans, Declared
+from discreet.kernel.look import rank_utilities
 from discreet.kernel.mechanism import Mechanisms, Selection
 from discreet.kernel.seal import Draft, Read, admit, exact_of, sealed
 from discreet.kernel.trees.nodes import Unfit
@@ -248,16 +249,10 @@ class World:
                 value = exact_of(read.draft.measures[name], bound, outputs)
                 found[name][row[:keys]] = value
         if read.draft.choice is not None:
-            found["q"] = {group: _utilities(counts) for group, counts in histograms.items()}
+            found["q"] = {
+                group: rank_utilities(counts, _QUANTILE) for group, counts in histograms.items()
+            }
         return found
-
-
-def _utilities(counts: Any) -> Any:
-    """Return the utility of each bin as `look` has it, times the denominator of the quantile."""
-    top, bottom = _QUANTILE.numerator, _QUANTILE.denominator
-    below = np.cumsum(counts) - counts
-    above = counts.sum() - below - counts
-    return -np.abs((bottom - top) * below - top * above)
 
 
 def judged(draft: Draft, world: World, neighbours: Neighbours) -> Read | None:

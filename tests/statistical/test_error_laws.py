@@ -154,9 +154,9 @@ def test_quantiles_are_chosen_with_the_chances_of_the_exponential_mechanism():
     histogram = np.zeros(selection.bins, dtype=np.int64)
     histogram[[10, 20, 21, 40, 90]] = [6, 9, 1, 12, 4]
     chosen = np.array(noisy_of(plan, fixed(plan.plan, size, {}, histogram)).choices[name])
-    below = np.cumsum(histogram) - histogram
-    above = histogram.sum() - below - histogram
-    utility = -np.abs(0.75 * below - 0.25 * above)
+    until = np.cumsum(histogram)
+    rank = 0.25 * histogram.sum()
+    utility = -np.maximum(0, np.maximum(until - histogram - rank, rank - until))
 
     def pvalue(epsilon):
         weights = np.exp(epsilon * utility / (2 * float(selection.sensitivity)))

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -294,21 +295,32 @@ def _largest(counts: list[int], top: LargestGroup, rng: Rng) -> int:
 
 
 def _choose(histograms: Integers, selection: Selection, rng: Rng) -> list[int]:
-    """Return the number of one bin for each group.
-
-    The utility of a bin is -|(1-q) * rows below it - q * rows above it|, in whole numbers after
-    multiplying by the denominator of q.
-    """
+    """Return the number of one bin for each group."""
     if not len(histograms):
         return []
-    q = selection.quantile
-    below = np.cumsum(histograms, axis=1) - histograms
-    above = histograms.sum(axis=1, keepdims=True) - below - histograms
-    top, bottom = q.numerator, q.denominator
-    utilities = -np.abs((bottom - top) * below - top * above)
-    sensitivity = selection.sensitivity * bottom
+    utilities = rank_utilities(histograms, selection.quantile)
+    sensitivity = selection.sensitivity * selection.quantile.denominator
     chosen = exponential_rows(utilities, sensitivity, selection.epsilon, rng=rng)
     return [int(index) for index in chosen]
+
+
+def rank_utilities(histograms: Integers, quantile: Fraction) -> Integers:
+    """Return minus how many ranks each bin is off a quantile, times the denominator of the quantile.
+
+    The rows of a bin hold the ranks from those below it to those below or in it, and a bin that holds
+    rank q n is off by nothing. Some bin always is: together they hold all ranks from 0 to n.
+
+    Guarantee: a row that is added or removed moves each utility by at most max(q, 1-q), a row that
+        takes another value by at most 1. [docs/notes/0108-a-quantile-among-equals.md]
+    """
+    top, bottom = quantile.numerator, quantile.denominator
+    until = np.cumsum(histograms, axis=-1)
+    rows = until[..., -1:]
+    before, after = until - histograms, rows - until
+    too_high = bottom * before - top * rows
+    too_low = bottom * after - (bottom - top) * rows
+    off: Integers = np.maximum(0, np.maximum(too_high, too_low))
+    return -off
 
 
 def canonical(value: Any, domain: Domain) -> Any:

@@ -274,8 +274,9 @@ def _noise(law: Law, stability: Stability, bound: Bound) -> PrivacyEvent:
 def _selection(selection: Selection, stability: Stability) -> Selection:
     """Return the selection with its sensitivity.
 
-    Guarantee: one row moves (1-q) * below - q * above by at most max(q, 1-q); a replaced row by at
-        most 1 within a group, and by twice the first when it may change the group.
+    Guarantee: one row moves the ranks by which a value is off by at most max(q, 1-q); a replaced row by
+        at most 1 within a group, and by twice the first when it may change the group.
+        [docs/notes/0108-a-quantile-among-equals.md]
     """
     q = selection.quantile
     if not 0 <= q <= 1:

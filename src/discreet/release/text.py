@@ -5,6 +5,7 @@ from __future__ import annotations
 from discreet.core.numbers import plain
 from discreet.kernel.mechanism import LargestGroup, Selection
 from discreet.plan.keys import PrivateGroups, PublicGroups
+from discreet.plan.measure import Choice
 from discreet.plan.plan import Plan
 from discreet.release.bars.noise_for_size import rank_loss
 
@@ -23,7 +24,8 @@ def mechanism_words(plan: Plan) -> tuple[str, ...]:
         lines.append(
             f"{measure.kind.value}: {law.words}, one unit moves it by {moved:,}{unit} ({share})"
         )
-    lines += [_selection_words(selection) for selection in chosen.selections.values()]
+    choices = dict(question.measured.choices)
+    lines += [_selection_words(each, choices[name]) for name, each in chosen.selections.items()]
     if chosen.threshold is not None:
         lines.append(f"groups appear from {chosen.threshold:,} noisy units on")
     if question.enforced:
@@ -32,11 +34,14 @@ def mechanism_words(plan: Plan) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _selection_words(selection: Selection) -> str:
+def _selection_words(selection: Selection, choice: Choice) -> str:
+    among, of = f"{selection.bins:,} public values", "rank"
+    if choice.width > 1:
+        among = f"{selection.bins:,} public ranges of {choice.width:,} values each"
+        of = "the middle of one is shown, its rank"
     return (
-        f"quantile {plain(selection.quantile)}: exponential mechanism over "
-        f"{selection.bins:,} public values, rank off by at most {rank_loss(selection):,} rows at 95% "
-        f"({plain(selection.epsilon, significant=6)})"
+        f"quantile {plain(selection.quantile)}: exponential mechanism over {among}, {of} off by at "
+        f"most {rank_loss(selection):,} rows at 95% ({plain(selection.epsilon, significant=6)})"
     )
 
 

@@ -313,11 +313,11 @@ def test_the_largest_group_is_shown_alone(flip: bool, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("quantile", "utilities", "sensitivity"),
     [
-        # Rows 1, 2, 4 in three bins: 0, 1, 3 below; 6, 4, 0 above.
-        (HALF, [-6, -3, -3], 10),
-        # -|(1-q) below - q above|, times 4.
-        (Fraction(1, 4), [-6, -1, -9], 20),
-        (Fraction(3, 4), [-18, -11, -3], 20),
+        # Rows 1, 2, 4 in three bins, which hold the ranks 0 to 1, 1 to 3, 3 to 7; rank 3.5, times 2.
+        (HALF, [-5, -1, 0], 10),
+        # Rank 1.75 and rank 5.25, times 4.
+        (Fraction(1, 4), [-3, 0, -5], 20),
+        (Fraction(3, 4), [-17, -9, 0], 20),
         (Fraction(0), [0, -1, -3], 5),
         (Fraction(1), [-6, -4, 0], 5),
     ],

@@ -21,4 +21,8 @@ def test_thresholds_and_bounds_are_told():
 
 
 def test_quantiles_promise_a_rank():
-    assert "rank off by at most" in words("SELECT MEDIAN(age) FROM people")
+    assert "121 public values, rank off by at most 8 rows" in words(
+        "SELECT MEDIAN(age) FROM people"
+    )
+    ranges = "public ranges of 25 values each, the middle of one is shown, its rank off by at most"
+    assert ranges in words("SELECT MEDIAN(income) FROM people")

@@ -43,7 +43,11 @@ def stated_noise(plan: Plan, rows: int) -> StatedNoise:
 
 
 def rank_loss(selection: Selection) -> int:
-    """Return how many rows a selected quantile's rank is off by at most, at 95%."""
+    """Return how many rows a selected quantile's rank is off by at most, at 95%.
+
+    Rows that share the value, or the range that it stands for, hold all ranks from those below them on; some
+    candidate is off by nothing, so what the choice loses is what its rank is off by.
+    """
     found = selection_loss(selection.bins, selection.sensitivity, selection.epsilon, UNSURE)
     return math.ceil(found)
 
