@@ -4,6 +4,9 @@ import json
 
 from playwright.sync_api import expect
 
+from discreet.survey.randomizers.mechanism import AnswerDomain
+from discreet.survey.spec.mechanisms import MECHANISMS
+
 SECRET = "discreet survey secret"
 SIZE = {"width": 390, "height": 844}
 YES_NO = 'title = "Smoking"\nepsilon = "1.0986"\n[questions.smokes]\nkind = "yes-no"\ntext = "Do you smoke?"\n'
@@ -26,6 +29,23 @@ upper = 12
 [questions.emoji]
 kind = "open"
 """.replace("STREETS", ", ".join(f'"street {i}"' for i in range(300)))
+_OVER = {
+    AnswerDomain.TWO: {"kind": "yes-no"},
+    AnswerDomain.OPTIONS: {"kind": "choice", "options": ["a", "b", "c", "d", "e"]},
+    AnswerDomain.NUMBERS: {"kind": "number", "lower": 0, "upper": 12},
+    AnswerDomain.WORDS: {"kind": "open", "rows": 1024, "buckets": 32},
+}
+
+
+def every_mechanism(epsilon, **more):
+    """Return what a survey states that asks one question a mechanism."""
+    questions = {
+        name.replace("-", "_"): {**_OVER[mechanism.over], "mechanism": name}
+        for name, mechanism in MECHANISMS.items()
+    }
+    return {"title": "Every mechanism", "epsilon": epsilon, "questions": questions, **more}
+
+
 CONSENT, QUESTIONS, PREVIEW = (
     f"#survey[data-step={step}]" for step in ("consent", "questions", "preview")
 )

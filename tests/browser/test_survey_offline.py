@@ -69,13 +69,13 @@ def test_sending_nothing_forgets_the_copy_of_the_page(survey, device):
 
 def test_another_language_is_one_press_and_no_request(survey, device):
     respondent = device(survey())
-    expect(respondent.page.locator(CONSENT)).to_contain_text("changed by chance")
+    expect(respondent.page.locator(CONSENT)).to_contain_text("Chance decides")
     loaded = len(respondent.requests)
     respondent.page.click("text=Deutsch")
-    expect(respondent.page.locator(CONSENT)).to_contain_text("durch Zufall")
+    expect(respondent.page.locator(CONSENT)).to_contain_text("entscheidet der Zufall")
     expect(respondent.page.locator("html")).to_have_attribute("lang", "de")
     respondent.page.click("text=Français")
-    expect(respondent.page.locator(CONSENT)).to_contain_text("au hasard")
+    expect(respondent.page.locator(CONSENT)).to_contain_text("le hasard décide")
     assert len(respondent.requests) == loaded
     respondent.answer("yes")
     expect(respondent.page.locator(SENT)).to_contain_text("Merci")

@@ -20,6 +20,7 @@ from discreet.survey.estimate.planning import (
 from discreet.survey.estimate.request import EstimateRequest
 from discreet.survey.estimate.result import survey_result
 from discreet.survey.rehearse import candidates_of
+from discreet.survey.spec.consent import ConsentFacts
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
 
@@ -42,6 +43,7 @@ def described(plan: SurveyPlan, *, within: float = _USUAL_ERROR) -> dict[str, An
         "title": survey.title,
         "epsilon": float(survey.epsilon),
         "question_epsilon": float(survey.question_epsilon),
+        "protection": str(ConsentFacts.of(plan).protection),
         "within": within,
         "questions": {
             question.name: {

@@ -126,11 +126,19 @@ def _wanted(*, candidates: list[str], **asked: Any) -> Any:
     return EstimateRequest.of(candidates=words, **asked)
 
 
+_PROTECTION_WORDS = {
+    "some": [],
+    "little": ["Respondents read that this protects their answers little."],
+    "hardly": ["Respondents read that this hardly protects their answers."],
+}
+
+
 def new_words(found: dict[str, Any]) -> list[str]:
     """Return a new survey for a terminal."""
     lines = [
         f"{found['title']}: epsilon {found['epsilon']:g} for each device.",
         f"Each answer gets {found['question_epsilon']:.4g} of it.",
+        *_PROTECTION_WORDS[found["protection"]],
         "",
     ]
     for name, question in found["questions"].items():

@@ -14,7 +14,7 @@ from discreet.server.features.survey import collector, respondent, routes
 from discreet.server.features.survey.routes import all_listed, listed
 from discreet.server.features.survey.shelf import shelf_of
 from discreet.server.rendering import page
-from discreet.survey.spec.plan import promise_of
+from discreet.survey.spec.consent import promise_of
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(

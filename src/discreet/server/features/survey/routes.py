@@ -14,7 +14,8 @@ from discreet.server.access.tokens import Role
 from discreet.server.features.survey.body import EstimateBody, StatedSurvey
 from discreet.server.features.survey.shelf import SurveyShelf, shelf_of
 from discreet.survey.command import begin_survey, close_survey, described, estimate_survey
-from discreet.survey.spec.plan import SurveyPlan, promise_of
+from discreet.survey.spec.consent import promise_of
+from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
 
 router = api_router("survey")

@@ -1,10 +1,9 @@
 // What leaves, in words: each report as the respondent can read it, the coin behind it, and the bytes.
 import { drawn, element } from "../dom.js";
+import { filled, shareText, truthText } from "./consent.js";
 import { hex } from "./device/bytes.js";
 import { WORD } from "./device/draws.js";
 import { FRESH } from "./device/randomizers.js";
-
-export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
 export function leavesList(survey, donation, answers, words) {
   const parts = survey.questions.map((question, index) => {
@@ -29,13 +28,13 @@ function behind(question, index, donation, answers, words) {
 }
 
 export const isFresh = ({ mechanism }) => FRESH.includes(mechanism);
+const kept = ({ settings }) => [BigInt(settings.keep), BigInt(WORD)];
 const isCoin = ({ mechanism }) => mechanism === "warner" || mechanism === "k-ary";
 
 function sentence(question, report, words) {
   if (report === null) return words.leaves_nothing;
   if (isCoin(question)) {
-    const told = question.options.length === 2 ? words.leaves_opposite : words.leaves_option;
-    return filled(told, { report: question.options[report] });
+    return filled(words.leaves_option, { report: question.options[report], truth: truthText(kept(question), words) });
   }
   if (report instanceof Uint8Array) return filled(words.leaves_bits, { count: bitsOf(question.settings) });
   return filled(words.leaves_number, { report });
@@ -45,7 +44,7 @@ const bitsOf = ({ codes, buckets }) => codes ?? buckets;
 
 function coin(question, report, answer, words) {
   const truth = question.options[report] === answer;
-  const keep = Math.round((100 * question.settings.keep) / WORD);
+  const share = shareText(kept(question), words);
   const side = truth ? words.side_truth : words.side_other;
   return element(
     "details",
@@ -56,7 +55,7 @@ function coin(question, report, answer, words) {
       { class: "coin", viewBox: "0 0 64 64", "aria-hidden": "true" },
       drawn("circle", { cx: 32, cy: 32, r: 29, class: truth ? "truth" : "other" }),
     ),
-    element("p", {}, filled(words.coin, { keep, side })),
+    element("p", {}, filled(words.coin, { share, side })),
     element("p", { class: "quiet" }, words.coin_again),
   );
 }

@@ -1,6 +1,6 @@
 // The questions as fields. Nothing typed here is sent, suggested, corrected or remembered by the browser.
 import { element } from "../dom.js";
-import { filled } from "./leaves.js";
+import { filled } from "./consent.js";
 
 const RADIOS = 12;
 const PRIVATE = { autocomplete: "off", autocorrect: "off", autocapitalize: "off", spellcheck: "false" };

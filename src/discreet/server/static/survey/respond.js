@@ -1,7 +1,8 @@
 // The respondent's page: consent, questions, what leaves, and then it is sent, or nothing is.
 import { byId, element, whenSent } from "../dom.js";
+import { consentText, filled } from "./consent.js";
 import { BadAnswer, Changed, Device, checkPromise, readSurvey } from "./device/index.js";
-import { filled, isFresh, leavesList } from "./leaves.js";
+import { isFresh, leavesList } from "./leaves.js";
 import { forgetPage, keepPage } from "./offline.js";
 import { answersIn, questionField, sayBad } from "./questions.js";
 import { CLOSED, SENT, sendUntilAnswered } from "./sending.js";
@@ -54,7 +55,7 @@ function consent(survey, device) {
   const donations = count === 1 ? words.one_donation : filled(words.donations, { count });
   const keeps = survey.questions.some(isFresh) ? [words.keeps_fresh, ...words.keeps.slice(1)] : words.keeps;
   show(
-    ...words.consent.map((sentence) => element("p", {}, sentence)),
+    ...consentText(survey, words),
     pair(button(words.begin, () => begin(survey, device)), button(words.nothing, () => nothing(survey, device))),
     element("p", { class: "promise" }, filled(words.promise, { factor, epsilon: survey.epsilon })),
     element(

@@ -7,6 +7,7 @@ const FILES = [
   "/static/controls.css",
   "/static/dom.js",
   "/static/icon.svg",
+  "/static/survey/consent.js",
   "/static/survey/device/bytes.js",
   "/static/survey/device/cbor.js",
   "/static/survey/device/device.js",

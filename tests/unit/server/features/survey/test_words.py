@@ -9,7 +9,7 @@ import discreet.server
 from discreet.server.features.survey.respondent import LANGUAGES, language_of, words_in
 
 STATIC = Path(discreet.server.__file__).parent / "static" / "survey"
-SCRIPTS = ("respond.js", "questions.js", "leaves.js", "sending.js")
+SCRIPTS = ("respond.js", "consent.js", "questions.js", "leaves.js", "sending.js")
 PAGE = STATIC.parents[1] / "pages" / "survey_respond.html"
 
 

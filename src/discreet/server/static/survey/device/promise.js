@@ -8,6 +8,10 @@ const SLACK = 1e-9; // of the logarithm in doubles; the ratios themselves are ex
 const LARGEST_PRIME = 4093;
 const MOST_CELLS = 2 ** 24;
 
+// From here on, in the epsilon of the whole survey, respondents read that it protects little, or hardly.
+const LITTLE_FROM = 3;
+const HARDLY_FROM = 6;
+
 // Why a survey is refused; the page has a sentence for each.
 export class BrokenPromise extends Error {}
 
@@ -33,6 +37,22 @@ function checkQuestion(question, epsilon) {
   if (!(more > 0n && less > 0n && spread <= epsilon * (1 + SLACK) + SLACK)) {
     throw new BrokenPromise("A question tells more than is promised.");
   }
+}
+
+// What a respondent is told before answering. `protection`: "some", "little" or "hardly". For each question two
+// shares as pairs of whole numbers: `truth`, of its reports that are the answer itself (null where a report is a
+// code), and `sure`, how sure of one of two answers anyone can become who thought them equally likely.
+export function factsOf(survey) {
+  const epsilon = Number(survey.epsilon);
+  const times = 1n + BigInt(survey.changes);
+  return {
+    protection: epsilon >= HARDLY_FROM ? "hardly" : epsilon >= LITTLE_FROM ? "little" : "some",
+    questions: survey.questions.map((question) => {
+      const [more, less] = ordered(RATIOS[question.mechanism](question.settings, question)).map((each) => each ** times);
+      const plain = ["warner", "k-ary"].includes(question.mechanism);
+      return { truth: plain ? [BigInt(question.settings.keep), BigInt(WORD)] : null, sure: [more, more + less] };
+    }),
+  };
 }
 
 // The greatest ratio of each, as a pair of whole numbers; either may be the larger.
