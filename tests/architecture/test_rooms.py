@@ -63,7 +63,7 @@ BAD = {
     "a relative import": ("plan/x.py", "from .ir import Scan"),
     "an unknown room": ("attic/x.py", "from discreet.core.numbers import plain"),
     "the package from inside": ("plan/x.py", "from discreet import api"),
-    "a long file": ("plan/x.py", "def f():\n    return 1\n" + "# more\n" * 600),
+    "a long file": ("plan/x.py", "def f():\n    return 1\n" + "# more\n" * 900),
     "a long function": ("plan/x.py", "def f():\n" + "    x = 1\n" * 90),
     "dice": ("release/x.py", "import random"),
     "dice by another name": ("release/x.py", "from numpy import random as r"),
