@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -10,19 +12,38 @@ import numpy as np
 from discreet.core.arrays import Integers
 from discreet.core.display import result_lines
 from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.hash_chain import ROOT
+from discreet.errors import DiscreetError, InternalError, InvalidInput
 from discreet.kernel.mechanism import Law
+from discreet.ledger.chain.links import link
 from discreet.noise.rng import SystemRng
-from discreet.publish.families.find import Family
+from discreet.publish.assemble.contents import MeasuredFamily, contents_of
+from discreet.publish.families.find import Family, Member, first_pieces
 from discreet.publish.grid import add_up
-from discreet.publish.measure import noisy_cells
+from discreet.publish.measure import ExactCells
 from discreet.publish.notices import notices_of
-from discreet.publish.prepare import PlannedRelease, reconciled_family
+from discreet.publish.package import OwnerKey, write_package
+from discreet.publish.package.verifier import moves
+from discreet.publish.pipeline import (
+    MemberPlace,
+    exact_facts,
+    noisy_tables,
+    reconciled_tables,
+)
+from discreet.publish.prepare import PlannedRelease
+from discreet.publish.reads import CellRead
+from discreet.publish.reconcile.solve import Reconciled
+from discreet.publish.verify import verify
 from discreet.report import Document, Figure, Grid, Paragraph, Section, bars
 
 ROWS = 100_000
 """How many rows are made up: nobody knows the real number before paying."""
 MOST_CELLS = 2_000_000
 """Larger grids are rehearsed by their noise laws alone."""
+MOST_ROWS_WRITTEN = 200_000
+"""Packages of more rows than that are made, but not written and checked: that would take as long as the release."""
+NOBODYS_KEY = OwnerKey(bytes(32))
+"""Signs packages of made-up rows, which are thrown away."""
 SIZES = (1, 10, 100, 1000, 10_000)
 
 
@@ -133,56 +154,127 @@ class Rehearsal(ShownInLines):
 
 
 def rehearse(plan: PlannedRelease) -> Rehearsal:
-    """Return what a release would look like on made-up rows."""
-    found = []
+    """Return what a release would look like on made-up rows, after making its whole package of them."""
+    errors = check_by_rehearsal(plan)
     for number, family in enumerate(plan.families):
-        laws = plan.laws_of(number)
-        pairs = zip(plan.wanted, plan.priced.shares, strict=True)
-        shares = [float(share) for each, share in pairs if each.family == number]
-        if family.cells > MOST_CELLS:
-            found += [
-                _by_law(m, law, s) for m, law, s in zip(family.members, laws, shares, strict=True)
-            ]
-        else:
-            found += _rehearsed(plan, number, laws, shares)
+        for place, member in enumerate(family.members):
+            if (number, place) not in errors:
+                errors[number, place] = _by_law(plan, (number, place), member)
     spec = plan.spec
     epsilon, delta = float(spec.epsilon.value), float(spec.delta.value)
-    return Rehearsal(spec.name, epsilon, delta, tuple(found), notices_of(plan))
+    tables = tuple(errors[each.family, each.place] for each in plan.wanted)
+    return Rehearsal(spec.name, epsilon, delta, tables, notices_of(plan))
 
 
-def _by_law(member: Any, law: Law, share: float) -> ExpectedError:
-    sigma = float(np.sqrt(law.variance))
+def check_by_rehearsal(plan: PlannedRelease) -> dict[MemberPlace, ExpectedError]:
+    """Return the errors on made-up rows after making, signing and checking the package that they give.
+
+    Guarantee: nothing private is read and nothing is charged. The steps are those of the release
+        (`discreet.publish.pipeline`): a shape of release on which one of them fails is refused here.
+        Families of more than `MOST_CELLS` leaf cells are left out, and with them the package; one of
+        more than `MOST_ROWS_WRITTEN` rows is not written.
+    """
+    try:
+        return _made(plan)
+    except DiscreetError:
+        raise
+    except Exception as error:
+        raise InvalidInput(
+            f"The release '{plan.spec.name}' cannot be made: its rehearsal on made-up rows failed "
+            f"({type(error).__name__}).",
+            hint="Nothing was charged, and the name is still free. This is a mistake in Discreet: "
+            "please report the spec.",
+        ) from error
+
+
+def _made(plan: PlannedRelease) -> dict[MemberPlace, ExpectedError]:
+    small = [n for n, family in enumerate(plan.families) if family.cells <= MOST_CELLS]
+    leaf = {number: _made_up_leaf(plan, number) for number in small}
+
+    def groups(number: int, read: CellRead) -> ExactCells:
+        return made_up_groups(leaf[number], read, plan.families[number])
+
+    noisy = noisy_tables(plan, small, groups, rng=SystemRng())
+    facts = exact_facts(plan, small, groups, published={})
+    found: dict[MemberPlace, ExpectedError] = {}
+    published = {}
+    for place, result in reconciled_tables(plan, small, noisy, facts):
+        found[place] = _error(plan, place, leaf[place[0]], noisy[place], result)
+        published[place] = result.published
+    if len(small) == len(plan.families):
+        _check_package(plan, MeasuredFamily(noisy, published, facts))
+    return found
+
+
+def _check_package(plan: PlannedRelease, measured: MeasuredFamily) -> None:
+    """Require a package of made-up rows to be written, and to be valid for whoever checks it."""
+    contents = contents_of(plan, measured, ledger=_excerpt(plan), created="", private=False)
+    if sum(table.rows.num_rows for table in contents.tables) > MOST_ROWS_WRITTEN:
+        return
+    with TemporaryDirectory() as folder:
+        path = write_package(contents, Path(folder) / "rehearsal.zip", NOBODYS_KEY)
+        said = verify(str(path), NOBODYS_KEY.public, moves())
+    if not said["valid"]:
+        raise InternalError(f"a rehearsed package is not valid: {said['problems'][0]}")
+
+
+def _excerpt(plan: PlannedRelease) -> dict[str, Any]:
+    """Return lines of a history in which a rehearsal was charged: there is no such ledger."""
+    body = {"dataset": plan.dataset.name, "cost": plan.priced.quote.cost.to_json()}
+    paid = link(0, "charge", body, previous=ROOT)
+    return {"charge": 0, "head": paid.hash, "links": [asdict(paid)]}
+
+
+def made_up_groups(leaf: Integers, read: CellRead, family: Family) -> ExactCells:
+    """Return the groups that a read would find, had its rows the sums `leaf`."""
+    used = [place for place, d in enumerate(family.dimensions) if d.base in read.bases]
+    others = tuple(place for place in range(leaf.ndim) if place not in used)
+    sums = np.asarray(leaf.sum(axis=others) if others else leaf)
+    classes = dict(zip(used, np.indices(sums.shape).reshape(len(used), sums.size), strict=True))
+    by_base = {family.dimensions[place].base: place for place in used}
+    pieces = tuple(
+        first_pieces(family.dimensions[by_base[base]])[classes[by_base[base]]]
+        for base in read.bases
+    )
+    return ExactCells(pieces, sums.reshape(-1))
+
+
+def _by_law(plan: PlannedRelease, place: MemberPlace, member: Member) -> ExpectedError:
+    law, share = _law_and_share(plan, place)
+    sigma = float(plan.steps[place[0]]) * float(np.sqrt(law.variance))
     return ExpectedError(member.name, member.cells, share, sigma, sigma, sigma, 2 * sigma, {})
 
 
-def _rehearsed(
-    plan: PlannedRelease, number: int, laws: list[Law], shares: list[float]
-) -> list[ExpectedError]:
-    family, zero = plan.families[number], plan.zeros[number]
-    truth = made_up(family) * _each(plan, number)
+def _law_and_share(plan: PlannedRelease, place: MemberPlace) -> tuple[Law, float]:
+    rows = zip(plan.wanted, plan.priced.laws, plan.priced.shares, strict=True)
+    return next((law, float(s)) for each, law, s in rows if (each.family, each.place) == place)
+
+
+def _made_up_leaf(plan: PlannedRelease, number: int) -> Integers:
+    leaf = made_up(plan.families[number]) * _each(plan, number)
+    zero = plan.zeros[number]
     if zero is not None:
-        truth[zero] = 0
-    exact = [add_up(truth, m.maps, m.shape) for m in family.members]
-    rng = SystemRng()
-    noisy = [noisy_cells(cells, law, rng) for cells, law in zip(exact, laws, strict=True)]
-    facts = [add_up(truth, m.maps, m.shape) for m in family.facts]
-    results = reconciled_family(plan, number, noisy, facts)
-    step = float(plan.steps[number])
-    return [
-        ExpectedError(
-            table=member.name,
-            cells=member.cells,
-            share=share,
-            noisy=step * _rms(seen - cells),
-            fitted=step * _rms(result.estimate.values - cells),
-            whole=step * _rms(result.published.whole - cells),
-            half=step * float((result.published.high - result.published.low).mean()) / 2,
-            by_size=_by_size(cells, result.published.whole),
-        )
-        for member, share, cells, seen, result in zip(
-            family.members, shares, exact, noisy, results, strict=True
-        )
-    ]
+        leaf[np.broadcast_to(zero, leaf.shape)] = 0
+    return leaf
+
+
+def _error(
+    plan: PlannedRelease, place: MemberPlace, leaf: Integers, seen: Integers, result: Reconciled
+) -> ExpectedError:
+    member = plan.families[place[0]].members[place[1]]
+    _, share = _law_and_share(plan, place)
+    step, cells = float(plan.steps[place[0]]), add_up(leaf, member.maps, member.shape)
+    published = result.published
+    return ExpectedError(
+        table=member.name,
+        cells=member.cells,
+        share=share,
+        noisy=step * _rms(seen - cells),
+        fitted=step * _rms(result.estimate.values - cells),
+        whole=step * _rms(published.whole - cells),
+        half=step * float((published.high - published.low).mean()) / 2,
+        by_size=_by_size(cells, published.whole),
+    )
 
 
 def _each(plan: PlannedRelease, number: int) -> int:

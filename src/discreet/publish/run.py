@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
 from discreet.core.display import result_lines
 from discreet.core.display.lines import ShownInLines, ShownLines
@@ -23,12 +22,13 @@ from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.reports.releases import excerpt_of
 from discreet.publish.assemble.contents import MeasuredFamily, contents_of
-from discreet.publish.grid import narrowed
-from discreet.publish.measure import ExactCells, count_cells, member_cells, noisy_cells
+from discreet.publish.measure import ExactCells, count_cells
 from discreet.publish.package import OwnerKey, write_package
 from discreet.publish.package.write import writing_package
-from discreet.publish.prepare import PlannedRelease, planned, reconciled_family
+from discreet.publish.pipeline import exact_facts, noisy_tables, reconciled
+from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.reads import CellRead
+from discreet.publish.rehearse import check_by_rehearsal
 from discreet.publish.specification.spec import Spec
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
@@ -85,6 +85,8 @@ def publish(
     `store` is the folder where packages are kept: the same name, spec and snapshot again give the
     very same bytes, free.
 
+    Before the charge the whole package is made once from made-up rows (`check_by_rehearsal`).
+
     Guarantee: one charge pays for everything noisy in the package, as one batch that is fixed by the
         spec and public facts (`price_release`). It is durable before the engine runs, which happens
         once at most for it; the package is signed and durable before anybody hears of it, and is what
@@ -93,6 +95,9 @@ def publish(
     """
     started = time.monotonic()
     with planned(spec, desk) as (plan, held):
+        if desk.ledger.charge_of(None, request_id(spec)) is None:
+            desk.ledger.check_room(plan.payer, plan.priced.quote)
+            check_by_rehearsal(plan)
         progress(0, 4, "charging")
         packing = _Packing(plan, held, desk, store, key, progress)
         try:
@@ -166,6 +171,8 @@ class _Packing:
         name = plan.spec.name
         measured = measure(plan, self.held, desk, reader=reader, progress=progress)
         progress(3, 4, "writing the package")
+        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self.store / f"{name}.zip"
         contents = contents_of(
             plan,
             measured,
@@ -173,8 +180,7 @@ class _Packing:
             created=receipt.time.isoformat(),
             private=bool(getattr(desk.rng, "private", True)),
         )
-        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = write_package(contents, self.store / f"{name}.zip", self.key)
+        write_package(contents, path, self.key)
         facts = {
             "file": path.name,
             "sha256": _hash(path),
@@ -198,21 +204,22 @@ def measure(
 ) -> MeasuredFamily:
     """Return noisy and reconciled cells of all tables; after paying."""
     progress(0, 4, "counting")
-    facts = _facts_from_data(plan, held, desk.ledger)
-    noisy: dict[tuple[int, int], Integers] = {}
-    counted: dict[int, ExactCells] = {}
-    for each, law in zip(plan.wanted, plan.priced.laws, strict=True):
-        progress(1, 4, f"counting {each.member.name}")
-        read = each.read
-        if id(read) not in counted:
-            # One read in memory at a time: tables of one read come one after the other.
-            counted.clear()
-            counted[id(read)] = _counted(plan, each.family, read, reader)
-        family = plan.families[each.family]
-        cells = member_cells(counted[id(read)], read, family, each.member)
-        noisy[each.family, each.place] = narrowed(noisy_cells(cells, law, desk.rng))
-        del cells
-    counted.clear()
+    everything = range(len(plan.families))
+    known = {(f.family, f.place): f.values for f in plan.facts if f.values is not None}
+    exact = held.paid(_exposed(plan, desk.ledger)) if plan.facts_from_data else None
+    facts = exact_facts(
+        plan,
+        everything,
+        lambda number, read: _counted(plan, number, read, require_paid(exact)),
+        published=known,
+    )
+    noisy = noisy_tables(
+        plan,
+        everything,
+        lambda number, read: _counted(plan, number, read, reader),
+        rng=desk.rng,
+        progress=progress,
+    )
     progress(2, 4, "reconciling")
     try:
         return reconciled(plan, noisy, facts)
@@ -225,42 +232,10 @@ def measure(
         ) from None
 
 
-def reconciled(
-    plan: PlannedRelease,
-    noisy: dict[tuple[int, int], Integers],
-    facts: dict[tuple[int, int], Integers],
-) -> MeasuredFamily:
-    """Return everything that is published, from measurements alone: post-processing."""
-    found = {}
-    for number, family in enumerate(plan.families):
-        measured = [noisy[number, place] for place in range(len(family.members))]
-        known = [facts[number, place] for place in range(len(family.facts))]
-        for place, result in enumerate(reconciled_family(plan, number, measured, known)):
-            found[number, place] = result.published
-    return MeasuredFamily(noisy, found, facts)
-
-
 def _counted(plan: PlannedRelease, number: int, read: CellRead, reader: PaidReader) -> ExactCells:
     seconds = plan.dataset.seconds
     limit = PATIENCE if seconds is None else float(seconds)
     return count_cells(read, plan.families[number], reader, seconds=limit)
-
-
-def _facts_from_data(
-    plan: PlannedRelease, held: Held, ledger: Ledger
-) -> dict[tuple[int, int], Integers]:
-    """Return every exact fact; those from the data are recorded as exposed before they are read."""
-    reader = held.paid(_exposed(plan, ledger)) if plan.facts_from_data else None
-    found = {}
-    for fact in plan.facts:
-        family = plan.families[fact.family]
-        if fact.values is not None:
-            found[fact.family, fact.place] = fact.values
-            continue
-        read = plan.reads[fact.family, len(family.members) + fact.place]
-        cells = _counted(plan, fact.family, read, require_paid(reader))
-        found[fact.family, fact.place] = member_cells(cells, read, family, fact.member)
-    return found
 
 
 def _exposed(plan: PlannedRelease, ledger: Ledger) -> Permit:

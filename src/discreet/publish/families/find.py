@@ -266,7 +266,7 @@ def _groups_by(part: _Part, base: str) -> bool:
 def _member(part: _Part, dimensions: Sequence[Dimension]) -> Member:
     maps, shape, keys = [], [], []
     for place, dimension in enumerate(dimensions):
-        firsts = _first_pieces(dimension)
+        firsts = first_pieces(dimension)
         mask = part.box.get(dimension.base)
         held = np.ones(dimension.size, dtype=bool) if mask is None else mask[firsts]
         mine = [
@@ -297,7 +297,7 @@ def _member(part: _Part, dimensions: Sequence[Dimension]) -> Member:
     )
 
 
-def _first_pieces(dimension: Dimension) -> Integers:
+def first_pieces(dimension: Dimension) -> Integers:
     """Return one piece of each leaf class."""
     classes, first = np.unique(dimension.leaf, return_index=True)
     return first[classes >= 0]

@@ -106,6 +106,11 @@ def intervals(
     estimate: TreeEstimate, whole: Integers, *, width: float, non_negative: bool
 ) -> tuple[Integers, Integers]:
     """Return the ends of the intervals of one table, a few million cells at a time."""
+    if not whole.shape:
+        # A grand total of a family that nothing divides: one cell without a dimension.
+        one = TreeEstimate(np.atleast_1d(estimate.values), np.atleast_1d(estimate.variance))
+        ends = intervals(one, np.atleast_1d(whole), width=width, non_negative=non_negative)
+        return ends[0].reshape(()), ends[1].reshape(())
     half = np.broadcast_to(width * np.sqrt(estimate.variance), whole.shape)
     values = np.broadcast_to(estimate.values, whole.shape)
     kind = whole.dtype if _far(values, half) < np.iinfo(whole.dtype).max else np.dtype(np.int64)
