@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from discreet.engine.copies import Canonical, CopyName, Labels, Remembered, copy
 from discreet.engine.dialect.table_names import placed
 from discreet.engine.postgres.content import change_counter, fingerprint
 from discreet.engine.postgres.copies import (
+    drop,
     drop_older,
     is_stored,
     may_store,
@@ -21,6 +23,7 @@ from discreet.engine.postgres.held import PostgresHeld, begin
 from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.session import Connection, PostgresSession
 from discreet.engine.postgres.sources import PostgresRows, PostgresSources
+from discreet.engine.postgres.stands_on import known_of, locked_beyond
 
 TablesToHold = Mapping[str, Canonical | None]
 """For each table of a question its canonical form, where a copy of it is stored."""
@@ -45,11 +48,12 @@ class Holder:
             source by as long as the change counter lags, and is read under its own label.
         """
         limits = self._pool.limits
-        session = self._pool.take()
+        session, fresh = self._pool.take(), list[str]()
         try:
             counters = self._counters(session, tables)
             read = {k: place for n in tables for k, place in self._sources.tables(n).items()}
-            begin(session, read, seconds=limits.seconds)
+            live = {k for n, w in tables.items() if w is None for k in self._sources.tables(n)}
+            standings = begin(session, read, live, seconds=limits.seconds)
             with session.within(limits.seconds) as wire:
                 now = {name: self._sources.now(wire, name) for name in tables}
             behind = self._sources.standing(now)
@@ -58,15 +62,33 @@ class Holder:
                 if wanted is None:
                     continue
                 form = replace(wanted, select=placed(wanted.select, "postgres", behind))
-                places[name], labels[name] = self._copy(session, now[name], form, counters[name])
+                still = all(standings[k].moving is None for k in self._sources.tables(name))
+                if still or form.version is not None:
+                    places[name], labels[name] = self._copy(
+                        session, now[name], form, counters[name]
+                    )
+                else:
+                    fresh.append(f"k_{uuid.uuid4().hex}")
+                    places[name], labels[name] = self._fresh(session, form, fresh[-1])
+            known = known_of(standings) | self._read_by_copies(session)
         except BaseException:
             self._pool.give_back(session)
+            if fresh:
+                drop(self._pool.url, fresh)
             raise
 
         def label(name: str) -> str:
             return labels[name] if name in labels else self._label(session, now[name])
 
-        return PostgresHeld(self._pool, session, Labels(tables, label), places, private)
+        return PostgresHeld(
+            self._pool,
+            session,
+            Labels(tables, label),
+            places,
+            private,
+            known=known,
+            stored=fresh,
+        )
 
     def _counters(self, session: PostgresSession, tables: TablesToHold) -> dict[str, str | None]:
         """Return the change counters of what is copied, from *before* the transaction.
@@ -104,6 +126,24 @@ class Holder:
             # Held until the end, so that nobody drops it under a question.
             wire.execute(f"LOCK TABLE {place_of(name.whole)} IN ACCESS SHARE MODE".encode())
         return place_of(name.whole), label
+
+    def _fresh(self, session: PostgresSession, wanted: Canonical, name: str) -> tuple[str, str]:
+        """Return where a copy lies that was made for this query alone, and its label.
+
+        Rows that cannot be held still have no content that could be found again: each copy is one of
+        its own, and the ledger bills it as such.
+        """
+        seconds = self._pool.limits.store_seconds
+        with session.within(seconds) as wire:
+            if not may_store(wire):
+                raise no_place()
+            store(wire, self._pool.url, name, wanted.select, seconds=seconds)
+        return place_of(name), f"copied {name}"
+
+    def _read_by_copies(self, session: PostgresSession) -> frozenset[int]:
+        """Return all that was read until now: before anything is read live, only copies read."""
+        with session.within(self._pool.limits.seconds) as wire:
+            return frozenset(locked_beyond(wire, ()))
 
     def _name(self, source: PostgresRows, label: str, wanted: Canonical) -> CopyName:
         return copy_name(self._key, source.rows, label, wanted)

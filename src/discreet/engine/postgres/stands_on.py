@@ -1,0 +1,253 @@
+"""What a PostgreSQL relation stands on, to the bottom, and whether two reads find the same rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from discreet.engine.postgres.session import Connection
+from discreet.errors import CatalogError
+
+_STABLE = (
+    "^(anyarray|array|bpchar|date|domain|enum|interval|json|jsonb|multirange|range|record|text"
+    "|time|timestamp|timestamptz|timetz|varchar)_?(in|out|recv|send)$"
+    "|^(date|timestamp|timestamptz)_(add|subtract|part|trunc|cmp|eq|ge|gt|le|lt|ne|mi|pl)(_.*)?$"
+    "|^(date|time|timestamp|timestamptz|timetz|interval_pl_timestamptz|make_timestamptz|timezone"
+    "|extract|overlaps|in_range|generate_series|now|transaction_timestamp)$"
+    "|^to_(char|date|timestamp|number|json|jsonb)$|^(array_to_json|array_to_string|row_to_json)$"
+    "|^jsonb?_(build_array|build_object|populate_record|populate_recordset|to_record|to_recordset)$"
+    "|^jsonb_path_(exists|match|query|query_array|query_first)_tz$"
+    "|^(anytextcat|textanycat|concat|concat_ws|format|length|quote_literal|quote_nullable)$"
+    "|^(convert|convert_from|convert_to|enum_first|enum_last|enum_range)$"
+    "|^(current_database|current_schema|current_schemas|current_user|session_user|getpgusername)$"
+)
+"""STABLE functions of PostgreSQL itself that give one value for one argument all through a
+transaction: times and texts under the settings of our session. Not here: `statement_timestamp`,
+which moves with every statement; `current_setting`, which a reload of the server's settings moves;
+`table_to_xml` and `pg_*`, which read what they name."""
+_AGGREGATES = (
+    "^(count|min|max|sum|avg|variance|var_pop|var_samp|stddev|stddev_pop|stddev_samp|bool_and"
+    "|bool_or|every|bit_and|bit_or|bit_xor|regr_count|percentile_cont|percentile_disc|mode"
+    "|rank|dense_rank|percent_rank|cume_dist|range_agg|range_intersect_agg)$"
+)
+"""Aggregates whose result does not depend on the order in which rows come."""
+_WINDOWS = "^(rank|dense_rank|percent_rank|cume_dist)$"
+"""Window functions that treat rows of equal rank alike."""
+
+_RELATIONS = """
+SELECT c.oid, c.relkind, c.relpersistence = 't', c.relrowsecurity, c.relhassubclass,
+       EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated = 'v')
+FROM pg_class c WHERE c.oid = ANY(%s::oid[])
+"""
+_TREES = """
+SELECT 'pg_rewrite'::regclass::oid, r.oid, r.ev_action::text FROM pg_rewrite r
+WHERE r.ev_class = ANY(%s::oid[]) AND r.ev_type = '1'
+"""
+_GUARDS = """
+SELECT 'pg_policy'::regclass::oid, oid, polqual::text FROM pg_policy WHERE polrelid = ANY(%s::oid[])
+UNION ALL
+SELECT 'pg_attrdef'::regclass::oid, f.oid, f.adbin::text
+FROM pg_attrdef f JOIN pg_attribute a ON (a.attrelid, a.attnum) = (f.adrelid, f.adnum)
+WHERE f.adrelid = ANY(%s::oid[]) AND a.attgenerated = 'v'
+"""
+_CHILDREN = "SELECT inhrelid FROM pg_inherits WHERE inhparent = ANY(%s::oid[])"
+_DEPENDED = """
+SELECT d.refclassid::regclass::text, d.refobjid
+FROM unnest(%s::oid[], %s::oid[]) AS h(class, holder)
+JOIN pg_depend d ON d.classid = h.class AND d.objid = h.holder
+WHERE d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
+"""
+_BEHIND = "SELECT oprcode::oid FROM pg_operator WHERE oid = ANY(%s::oid[])"
+_CALLED = f"""
+SELECT min(CASE
+    WHEN p.oid < 16384 AND (
+        CASE p.prokind
+        WHEN 'w' THEN p.proname ~ '{_WINDOWS}'
+        WHEN 'a' THEN p.proname ~ '{_AGGREGATES}' AND (
+            p.proname IN ('min', 'max') OR (SELECT g.aggtranstype NOT IN (
+                'real'::regtype, 'float8'::regtype, 'float8[]'::regtype)
+                FROM pg_aggregate g WHERE g.aggfnoid = p.oid))
+        ELSE p.provolatile = 'i' OR p.provolatile = 's' AND p.proname ~ '{_STABLE}'
+        END) THEN NULL
+    WHEN p.oid < 16384 THEN 'the function ' || p.proname || '()'
+    WHEN p.provolatile = 'i' AND p.prokind = 'f' AND EXISTS (
+        SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+        AND d.deptype = 'e') THEN NULL
+    ELSE 'a function that is not built into PostgreSQL'
+    END)
+FROM pg_proc p WHERE p.oid = ANY(%s::oid[])
+"""
+# The nodes of a stored tree that name something. A name or text in a tree has its spaces and braces
+# escaped: it can add to what is found, never hide it.
+_NAMED = re.compile(
+    r":(relid|funcid|opfuncid|aggfnoid|winfnoid|opno|eqop|sortop|cycle_mark_neop|startInRangeFunc"
+    r"|endInRangeFunc|opnos) (?:\(o )?([\d ]+)"
+)
+_OPERATORS = frozenset({"opno", "opnos", "eqop", "sortop", "cycle_mark_neop"})
+_FRAME = re.compile(r":frameOptions (\d+)")
+_ROWS = 4
+_CHOICES = (
+    (re.compile(r"\{TABLESAMPLECLAUSE "), "TABLESAMPLE"),
+    (re.compile(r":limit(Count|Offset) \{"), "LIMIT or OFFSET"),
+    (re.compile(r":hasDistinctOn true"), "DISTINCT ON"),
+)
+_KINDS = {"f": "a foreign table", "S": "a sequence"}
+# The transaction's state on the left, what is there now on the right.
+_REWRITTEN = """
+SELECT count(*) FROM pg_class WHERE oid = ANY(%s::oid[]) AND relfilenode <> 0
+AND relfilenode IS DISTINCT FROM pg_relation_filenode(oid)
+"""
+_FOUND = "SELECT to_regclass(%s)::oid"
+_LOCKED = """
+SELECT ARRAY(SELECT l.relation FROM pg_locks l, LATERAL pg_identify_object('pg_class'::regclass, l.relation, 0) o
+WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation' AND NOT l.relation = ANY(%s::oid[])
+  AND o.schema NOT IN ('pg_catalog', 'pg_toast', 'discreet_state')
+  AND o.type NOT IN ('index', 'toast table'))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What one relation stands on: all relations below it, and what moves among them, if any."""
+
+    oids: tuple[int, ...]
+    moving: str | None
+
+
+def standing_of(wire: Connection, name: str, place: str) -> Standing:
+    """Return what a relation stands on in the state that the open transaction sees.
+
+    Guarantee: where `moving` is None, every statement of the transaction that reads the relation
+        finds the same rows in it. What cannot be followed counts as moving: the body of a function
+        that the database's users wrote (what it declares of itself is not believed), foreign rows,
+        and whatever leaves a choice between rows to the plan of a statement.
+    """
+    found = wire.execute(_FOUND, [place]).fetchone()
+    if found is None or found[0] is None:
+        raise made_anew(name)
+    walk = _Walk(wire)
+    walk.follow(found[0])
+    if found[0] not in walk.relations:
+        raise made_anew(name)
+    return Standing(tuple(walk.relations), walk.moving)
+
+
+class _Walk:
+    """Follows a relation to the bottom, level by level, and finds the first thing that moves."""
+
+    def __init__(self, wire: Connection) -> None:
+        self.relations: set[int] = set()
+        self.moving: str | None = None
+        self._wire = wire
+        self._guarding: set[int] = set()
+        self._functions: set[int] = set()
+        self._operators: set[int] = set()
+
+    def follow(self, start: int) -> None:
+        """Follow from one relation."""
+        level = {start}
+        while level:
+            level = self._level(level) - self.relations
+        if self._operators:
+            found = self._wire.execute(_BEHIND, [list(self._operators)]).fetchall()
+            self._functions.update(oid for (oid,) in found)
+        if self._functions:
+            row = self._wire.execute(_CALLED, [list(self._functions)]).fetchone()
+            self._note(row[0] if row else None)
+
+    def _note(self, what: str | None) -> None:
+        self.moving = self.moving or what
+
+    def _level(self, level: set[int]) -> set[int]:
+        """Take in some relations and return those that they read."""
+        rows = self._wire.execute(_RELATIONS, [list(level)]).fetchall()
+        views, guarded, parents = list[int](), list[int](), list[int]()
+        for oid, kind, temporary, secured, has_children, virtual in rows:
+            self.relations.add(oid)
+            self._note(self._told(oid, kind, temporary=temporary))
+            if kind == "v":
+                views.append(oid)
+            if secured or virtual:
+                guarded.append(oid)
+            if has_children or kind == "p":
+                parents.append(oid)
+        below = set[int]()
+        if views:
+            below |= self._read_by(self._wire.execute(_TREES, [views]).fetchall())
+        if guarded:
+            read = self._read_by(self._wire.execute(_GUARDS, [guarded, guarded]).fetchall())
+            self._guarding |= read
+            below |= read
+        if parents:
+            found = self._wire.execute(_CHILDREN, [parents]).fetchall()
+            below.update(oid for (oid,) in found)
+        return below
+
+    def _told(self, oid: int, kind: str, *, temporary: bool) -> str | None:
+        if temporary:
+            return "a temporary table"
+        if kind == "v" and oid in self._guarding:
+            # It could be replaced between the state that is seen and our lock on it.
+            return "a view in a row-level security policy"
+        if kind in "rpmv":
+            return None
+        return _KINDS.get(kind, "something that is no table")
+
+    def _read_by(self, trees: list[tuple[int, int, str | None]]) -> set[int]:
+        """Return the relations that stored trees read; keep the functions that they call."""
+        below = set[int]()
+        for _, _, tree in trees:
+            for field, oids in _NAMED.findall(tree or ""):
+                kept = {int(oid) for oid in oids.split()} - {0}
+                into = self._operators if field in _OPERATORS else self._functions
+                (below if field == "relid" else into).update(kept)
+            for pattern, what in _CHOICES:
+                self._note(what if pattern.search(tree or "") else None)
+            if any(int(bits) & _ROWS for bits in _FRAME.findall(tree or "")):
+                self._note("a window of ROWS")
+        # What PostgreSQL itself wrote down leaves out what is built in, and nothing else.
+        holders = [[holder for holder, _, _ in trees], [oid for _, oid, _ in trees]]
+        kinds = {"pg_class": below, "pg_proc": self._functions, "pg_operator": self._operators}
+        for kind, oid in self._wire.execute(_DEPENDED, holders).fetchall():
+            kinds[kind].add(oid)
+        return below
+
+
+def rewritten(wire: Connection, standing: Standing) -> bool:
+    """Return whether something was emptied or made anew since the state that is seen."""
+    found = wire.execute(_REWRITTEN, [list(standing.oids)]).fetchone()
+    return found is None or found[0] != 0
+
+
+def made_anew(name: str) -> CatalogError:
+    """Return the refusal of a source that somebody replaces while it is opened."""
+    return CatalogError(
+        f"The source of table '{name}', or what it reads, is being emptied or made anew.",
+        hint="Ask again.",
+    )
+
+
+def cannot_be_held(name: str, what: str) -> CatalogError:
+    """Return the refusal to read a source live that two statements may find in two states."""
+    return CatalogError(
+        f"The source of table '{name}' reads {what}, whose rows cannot be held still: two parts of "
+        "one query could see two states of them.",
+        hint='Give the table snapshot = "copy" in discreet.toml, so that each query reads a stored '
+        "copy, or declare a materialized view as its source.",
+    )
+
+
+def known_of(standings: Mapping[str, Standing]) -> frozenset[int]:
+    """Return all relations that some stand on."""
+    return frozenset(oid for standing in standings.values() for oid in standing.oids)
+
+
+def locked_beyond(wire: Connection, known: Collection[int]) -> list[int]:
+    """Return the relations with rows that the open transaction has locked and that are not known.
+
+    A lock tells of everything that a statement has read: of a partition, too, that was attached
+    meanwhile, whose rows an older state shows.
+    """
+    found = wire.execute(_LOCKED, [list(known)]).fetchone()
+    return [] if found is None else found[0]
