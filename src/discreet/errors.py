@@ -132,7 +132,7 @@ class AuditTampered(LedgerError):
 
 
 class LedgerBusy(LedgerError):
-    """Another process held the ledger for too long; nothing was charged."""
+    """Another process held the ledger for too long; what was about to be entered was not."""
 
 
 class LedgerWriteFailed(LedgerError):
@@ -163,7 +163,7 @@ class AnswerLost(DiscreetError):
         message: str = "This question was paid for and begun, but its answer was lost; the charge "
         "stands.",
         *,
-        hint: str = "It cannot be answered again for one charge. Ask under a new request id.",
+        hint: str = "Asking again, under a new request id, is charged again.",
     ) -> None:
         super().__init__(message, hint=hint)
 

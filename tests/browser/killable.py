@@ -20,6 +20,7 @@ from discreet.release import outcome
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
 from discreet.server.feature import features
+from discreet.server.jobs.planned_first import _PlannedFirst
 from discreet.server.settings import Settings
 from lent import for_a_fork, lend
 
@@ -61,7 +62,9 @@ def gate(where, words):
 
 
 def serve(config, port, token, where, words):
-    if where and where != "child":
+    if where == "planning":
+        _PlannedFirst.query = lambda *_, **__: stop_here()
+    elif where and where != "child":
         gate(where, words)
     settings = {"port": int(port), "rate": 10_000, "burst": 10_000, "spare_child": False}
     app = create_app(Settings(config=Path(config), **settings))

@@ -175,7 +175,9 @@ def test_a_question_can_be_cancelled(served, visit, gated):
     page.click("#go")
     assert gated.reading.wait(LONG)
     page.click("#cancel")
-    expect(page.locator("#price-problem")).to_contain_text("cancelled. The charge stands.")
+    expect(page.locator("#price-problem")).to_contain_text(
+        "cancelled. The charge stands, and there is no answer."
+    )
     expect(page.locator("#work")).to_be_hidden()
     expect(page.locator("#result")).to_be_hidden()
 

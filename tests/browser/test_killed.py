@@ -85,9 +85,13 @@ class Killable:
         if self.forks is not None:
             self.forks.communicate()
 
+    @property
+    def headers(self):
+        return {"Authorization": f"Bearer {self.owner}"}
+
     def got(self, path):
-        headers = {"Authorization": f"Bearer {self.owner}"}
-        return httpx.get(f"{self.address}/api/v1{path}", headers=headers, timeout=LONG).json()
+        address = f"{self.address}/api/v1{path}"
+        return httpx.get(address, headers=self.headers, timeout=LONG).json()
 
     def charges(self):
         found = self.got("/history?last=1000")["entries"]
@@ -110,8 +114,16 @@ def killed(killable, page, number):
     assert killable.reached.wait(LONG)
     killable.kill()
     expect(page.locator("#step")).to_contain_text("The server does not answer")
+    expect(page.locator("#step")).to_contain_text("not known before")
+    claims_nothing(page)
     expect(page.locator("#steps")).to_be_hidden()
     return before
+
+
+def claims_nothing(page):
+    """Nothing on the page says what became of the charge or the answer: it cannot know it."""
+    said = page.inner_text("main")
+    assert re.findall(r"(?i)\bkept\b|\blost\b|nothing was|charge stands|comes back", said) == []
 
 
 def half_an_upload(killable, wire):
@@ -172,6 +184,63 @@ def test_killed_in_the_middle_of_questions_an_upload_and_a_copy(killable, chromi
     expect(page).to_have_url(re.compile(r"/synthesize/[0-9a-f]{32}$"))
     assert len(killable.charges()) == before + 1, "the copy is made from what was paid for"
     page.context.close()
+
+
+def test_who_gives_up_waiting_is_told_nothing_that_only_the_ledger_knows(killable, chromium):
+    """Killed before the charge, with an answer in hand, and in between: three outcomes, one sentence."""
+    outcomes, said = [], []
+    for number, place in enumerate(("charge", "stored", "reading"), 60):
+        killable.start(place, f"> {number}")
+        page = chromium.new_page()
+        page.goto(f"{killable.address}/?token={killable.owner}")
+        page.goto(killable.address + "/ask")
+        before = killed(killable, page, number)
+        page.click("#cancel")
+        problem = page.locator("#price-problem")
+        expect(problem).to_contain_text("given up")
+        expect(problem).to_contain_text("not known here")
+        said.append(problem.inner_text())
+        claims_nothing(page)
+        killable.start()
+        charged = killable.charges()
+        outcomes.append(charged[0]["outcome"] if len(charged) > before else None)
+        page.goto(killable.address + "/ask")
+        expect(page.locator("#go")).to_contain_text(re.compile("uses|free"))
+        assert len(killable.charges()) == len(charged), "what was given up is not asked again"
+        again = httpx.get(killable.address + "/api/v1/jobs", headers=killable.headers).json()
+        assert again == {"jobs": []}
+        page.context.close()
+        killable.kill()
+    assert outcomes == [None, "answered", "lost"]
+    assert len(set(said)) == 1
+
+
+def test_cancelled_after_a_restart_the_job_says_what_the_ledger_knows(killable):
+    """The same id was charged by the server that was killed: to cancel it now does not make it free."""
+    said = {}
+    jobs = killable.address + "/api/v1/jobs"
+    for number, place in enumerate(("charge", "stored", "reading"), 70):
+        body = {"sql": COUNT.format(number), "epsilon": "1", "request_id": f"twice-{place}"}
+        killable.start(place, f"> {number}")
+        httpx.post(jobs, json=body, headers=killable.headers)
+        assert killable.reached.wait(LONG)
+        killable.kill()
+        killable.start("planning")
+        httpx.post(jobs, json=body | {"request_id": "first"}, headers=killable.headers)
+        assert killable.reached.wait(LONG), "the first question is in nobody's way"
+        waiting = httpx.post(jobs, json=body, headers=killable.headers).json()["job"]
+        ended = httpx.delete(f"{jobs}/{waiting}", headers=killable.headers).json()
+        named = [e for e in killable.charges() if e["request_id"] == body["request_id"]]
+        outcome = named[0]["outcome"] if named else None
+        assert ended["charged"] is (outcome is not None)
+        said[outcome] = killable.got(f"/jobs/{waiting}")["problem"]["detail"]
+        killable.kill()
+    cancelled = "The question was cancelled. "
+    assert said == {
+        None: cancelled + "Nothing was charged.",
+        "answered": cancelled + "The charge stands, and the answer is kept.",
+        "lost": cancelled + "The charge stands, and there is no answer.",
+    }
 
 
 def test_another_person_does_not_pay_for_what_the_last_one_began(served, visit):

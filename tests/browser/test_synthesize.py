@@ -122,7 +122,9 @@ def test_cancelling_says_what_was_charged(served, visit, held_job):
     page.click("#go")
     held_job.wait()
     page.click("#cancel")
-    expect(page.locator("#price-problem")).to_contain_text("cancelled. The charge stands.")
+    expect(page.locator("#price-problem")).to_contain_text(
+        "cancelled. The charge stands, and there is no answer."
+    )
     expect(page.locator("#go")).to_be_enabled()
 
 

@@ -168,7 +168,7 @@ def test_only_one_is_inside_at_a_time(url, tmp_path):
     second.close()  # the next use connects with the short patience
     with first.exclusive() as writer:
         writer.append(links(1)[0])
-        with pytest.raises(LedgerBusy, match="nothing was charged"), second.exclusive():
+        with pytest.raises(LedgerBusy, match="nothing was entered"), second.exclusive():
             pytest.fail("two writers at once")
     with second.exclusive() as writer:
         assert len(list(writer.links(start=0))) == 1

@@ -109,7 +109,7 @@ def test_cancelled_in_the_middle_of_a_fit(server, owner, held):
     owner.delete(f"/api/v1/jobs/{job}")
     found = follow(owner, job)
     assert found["state"] == "cancelled"
-    assert "The charge stands." in found["problem"]["detail"]
+    assert "The charge stands, and there is no answer." in found["problem"]["detail"]
     eventually(lambda: group(child) == [], "an engine outlived its job")
     assert left(server) == []
     assert charges(owner, "cancelled") == ["lost"]
@@ -145,8 +145,8 @@ def test_one_request_killed_at_every_other_place_is_paid_once_and_told_truly(own
         seen.append((found["charged"], said, charges(owner, "again")))
     assert seen == [
         (False, "Nothing was charged.", []),
-        (True, "The charge stands, and no row had been read.", ["paid"]),
-        (True, "The charge stands, and what was paid for is kept.", ["answered"]),
+        (True, "The charge stands, and no row has been read.", ["paid"]),
+        (True, "The charge stands, and the answer is kept.", ["answered"]),
     ]
     ended = again(owner, "again")
     assert ended["state"] == "done", ended
@@ -180,7 +180,7 @@ def test_a_choice_killed_once_it_is_stored_is_final_and_given_again(owner, held)
     os.kill(child, signal.SIGKILL)
     found = follow(owner, job)
     assert found["state"] == "failed"
-    assert "what was paid for is kept" in found["problem"]["detail"]
+    assert "the answer is kept" in found["problem"]["detail"]
     kept = [again(owner, name, post)["answer"] for _ in range(2)]
     assert [each["free"] for each in kept] == [True, True]
     assert kept[0]["choice"] == kept[1]["choice"]

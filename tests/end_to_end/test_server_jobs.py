@@ -101,7 +101,7 @@ def test_cancelling_one_leaves_the_others_alone(server, gate):
         found = wait(bob, mine)
         assert found["state"] == "cancelled"
         assert found["charged"] is True
-        assert "The charge stands." in found["problem"]["detail"]
+        assert "What was already charged stands." in found["problem"]["detail"]
         gate.open.set()
         assert wait(alice, hers)["state"] == "done"
 

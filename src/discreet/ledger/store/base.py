@@ -197,8 +197,8 @@ def require_version(version: int, *, name: str) -> None:
 def held_too_long(name: str) -> LedgerBusy:
     """Return the refusal to wait any longer for another process."""
     return LedgerBusy(
-        f"Another process held the ledger {name} for too long; nothing was charged.",
-        hint="Try again in a moment.",
+        f"Another process held the ledger {name} for too long, so nothing was entered in it now.",
+        hint="Try again in a moment. The history says what was charged before.",
     )
 
 

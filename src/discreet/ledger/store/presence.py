@@ -42,8 +42,8 @@ def share(path: Path, *, seconds: float) -> SharedPresence:
         if time.monotonic() > end:
             os.close(descriptor)
             raise LedgerBusy(
-                f"The ledger '{path.name}' is being restored; nothing was charged.",
-                hint="Try again in a moment.",
+                f"The ledger '{path.name}' is being restored, so nothing was entered in it now.",
+                hint="Try again in a moment. The history says what was charged before.",
             )
         time.sleep(PAUSE)
     return SharedPresence(descriptor)

@@ -40,7 +40,7 @@ async def answer_of(request: Request, job: Job) -> Any:
     done, _ = await asyncio.wait({waited}, timeout=LOOK_AGAIN)
     while not done:
         if not await still_signed_in(request):
-            context_of(request).runner.cancel(job)
+            await run_in_threadpool(context_of(request).runner.cancel, job)
             waited.cancel()
             raise NotSignedIn("Your token was revoked or has expired while you waited.")
         done, _ = await asyncio.wait({waited}, timeout=LOOK_AGAIN)

@@ -11,7 +11,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answers.answer import Answer
 from discreet.core.requests.question import QuestionFields
 from discreet.server.access.asked_as import AskedAs
-from discreet.server.jobs.queue import Job
+from discreet.server.jobs.queue import Job, Standing
 from discreet.server.jobs.watched import watched
 from discreet.server.workspace import Workspace
 
@@ -47,6 +47,20 @@ class _PlannedFirst(Curator):
 def planned_first(curator: Curator, whole: Catalog, planner: Planner) -> Curator:
     """Return `curator`, a view of the catalog `whole`, behind the planner."""
     return _PlannedFirst(curator, whole, planner)
+
+
+def standing_of(
+    workspace: Workspace, request_id: str | None, analyst: str | None
+) -> Standing | None:
+    """Return what looks up what became of the charge under an id, in the ledger in force then."""
+    if not request_id:
+        return None
+
+    def look() -> str | None:
+        with workspace.curator() as curator:
+            return curator.standing(request_id, analyst=analyst)
+
+    return look
 
 
 @contextmanager

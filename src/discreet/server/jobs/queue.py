@@ -11,6 +11,13 @@ from concurrent.futures import Future
 from enum import Enum
 from typing import Any, TypeAlias
 
+from discreet.core.answers.outcome_words import (
+    PARTLY,
+    UNTOLD,
+    OutcomeWords,
+    outcome_words,
+    settled_standing,
+)
 from discreet.errors import Cancelled, DiscreetError, ServerFailed, TooManyRequests, UnknownName
 from discreet.server.failures import log_failure
 
@@ -18,8 +25,11 @@ KEPT_EACH = 100
 """Finished jobs that are remembered for one caller."""
 PATIENCE = 10.0
 """Seconds that running questions have to end when the server stops; then they are cancelled."""
+_CANCELLED = "The question was cancelled."
 
 Work: TypeAlias = Callable[["Job"], Any]
+Standing: TypeAlias = Callable[[], str | None]
+"""What the ledger says now of the charge under a job's request id; None: there is none."""
 
 
 class JobState(Enum):
@@ -41,7 +51,14 @@ class Job:
     """One question of one caller, from the queue to its answer."""
 
     def __init__(
-        self, owner: str, work: Work, request_id: str, *, long: bool = False, plans: bool = False
+        self,
+        owner: str,
+        work: Work,
+        request_id: str,
+        *,
+        long: bool = False,
+        plans: bool = False,
+        standing: Standing | None = None,
     ) -> None:
         self.id = uuid.uuid4().hex
         self.owner = owner
@@ -65,6 +82,7 @@ class Job:
         self.stop: Callable[[int], None] | None = None
         """How to stop what a thread reads; set while the job holds an engine."""
         self._work = work
+        self._standing = standing
         self._lock = threading.Lock()
         self._wanted = True
         self._listeners: list[Callable[[], None]] = []
@@ -91,9 +109,12 @@ class Job:
         self._wake()
 
     def check(self) -> None:
-        """Raise Cancelled if the caller has had enough."""
+        """Raise Cancelled if the caller has had enough.
+
+        It may become the outcome of a charge, so it says no more than what is final already.
+        """
         if not self._wanted:
-            raise self._cancelled()
+            raise Cancelled(_CANCELLED + (" The charge stands." if self.charged else ""))
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener`, from any thread, whenever something changes."""
@@ -129,7 +150,8 @@ class Job:
 
     def _fail(self, error: BaseException) -> None:
         if not self._wanted:
-            self.future.set_exception(self._cancelled())
+            became = self.became()
+            self.future.set_exception(Cancelled(f"{_CANCELLED} {became.text}", hint=became.hint))
             self._move(JobState.CANCELLED)
             return
         if not isinstance(error, DiscreetError):
@@ -141,11 +163,20 @@ class Job:
     def give_up(self) -> None:
         """End a job that has not begun."""
         self._wanted = False
-        self._fail(self._cancelled())
+        self._fail(Cancelled(_CANCELLED))
 
-    def _cancelled(self) -> Cancelled:
-        said = "The charge stands." if self.charged else "Nothing was charged."
-        return Cancelled(f"The question was cancelled. {said}")
+    def became(self) -> OutcomeWords:
+        """Return what became of its charge, as the ledger says once nothing works on it any more.
+
+        Guarantee: it is said to have cost nothing only if it was not about to charge and has no id under
+            which it could have been charged before, or if the ledger holds no charge under its id.
+        """
+        found = None if self._standing is None else settled_standing(self._standing)
+        begun = self.charged or (self._standing is None and "charging" in self.steps)
+        if found is None and begun:
+            return PARTLY if self.charged else UNTOLD
+        self.charged = self.charged or found is not None
+        return outcome_words(found)
 
     def _move(self, state: JobState) -> None:
         self._say(state.value, state)
@@ -203,9 +234,13 @@ class Runner:
         keep: bool = False,
         long: bool = False,
         plans: bool = False,
+        standing: Standing | None = None,
     ) -> Job:
-        """Return the job, queued; with `keep` it is remembered for `find` after it ends."""
-        job = Job(owner, work, request_id, long=long, plans=plans)
+        """Return the job, queued; with `keep` it is remembered for `find` after it ends.
+
+        `standing` says what has become of the charge under its id, where it has one.
+        """
+        job = Job(owner, work, request_id, long=long, plans=plans, standing=standing)
         job.planned = self._planned
         with self._wake:
             if not self._open:

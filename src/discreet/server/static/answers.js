@@ -37,7 +37,7 @@ export async function stored(id, analyst) {
 
 // When nothing is left: what was paid for and can be read again.
 export async function showFree(open) {
-  const { answers } = await call("GET", "/answers").catch(() => ({ answers: [] }));
+  const { answers, unread } = await call("GET", "/answers").catch(() => ({ answers: [], unread: true }));
   const { copies } = await call("GET", "/synth").catch(() => ({ copies: [] }));
   const seen = new Map(answers.filter(({ sql }) => /^\s*(select|with)\b/i.test(sql ?? "")).map((paid) => [paid.sql, paid]));
   const list = byId("free-list");
@@ -47,6 +47,6 @@ export async function showFree(open) {
     ...[...seen.values()].slice(0, 12).map((paid) =>
       element("li", {}, element("button", { type: "button", click: () => open(paid.request_id) }, paid.sql.replace(/\s+/g, " ")))),
   );
-  if (!seen.size && !copies.length) list.replaceChildren(element("li", { class: "quiet" }, "Nothing was paid for yet."));
+  if (!seen.size && !copies.length) list.replaceChildren(element("li", { class: "quiet" }, unread ? "The list of answers cannot be read now." : "Nothing was paid for yet."));
   byId("free").hidden = false;
 }

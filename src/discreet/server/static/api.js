@@ -32,7 +32,7 @@ async function reach(path, options) {
     return await fetch(`/api/v1${path}`, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    const hint = "Is it still running? What you wrote is kept here.";
+    const hint = "Is it still running? What you wrote is still on this page.";
     throw new Problem(0, { detail: "The server cannot be reached.", hint });
   }
 }

@@ -13,7 +13,7 @@ export function sendFile(path, file, progress) {
       else reject(new Problem(request.status, request.response ?? {}));
     });
     request.addEventListener("error", () => {
-      reject(new Problem(0, { detail: "The file did not arrive, and nothing of it is kept.", hint: "The server may be gone, or the file is too large for it. Send it again." }));
+      reject(new Problem(0, { detail: "The connection broke off, so it is not known whether the server has the file.", hint: "The server may be gone, or the file is too large for it. Reload the page: it lists the files that arrived." }));
     });
     const form = new FormData();
     form.append("file", file);

@@ -14,8 +14,8 @@ const WORDS = {
   done: "done",
 };
 const STEPS = { queued: 0, running: 0, planning: 0, charging: 1, charged: 2, reading: 2, noise: 3, done: 4 };
-const GONE = "The server does not answer. This page asks again by itself; what was paid for is kept.";
-const ANEW = "The server was started anew. Asked again under the same id: what was paid for is not paid again.";
+const GONE = "The server does not answer. This page tries again until it does. What became of your request is not known before.";
+const ANEW = "The server was restarted. Your request was sent again under the same id, so that nothing is charged twice.";
 const WAITS = [500, 1000, 2000, 3000, 5000];
 
 // Another person at the same browser must not pay for what the last one began.
@@ -78,7 +78,7 @@ async function sent(work, watch) {
 }
 
 async function again(work, watch) {
-  if (!work.path) throw new Problem(410, { kind: "AnswerLost", detail: "The server was started anew meanwhile, and this work was lost.", hint: "Begin it again." });
+  if (!work.path) throw new Problem(404, { kind: "UnknownName", detail: "The server was restarted meanwhile and does not know this work any more.", hint: "Reload the page to see whether it was completed before you begin it again." });
   watch.note(ANEW);
   return sent(work, watch);
 }
@@ -152,7 +152,7 @@ class Watch {
         return found;
       } catch (problem) {
         if (problem.status !== 0) throw problem;
-        if (this.stopped) throw new Problem(0, { detail: "Waiting for the server was given up.", hint: "What was paid for is kept, and comes back under History." });
+        if (this.stopped) throw new Problem(0, { detail: "Waiting for the server was given up.", hint: "What became of your request is not known here. Once the server answers, the history on the Budget page says whether it was charged and answered." });
         this.bar.hidden = true;
         this.words.textContent = GONE;
         await pause(WAITS[Math.min(tries, WAITS.length - 1)]);

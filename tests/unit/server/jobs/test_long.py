@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from discreet.core.answers import outcome_words
 from discreet.errors import AnswerLost, Cancelled, LedgerBusy, ServerFailed
-from discreet.server.jobs import long
 from discreet.server.jobs.children import ChildEnded
 from discreet.server.jobs.long import LongTask, run_in_child
-from discreet.server.jobs.queue import Job
+from discreet.server.jobs.planned_first import standing_of
+from discreet.server.jobs.queue import Job, Runner
 
 TASK = LongTask("x:y", charge="request", payer="alice")
 
@@ -43,25 +44,32 @@ class FakeServer:
 def ended(ending, steps, *standings):
     """Return what the job ended in, whether it is said to be charged, and what the ledger was asked."""
     server = FakeServer(ending, steps, standings)
-    job = Job("a", lambda _: None, "request")
-    with pytest.raises((ServerFailed, AnswerLost, Cancelled)) as found:
-        run_in_child(server, job, "alice", TASK)
-    return SimpleNamespace(error=found.value, charged=job.charged, asked=server.asked)
+    look = standing_of(server, TASK.charge, TASK.payer)
+    job = Job("a", lambda job: run_in_child(server, job, "alice", TASK), "request", standing=look)
+    if isinstance(ending, Cancelled):
+        server.run = lambda job, *_, **__: job.cancel() or FakeServer.run(server, job)
+    job.run()
+    error = job.future.exception()
+    return SimpleNamespace(error=error, charged=job.charged, asked=server.asked)
 
 
-@pytest.mark.parametrize(
-    ("standing", "kind", "said", "charged"),
-    [
-        (None, ServerFailed, "Nothing was charged", False),
-        ("paid", ServerFailed, "no row had been read", True),
-        ("answered", ServerFailed, "is kept", True),
-        ("lost", AnswerLost, "it is lost", True),
-        ("failed", AnswerLost, "it is lost", True),
-        (LedgerBusy("Busy."), ServerFailed, "A charge that was made stands", True),
-    ],
-)
-def test_each_standing_has_its_sentence(standing, kind, said, charged):
-    found = ended(ChildEnded("It died."), ["charging"], standing)
+STANDINGS = [
+    (None, ServerFailed, "Nothing was charged.", False),
+    ("paid", ServerFailed, "The charge stands, and no row has been read.", True),
+    ("answered", ServerFailed, "The charge stands, and the answer is kept.", True),
+    ("lost", AnswerLost, "The charge stands, and there is no answer.", True),
+    ("failed", AnswerLost, "The charge stands, and there is no answer.", True),
+    (LedgerBusy("Busy."), ServerFailed, "Whether it was charged is not known", True),
+]
+
+
+@pytest.mark.parametrize("steps", [(), ("charging",), ("charging", "charged")])
+@pytest.mark.parametrize(("standing", "kind", "said", "charged"), STANDINGS)
+def test_each_standing_has_its_sentence(standing, kind, said, charged, steps):
+    """Also where nothing was told of a charge: the same id may have been charged before a restart."""
+    if (standing, steps[1:]) == (None, ("charged",)):
+        said, charged = "What was already charged stands.", True
+    found = ended(ChildEnded("It died."), steps, standing)
     assert type(found.error) is kind
     assert found.error.message.startswith("It died. ")
     assert said in found.error.message
@@ -69,26 +77,42 @@ def test_each_standing_has_its_sentence(standing, kind, said, charged):
     assert found.asked == [("request", "alice")]
 
 
-def test_what_was_not_about_to_charge_needs_no_look():
-    found = ended(ChildEnded("It died."), [])
-    assert "Nothing was charged" in found.error.message
-    assert found.asked == []
+@pytest.mark.parametrize(("standing", "_kind", "said", "charged"), STANDINGS)
+def test_what_is_cancelled_says_what_the_ledger_knows(standing, _kind, said, charged):
+    """Whether it was charged now or by an earlier try of the same id, before a restart."""
+    found = ended(Cancelled("Enough."), [], standing)
+    assert isinstance(found.error, Cancelled)
+    assert found.error.message.startswith(f"The question was cancelled. {said}")
+    assert found.charged is charged
+
+
+def test_what_waits_and_was_charged_before_a_restart_is_not_said_to_be_free():
+    runner = Runner(workers=0, in_work_each=1, reading_each=1, waiting_each=1)
+    job = runner.submit("a", lambda _: None, request_id="request", standing=lambda: "lost")
+    runner.cancel(job)
+    said = job.future.exception().message
+    assert said == "The question was cancelled. The charge stands, and there is no answer."
+
+
+def test_a_question_without_an_id_is_free_only_before_it_is_about_to_charge():
+    def ended_after(*steps):
+        job = Job("a", lambda job: [job.tell(step) for step in steps] and job.cancel(), "")
+        job.cancel = lambda: vars(job).update(_wanted=False) or job.check()
+        job.run()
+        return job.future.exception().message.removeprefix("The question was cancelled. ")
+
+    assert ended_after("planning") == "Nothing was charged."
+    assert ended_after("charging") == "Whether it was charged was not confirmed."
+    assert ended_after("charging", "charged") == "What was already charged stands."
 
 
 def test_a_database_that_notices_late_is_asked_again(monkeypatch):
-    monkeypatch.setattr(long, "LOOKS", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(outcome_words, "LOOKS", (0.0, 0.0, 0.0))
     found = ended(ChildEnded("It died."), ["charging", "charged"], "running", "running", "lost")
     assert isinstance(found.error, AnswerLost)
     assert len(found.asked) == 3
     somebody = ended(ChildEnded("It died."), ["charging"], "running", "running", "running")
-    assert "A charge that was made stands" in somebody.error.message
-
-
-@pytest.mark.parametrize(("standing", "charged"), [("lost", True), (None, False)])
-def test_cancelling_finds_a_charge_that_was_not_told_of(standing, charged):
-    found = ended(Cancelled("Enough."), ["charging"], standing)
-    assert isinstance(found.error, Cancelled)
-    assert found.charged is charged
+    assert "whether there will be an answer is open" in somebody.error.message
 
 
 def test_an_error_of_the_job_itself_is_what_it_is():

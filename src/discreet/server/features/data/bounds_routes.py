@@ -15,7 +15,7 @@ from discreet.server.asking.request_id import IdempotencyKey, request_id_of
 from discreet.server.bodies.request_body import body_of
 from discreet.server.context import context_of
 from discreet.server.jobs.long_calls import answer_of, planned
-from discreet.server.jobs.planned_first import curator_for
+from discreet.server.jobs.planned_first import curator_for, standing_of
 from discreet.server.jobs.queue import Job
 from discreet.server.plain_json import finite
 
@@ -61,6 +61,7 @@ async def bounds(
             found = seen.bounds(**body.asked(payer, request_id=request_id))
         return finite(found.to_json())
 
-    job = context.runner.submit(who.key, work, request_id=request_id or "")
+    standing = standing_of(context.workspace, request_id, payer.analyst)
+    job = context.runner.submit(who.key, work, request_id=request_id or "", standing=standing)
     said: dict[str, Any] = await answer_of(request, job)
     return said

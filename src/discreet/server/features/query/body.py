@@ -11,7 +11,7 @@ from discreet.server.access.auth import Principal
 from discreet.server.asking.request_id import request_id_of
 from discreet.server.bodies.request_body import body_of
 from discreet.server.context import Context
-from discreet.server.jobs.planned_first import curator_for, planned_first
+from discreet.server.jobs.planned_first import curator_for, planned_first, standing_of
 from discreet.server.jobs.queue import Job
 from discreet.server.plain_json import answer_json, finite
 
@@ -44,7 +44,14 @@ def submit(
             answer = seen.query(**question.given(QueryFields) | said)
         return answer_json(answer)
 
-    return context.runner.submit(who.key, work, request_id=request_id or "", keep=keep, plans=True)
+    return context.runner.submit(
+        who.key,
+        work,
+        request_id=request_id or "",
+        keep=keep,
+        plans=True,
+        standing=standing_of(context.workspace, request_id, payer.analyst),
+    )
 
 
 def submit_rehearsal(context: Context, who: Principal, wanted: RehearsalBody) -> Job:

@@ -52,8 +52,8 @@ async def look(request: Request, job_id: str) -> dict[str, Any]:
 
 @router.delete("/jobs/{job_id}")
 @allow(Role.OWNER, Role.ANALYST)
-async def cancel(request: Request, job_id: str) -> dict[str, Any]:
-    """Cancel one of your jobs; a charge that was made stands."""
+def cancel(request: Request, job_id: str) -> dict[str, Any]:
+    """Cancel one of your jobs; a charge that was made stands, and the job then says what became of it."""
     runner = context_of(request).runner
     job = runner.find(caller(request).key, job_id)
     runner.cancel(job)
