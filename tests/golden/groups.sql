@@ -110,7 +110,7 @@ SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING COUNT(*) > 10 OR
 --> groups 5: North, O'Brien, back\slash, say "hi", Sør
 --> touches everyone in people
 --> costs epsilon 1
---> error n ± 3
+--> error n ± 4
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:

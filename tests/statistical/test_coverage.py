@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from curator_kit import catalog_of, planned
 from discreet.kernel.look import ExactResults, noised
 from discreet.noise.rng import SystemRng
-from discreet.release.bars import sets
+from discreet.release.bars import selected, sets
 from discreet.release.finish import finish
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
@@ -117,7 +117,7 @@ def test_bars_of_spreads_are_hardly_wider_than_the_error(aggregate, rows, epsilo
 
 @pytest.mark.parametrize("aggregate", ["AVG(age)", "STDDEV(age)"])
 def test_bars_made_for_less_are_caught(aggregate, monkeypatch):
-    monkeypatch.setattr(sets, "CONFIDENCE", Fraction(80, 100))
+    monkeypatch.setattr(selected, "FAILS", Fraction(20, 100))
     truth, table = released(aggregate, 10_000, "1", size=500)
     with pytest.raises(AssertionError):
         assert_frequency(hits(truth, table), 500, 0.95, 1.0)
@@ -136,8 +136,8 @@ def test_answers_without_a_bar_are_caught(monkeypatch):
     shown = sets.ratio_set
     unbounded = (0.0, 120.0)
 
-    def hidden(form, row, laws):
-        ends = shown(form, row, laws)
+    def hidden(form, row, laws, failure):
+        ends = shown(form, row, laws, failure)
         return None if ends == unbounded else ends
 
     monkeypatch.setattr("discreet.release.bars.outputs.ratio_set", hidden)

@@ -35,11 +35,15 @@ Group = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Noisy:
-    """What may be shown: noisy integers by measure, and by choice the number of the chosen bin."""
+    """What may be shown: noisy integers by measure, and by choice the number of the chosen bin.
+
+    `threshold`: what the noisy number of units of each group had to reach, where groups are private.
+    """
 
     groups: tuple[Group, ...]
     measures: Mapping[str, list[int]]
     choices: Mapping[str, list[int]]
+    threshold: int | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,6 +120,7 @@ def _above_threshold(
         tuple(groups[i] for i in kept),
         {name: [values[i] for i in kept] for name, values in measures.items()},
         {name: [values[i] for i in kept] for name, values in choices.items()},
+        mechanisms.threshold,
     )
 
 

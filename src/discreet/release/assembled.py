@@ -67,6 +67,7 @@ def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -
         free_bill(balance),
         notes=(
             note,
+            *table.notes,
             *bounding_notes(ready.question.statement, ready.paid),
             *([] if ready.exposure is None else [ready.exposure]),
         ),
@@ -80,7 +81,7 @@ def paid_answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, r
         ready,
         table,
         bill_of(receipt.cost, receipt.before, receipt.after),
-        notes=notes_of(ready),
+        notes=(*notes_of(ready), *table.notes),
         private=getattr(rng, "private", True),
     )
 

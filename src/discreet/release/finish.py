@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from operator import itemgetter
@@ -16,8 +16,10 @@ from discreet.plan import expr as e
 from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.ir import Order
 from discreet.plan.plan import Question
+from discreet.release.bars.forms import linear_form
 from discreet.release.bars.intervals import as_float
-from discreet.release.bars.outputs import Bar, bar_of, interval
+from discreet.release.bars.outputs import Bar, bar_of, intervals
+from discreet.release.bars.selected import selected_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +32,45 @@ class ResultTable:
     intervals: tuple[tuple[tuple[float, float] | None, ...], ...]
     covariance: tuple[tuple[tuple[float, ...], ...], ...] | None
     noisy: tuple[int, ...]
+    notes: tuple[str, ...] = ()
 
     def parts(self) -> dict[str, Any]:
-        """Return what it is made of, under the names that an answer has for them."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
+        """Return what it is made of but for its notes, under the names that an answer has for them."""
+        return {
+            part.name: getattr(self, part.name) for part in fields(self) if part.name != "notes"
+        }
 
 
-def finish(noisy: Noisy, question: Question, laws: Mapping[str, Law]) -> ResultTable:
-    """Return the rows that the question's outputs, HAVING, ORDER BY and LIMIT make of `noisy`."""
+def finish(
+    noisy: Noisy, question: Question, laws: Mapping[str, Law], most_rows: int | None = None
+) -> ResultTable:
+    """Return the rows that the question's outputs, HAVING, ORDER BY and LIMIT make of `noisy`.
+
+    `most_rows`: where there are more, later steps may select some by their noisy values.
+    """
     outputs = question.outputs
-    bars = [bar_of(value, laws) for _, value in outputs]
-    shown, errors, ends = [], [], []
-    for _, row in arranged(noisy, question):
-        values = [evaluate(value, row) for _, value in outputs]
-        found = [interval(bar, value, row, laws) for bar, value in zip(bars, values, strict=True)]
-        shown.append(tuple(map(plain_value, values)))
-        ends.append(tuple(found))
-        errors.append(tuple(_half(v, f) for v, f in zip(values, found, strict=True)))
+    selected = selected_in(noisy, question, laws, most_rows)
+    bars = [bar_of(value, laws, selected) for _, value in outputs]
+    rows = [row for _, row in arranged(noisy, question)]
+    values = [[evaluate(value, row) for row in rows] for _, value in outputs]
+    ends = [intervals(bar, column, rows, laws) for bar, column in zip(bars, values, strict=True)]
+    halves = [
+        [_half(v, f) for v, f in zip(column, found, strict=True)]
+        for column, found in zip(values, ends, strict=True)
+    ]
     return ResultTable(
         columns=tuple(name for name, _ in outputs),
-        rows=tuple(shown),
-        error95=tuple(errors),
-        intervals=tuple(ends),
-        covariance=_covariance(bars, laws, len(shown)),
+        rows=_by_row([[plain_value(v) for v in column] for column in values], len(rows)),
+        error95=_by_row(halves, len(rows)),
+        intervals=_by_row(ends, len(rows)),
+        covariance=_covariance(bars, laws, len(rows)),
         noisy=tuple(i for i, bar in enumerate(bars) if bar.noisy),
+        notes=tuple(selected.notes(name for bar in bars for name in bar.measures)),
     )
+
+
+def _by_row(columns: Sequence[Sequence[Any]], rows: int) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(column[i] for column in columns) for i in range(rows))
 
 
 def arranged(noisy: Noisy, question: Question) -> list[tuple[int, dict[str, Any]]]:
@@ -112,7 +128,7 @@ def _half(value: Any, ends: tuple[float, float] | None) -> float | None:
 def _covariance(
     bars: list[Bar], laws: Mapping[str, Law], rows: int
 ) -> tuple[tuple[tuple[float, ...], ...], ...] | None:
-    forms = [bar.linear for bar in bars if bar.measures]
+    forms = [linear_form(bar.expr) for bar in bars if bar.measures]
     if not forms or any(form is None for form in forms):
         return None
     known = [form for form in forms if form is not None]

@@ -38,6 +38,7 @@ from discreet.release.assembled import (
 )
 from discreet.release.bars.epsilon_for_error import allowed_errors, expected_errors, least_epsilon
 from discreet.release.bars.noise_for_size import stated_noise
+from discreet.release.bars.selected import without_selection
 from discreet.release.bounds.rows_probe import paid_histograms
 from discreet.release.desk import Desk
 from discreet.release.finish import finish
@@ -104,9 +105,9 @@ def _prepare(
         paid = desk.ledger.find_answer(
             request.analyst, question.dataset.name, signature(statement), label(snapshots)
         )
-        earlier = None if paid is None else _in_form(unpack(paid[1]), question)
+        earlier = None if paid is None else _in_form(unpack(paid[1]), question, request)
         allowed = allowed_errors(request.within, question, earlier)
-        epsilon = least_epsilon(question, allowed, budget.delta)
+        epsilon = least_epsilon(question, allowed, budget.delta, request.most_rows)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
     sealed = seal(plan, desk.catalog, desk.engine)
     # Nobody can be in an empty region, so nothing will be read, and nothing is charged.
@@ -220,7 +221,7 @@ def _computed(ready: PreparedQuestion, rng: Rng, reader: PaidReader, receipt: Re
     """Return the answer as it is stored; called at most once for a charge."""
     noisy = _noisy(ready, reader, rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
-    table = finish(noisy, ready.question, laws)
+    table = finish(noisy, ready.question, laws, ready.request.most_rows)
     answer = paid_answer(ready, table, receipt, rng)
     known = paid_values_from(ready.question, noisy, laws)
     return pack(answer, known, ready.plan.epsilon, kept_noise(ready.question, noisy, laws))
@@ -275,7 +276,7 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
     same = ledger.find_answer(payer.analyst, payer.dataset, ready.key, ready.snapshot)
     if same is not None:
         found = unpack(same[1])
-        shown = _in_form(found, ready.question)
+        shown = _in_form(found, ready.question, ready.request)
         if shown is not None and found.epsilon >= ready.plan.epsilon.value:
             note = "The same question was answered before; this is that answer, free of charge."
             return again(shown, ready, ledger, note)
@@ -283,20 +284,27 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
         return None
     past = ledger.answers(payer.analyst, payer.dataset, ready.snapshot, last=MOST_PAST)
     known = [item for _, _, payload in past for item in paid_values_in(payload)]
-    table = implied(ready.plan, known)
+    table = implied(ready.plan, known, ready.request.most_rows)
     if table is None:
         return None
     balance = balance_of(ledger, ready.payer)
     return free_answer(ready, table, balance)
 
 
-def _in_form(found: KeptAnswer, question: Question) -> Answer | None:
+def _in_form(found: KeptAnswer, question: Question, request: Request) -> Answer | None:
     """Return a paid answer in the form that a question asks for it, None where it cannot be."""
     kept = None if found.noise is None else shown_again(found.noise, question)
     if kept is None:
         return None
-    table = finish(kept[0], question, kept[1])
-    return replace(found.answer, **table.parts(), keys=len(question.statement.keys))
+    table = finish(kept[0], question, kept[1], request.most_rows)
+    provenance = found.answer.provenance
+    notes = (*without_selection(provenance.notes), *table.notes)
+    return replace(
+        found.answer,
+        **table.parts(),
+        keys=len(question.statement.keys),
+        provenance=replace(provenance, notes=notes),
+    )
 
 
 def explain_question(request: Request, desk: Desk, *, group_size: int | None = None) -> Explanation:
@@ -308,7 +316,9 @@ def explain_question(request: Request, desk: Desk, *, group_size: int | None = N
         raise InvalidInput("The size of a group is a whole number of at least 1.")
     with prepared(request, desk) as (ready, _):
         said = _explained(ready, desk.catalog, desk.ledger)
-        stated = None if group_size is None else stated_noise(ready.plan, group_size)
+        stated = (
+            None if group_size is None else stated_noise(ready.plan, group_size, request.most_rows)
+        )
         return replace(said, stated=stated)
 
 
@@ -322,7 +332,7 @@ def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Exp
         sql="\n".join(read.draft.sql for read in ready.sealed.reads),
         mechanisms=mechanism_words(ready.plan),
         bill=free_bill(before) if free is not None else bill_of(ready.quote.cost, before, after),
-        expected_error=expected_errors(ready.plan),
+        expected_error=expected_errors(ready.plan, request.most_rows),
         region=catalog.describe_region(ready.question.region),
         notes=notes_of(ready) if free is None else free.provenance.notes,
     )

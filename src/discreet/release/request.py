@@ -26,6 +26,8 @@ class Request(QuestionFields):
     """The column that the statement itself calls the privacy unit; it must be the catalog's."""
     part: str = ""
     """Which question of a statement it is. Callers cannot say it, so no text of theirs is taken for one."""
+    most_rows: int | None = None
+    """Above how many rows of its answer later steps may select some by noisy values: error bars allow for it."""
 
     if TYPE_CHECKING:
         sql: str | ParsedQuestion  # type: ignore[assignment]  # a text until it is parsed

@@ -19,11 +19,11 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.region import Positions
 from discreet.kernel.look import Noisy
-from discreet.noise.bars.spread import combined_half_width
 from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.plan import Plan
 from discreet.release.bars.outputs import bar_of
-from discreet.release.bars.sets import CONFIDENCE
+from discreet.release.bars.selected import NoiseSelection, selected_before
+from discreet.release.bars.sets import summed_half_width
 from discreet.release.finish import ResultTable, arranged, plain_value
 from discreet.release.kept.paid_cells import Cells, PaidValue, cells_of, signature
 
@@ -34,32 +34,38 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An implied value and its 95% half-width."""
+    """An implied value and the half-width of its error bar."""
 
     value: float
     half_width: float
 
 
-def implied(plan: Plan, known: list[PaidValue]) -> ResultTable | None:
-    """Return the answer to a plan's question if paid answers imply it at least as exactly."""
+def implied(plan: Plan, known: list[PaidValue], most_rows: int | None = None) -> ResultTable | None:
+    """Return the answer to a plan's question if paid answers imply it at least as exactly.
+
+    `most_rows`: where there are more, later steps may select some by their noisy values.
+    """
     cells = cells_of(plan.question) if known else None
     if cells is None or plan.mechanisms.top is not None:
         return None
+    selected = selected_before(plan.question, plan.mechanisms.laws, most_rows)
+    assert selected is not None, "cells_of: the groups are public"
     estimates: dict[str, list[Estimate]] = {}
     for name, measure in plan.question.measured.measures:
         said = signature(measure, cells.called)
         usable = [k for k in known if k.table == cells.table and k.measure == said]
-        found = _estimates(cells, usable)
+        confidence = 1 - selected.failure((name,))
+        found = _estimates(cells, usable, confidence)
         if found is None:
             return None
-        fresh = plan.mechanisms.laws[name].half_width(CONFIDENCE)
+        fresh = plan.mechanisms.laws[name].half_width(confidence)
         if any(estimate.half_width > fresh for estimate in found):
             return None
         estimates[name] = found
-    return _table(plan, estimates)
+    return _table(plan, estimates, selected)
 
 
-def _estimates(cells: Cells, known: list[PaidValue]) -> list[Estimate] | None:
+def _estimates(cells: Cells, known: list[PaidValue], confidence: Fraction) -> list[Estimate] | None:
     if not known or len(known) > MOST_KNOWN:
         return None
     boxes = [dict(item.box) for item in known]
@@ -79,9 +85,10 @@ def _estimates(cells: Cells, known: list[PaidValue]) -> list[Estimate] | None:
             return None
         plain = weights / deviations
         used = [i for i in range(len(known)) if abs(plain[i]) > TOLERANCE]
-        terms = [(Fraction(float(plain[i])).limit_denominator(10**6), known[i].law) for i in used]
+        weighted = [(Fraction(float(plain[i])).limit_denominator(10**6), known[i]) for i in used]
+        terms = tuple((weight, item.law) for weight, item in weighted)
         value = sum(float(plain[i]) * known[i].value for i in used)
-        half = float(combined_half_width(terms, CONFIDENCE)) if terms else 0.0
+        half = summed_half_width(terms, confidence) if terms else 0.0
         # Weights carry the rounding of the solver; six decimals are far below any noise.
         found.append(Estimate(round(float(value), 6), half))
     return found
@@ -118,7 +125,9 @@ def _pieces(sets: Iterable[Positions], within: tuple[int, int]) -> list[int]:
     return sorted(place for place in starts if first <= place <= last)
 
 
-def _table(plan: Plan, estimates: dict[str, list[Estimate]]) -> ResultTable | None:
+def _table(
+    plan: Plan, estimates: dict[str, list[Estimate]], selected: NoiseSelection
+) -> ResultTable | None:
     question = plan.question
     bars = [bar_of(value, plan.mechanisms.laws) for _, value in question.outputs]
     if any(bar.noisy and (bar.linear is None or len(bar.measures) != 1) for bar in bars):
@@ -148,4 +157,5 @@ def _table(plan: Plan, estimates: dict[str, list[Estimate]]) -> ResultTable | No
         )
     columns = tuple(name for name, _ in question.outputs)
     noisy = tuple(i for i, bar in enumerate(bars) if bar.noisy)
-    return ResultTable(columns, tuple(shown), tuple(errors), tuple(ends), None, noisy)
+    notes = tuple(selected.notes(name for bar in bars for name in bar.measures))
+    return ResultTable(columns, tuple(shown), tuple(errors), tuple(ends), None, noisy, notes)

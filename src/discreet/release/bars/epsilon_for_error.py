@@ -11,19 +11,26 @@ from discreet.core.requests.question import NoiseLimit
 from discreet.errors import InvalidInput
 from discreet.plan.plan import Plan, Question, make_plan
 from discreet.release.bars.outputs import bar_of
+from discreet.release.bars.selected import AS_THEY_ARE, selected_before
 from discreet.sql.refuse import refusal
 
 _DIGITS = 3
 _LEAST, _MOST = -6, 2
 
 
-def expected_errors(plan: Plan) -> dict[str, float | None]:
-    """Return the 95% half-width of each noisy output, None where it depends on the data."""
+def expected_errors(plan: Plan, most_rows: int | None = None) -> dict[str, float | None]:
+    """Return the 95% half-width of each noisy output, None where it depends on the data.
+
+    Where groups are private it is that of groups far above the threshold. `most_rows`: where there are more,
+    later steps may select some by their noisy values.
+    """
+    laws = plan.mechanisms.laws
+    selected = selected_before(plan.question, laws, most_rows)
     found: dict[str, float | None] = {}
     for name, value in plan.question.outputs:
-        bar = bar_of(value, plan.mechanisms.laws)
+        bar = bar_of(value, laws, selected or AS_THEY_ARE)
         if bar.noisy or any(choice in str(value) for choice in plan.mechanisms.selections):
-            found[name] = bar.half_width
+            found[name] = None if selected is None else bar.half_width
     return found
 
 
@@ -50,12 +57,16 @@ def allowed_errors(
 
 
 def least_epsilon(
-    question: Question, allowed: Mapping[str, Fraction], budget_delta: Delta
+    question: Question,
+    allowed: Mapping[str, Fraction],
+    budget_delta: Delta,
+    most_rows: int | None = None,
 ) -> Epsilon:
     """Return the least epsilon, to three digits, at which every cell's noise is as wanted."""
 
     def good(epsilon: Epsilon) -> bool:
-        errors = expected_errors(make_plan(question, epsilon=epsilon, budget_delta=budget_delta))
+        plan = make_plan(question, epsilon=epsilon, budget_delta=budget_delta)
+        errors = expected_errors(plan, most_rows)
         if not errors or any(error is None for error in errors.values()):
             raise refusal("within")
         return all(

@@ -19,22 +19,25 @@ from discreet.plan.plan import Plan
 from discreet.release.bars.forms import Ratio, Spread
 from discreet.release.bars.intervals import Interval, as_float, root
 from discreet.release.bars.outputs import Bar, bar_of
+from discreet.release.bars.selected import AS_THEY_ARE, selected_before
 from discreet.release.bars.sets import ratio_set, spread_set
 
 UNSURE = Fraction(5, 100)
 
 
-def stated_noise(plan: Plan, rows: int) -> StatedNoise:
+def stated_noise(plan: Plan, rows: int, most_rows: int | None = None) -> StatedNoise:
     """Return the half width of each noisy output at 95% for a group of `rows` rows, spending nothing.
 
-    None where it is unbounded: so small a group drowns. Quantiles are told in ranks.
+    None where it is unbounded: so small a group drowns. Quantiles are told in ranks. `most_rows`: where there are
+    more, later steps may select some by their noisy values.
     """
     chosen = plan.mechanisms
+    selected = selected_before(plan.question, chosen.laws, most_rows)
     widths: dict[str, float | None] = {}
     ranks: dict[str, int] = {}
     for name, value in plan.question.outputs:
-        bar = bar_of(value, chosen.laws)
-        if _can_be_told(bar):
+        bar = bar_of(value, chosen.laws, selected or AS_THEY_ARE)
+        if selected is not None and _can_be_told(bar):
             widths[name] = _width(bar, chosen.laws, rows)
         for choice, selection in chosen.selections.items():
             if choice in str(value):
@@ -62,9 +65,9 @@ def _width(bar: Bar, laws: Mapping[str, Law], rows: int) -> float | None:
     if bar.half_width is not None:
         return bar.half_width
     if bar.ratio is not None:
-        return _widest(_ratios(bar.ratio, laws, rows))
+        return _widest(_ratios(bar.ratio, laws, rows, bar.failure))
     if bar.spread is not None:
-        return _widest(_spreads(bar.spread, laws, rows, rooted=bar.rooted))
+        return _widest(_spreads(bar, bar.spread, laws, rows))
     return None
 
 
@@ -73,17 +76,19 @@ def _widest(found: Iterator[tuple[float, Interval]]) -> float | None:
     return farthest if math.isfinite(farthest) else None
 
 
-def _ratios(form: Ratio, laws: Mapping[str, Law], rows: int) -> Iterator[tuple[float, Interval]]:
+def _ratios(
+    form: Ratio, laws: Mapping[str, Law], rows: int, failure: Fraction
+) -> Iterator[tuple[float, Interval]]:
     """Yield a mean in the middle and at both ends of its range, and its set."""
     assert form.low is not None and form.high is not None, "it can be told"  # noqa: PT018  # one fact
     free = replace(form, low=None, high=None)
     for mean in (form.low, (form.low + form.high) / 2, form.high):
         row = {form.top: (mean - form.constant) / form.factor * rows, form.bottom: rows}
-        yield as_float(mean), ratio_set(free, row, laws)
+        yield as_float(mean), ratio_set(free, row, laws, failure)
 
 
 def _spreads(
-    form: Spread, laws: Mapping[str, Law], rows: int, *, rooted: bool
+    bar: Bar, form: Spread, laws: Mapping[str, Law], rows: int
 ) -> Iterator[tuple[float, Interval]]:
     """Yield variances that the range allows, around means that it allows with them, and their sets."""
     for share in (Fraction(0), Fraction(1, 2), Fraction(1)):
@@ -94,6 +99,6 @@ def _spreads(
             form.centred: mean * rows / form.factor,
             form.count: rows,
         }
-        found = spread_set(form, row, laws)
+        found = spread_set(form, row, laws, bar.failure)
         at = as_float(variance)
-        yield (math.sqrt(at), root(found)) if rooted else (at, found)
+        yield (math.sqrt(at), root(found)) if bar.rooted else (at, found)

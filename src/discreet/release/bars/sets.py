@@ -13,15 +13,16 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.kernel.mechanism import Law
+from discreet.noise.bars.spread import CELLS as WHOLE
 from discreet.noise.bars.spread import combined_half_width
 from discreet.release.bars.forms import Ratio, Spread
 from discreet.release.bars.intervals import EVERYTHING, Interval, as_float
 
-CONFIDENCE = Fraction(95, 100)
-MEAN_FAILS = Fraction(5, 1000)
-"""Of the 5% that may fail: the part spent on where the mean is, before its variance is bounded."""
+MEAN_FAILS = Fraction(1, 10)
+"""Of what may fail: the part spent on where the mean is, before its variance is bounded."""
 
 CELLS = 1 << 12
+LEAST_SUMMED = Fraction(2, 10**8)
 MOST_KNOWN = 20_000
 _GRIDS = {2: 1.02, 3: 1.04}
 """The ratio of neighbouring coefficients, by how many noises are added."""
@@ -33,15 +34,17 @@ _HALVINGS = 30
 _PASSES = 4
 
 
-def ratio_set(form: Ratio, row: Mapping[str, Any], laws: Mapping[str, Law]) -> Interval:
+def ratio_set(
+    form: Ratio, row: Mapping[str, Any], laws: Mapping[str, Law], failure: Fraction
+) -> Interval:
     """Return Fieller's set for a quotient, as an interval, cut to the range that the output has.
 
-    Guarantee: holds constant + factor * true top / true bottom with at least 95%, over all answers:
+    Guarantee: holds constant + factor * true top / true bottom but for `failure`, over all answers:
         where the divisor may be 0 the set is unbounded and the result is the whole range, infinite
         where the output has none. Where no value of a range agrees with the noise, that is the
         whole range too: an empty set would claim an error of 0.
     """
-    low, high = _quotients(form.top, form.bottom, row, laws, CONFIDENCE)
+    low, high = _quotients(form.top, form.bottom, row, laws, 1 - failure)
     factor, constant = as_float(form.factor), as_float(form.constant)
     first, last = sorted((constant + factor * low, constant + factor * high))
     least = -math.inf if form.low is None else as_float(form.low)
@@ -52,13 +55,15 @@ def ratio_set(form: Ratio, row: Mapping[str, Any], laws: Mapping[str, Law]) -> I
     return min(max(first, least), most), min(max(last, least), most)
 
 
-def spread_set(form: Spread, row: Mapping[str, Any], laws: Mapping[str, Law]) -> Interval:
+def spread_set(
+    form: Spread, row: Mapping[str, Any], laws: Mapping[str, Law], failure: Fraction
+) -> Interval:
     """Return an interval for a variance.
 
-    Guarantee: holds the true variance with at least 95%, over all answers: the mean m is in its own
-        set but for 0.5%; for the true m and variance v the noise of squares - 2m * centred +
-        (m^2 - v) * count is beyond its half width with at most 4.5%. All v that agree with that for
-        any such m are kept.
+    Guarantee: holds the true variance but for `failure`, over all answers: the mean m is in its own
+        set but for a tenth of it; for the true m and variance v the noise of squares - 2m * centred +
+        (m^2 - v) * count is beyond its half width with at most the other nine. All v that agree with
+        that for any such m are kept.
     """
     most = as_float(form.high)
     squares, centred = (
@@ -68,7 +73,8 @@ def spread_set(form: Spread, row: Mapping[str, Any], laws: Mapping[str, Law]) ->
     count = as_float(row[form.count])
     if count <= 0:
         return 0.0, most
-    ends = _quotients(form.centred, form.count, row, laws, 1 - MEAN_FAILS)
+    on_mean = failure * MEAN_FAILS
+    ends = _quotients(form.centred, form.count, row, laws, 1 - on_mean)
     widest = math.sqrt(most)
     means = [min(max(as_float(form.factor) * end, -widest), widest) for end in ends]
     middle = min(max(centred / count, means[0]), means[1])
@@ -76,7 +82,7 @@ def spread_set(form: Spread, row: Mapping[str, Any], laws: Mapping[str, Law]) ->
     around = [squares - 2 * m * centred + m * m * count for m in (middle, *means)]
     low, high = 0.0, most
     for _ in range(_PASSES):
-        half = _spread_half_width(form, laws, means, (low, high))
+        half = _spread_half_width(form, laws, means, (low, high), 1 - failure + on_mean)
         before = low, high
         low = max(low, (min(around) - half) / count)
         high = min(high, (max(around) + half) / count)
@@ -88,7 +94,11 @@ def spread_set(form: Spread, row: Mapping[str, Any], laws: Mapping[str, Law]) ->
 
 
 def _spread_half_width(
-    form: Spread, laws: Mapping[str, Law], means: list[float], within: Interval
+    form: Spread,
+    laws: Mapping[str, Law],
+    means: list[float],
+    within: Interval,
+    confidence: Fraction,
 ) -> float:
     """Return the widest half width over all means and variances between the ends."""
     far = max(abs(m) for m in means)
@@ -96,7 +106,7 @@ def _spread_half_width(
     on_count = max(abs(far * far - within[0]), abs(near * near - within[1]))
     square = as_float(form.square)
     three = (laws[form.squares], laws[form.centred], laws[form.count])
-    return square * _widths(three, CONFIDENCE + MEAN_FAILS).at(
+    return square * _widths(three, confidence).at(
         2 * far * as_float(form.factor) / square, on_count / square
     )
 
@@ -184,8 +194,22 @@ class _Widths:
     def _computed(self, places: tuple[int, ...]) -> float:
         sizes = [Fraction(1), *(Fraction(math.exp(self.log * place)) for place in places)]
         near = [size.limit_denominator(10**6) or size for size in sizes]
-        terms = list(zip(near, self.laws, strict=True))
-        return combined_half_width(terms, self.confidence, cells=CELLS)
+        terms = tuple(zip(near, self.laws, strict=True))
+        return summed_half_width(terms, self.confidence, cells=CELLS)
+
+
+def summed_half_width(
+    terms: tuple[tuple[Fraction, Law], ...], confidence: Fraction, *, cells: int = WHOLE
+) -> float:
+    """Return the half width of a weighted sum of independent noises, whatever the confidence is.
+
+    Beyond what convolutions are exact for, each noise is bounded by itself.
+    """
+    failure = 1 - confidence
+    if len(terms) > 1 and failure < LEAST_SUMMED:
+        each = 1 - failure / len(terms)
+        return as_float(sum(abs(c) * law.half_width(each) for c, law in terms))
+    return float(combined_half_width(terms, confidence, cells=cells))
 
 
 @lru_cache(maxsize=256)

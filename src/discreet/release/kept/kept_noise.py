@@ -29,6 +29,8 @@ class KeptNoise:
     groups: tuple[tuple[Any, ...], ...]
     measures: Mapping[str, tuple[list[int], Law]]
     choices: Mapping[str, list[Any]]
+    threshold: int | None = None
+    """What the number of units of each group had to reach, where groups are private."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain lists and texts."""
@@ -42,6 +44,7 @@ class KeptNoise:
             "choices": {
                 name: [_written(value) for value in values] for name, values in self.choices.items()
             },
+            **({} if self.threshold is None else {"threshold": self.threshold}),
         }
 
     @classmethod
@@ -55,6 +58,7 @@ class KeptNoise:
                 for name, (values, law) in data["measures"].items()
             },
             choices={name: [_read(v) for v in values] for name, values in data["choices"].items()},
+            threshold=data.get("threshold"),
         )
 
 
@@ -70,6 +74,7 @@ def kept_noise(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> Kep
         if not question.top
         else {},
         choices={_name(c): noisy.choices[name] for name, c in measured.choices},
+        threshold=noisy.threshold,
     )
 
 
@@ -93,7 +98,11 @@ def shown_again(kept: KeptNoise, question: Question) -> tuple[Noisy, dict[str, L
         if _name(choice) not in kept.choices:
             return None
         choices[name] = kept.choices[_name(choice)]
-    return Noisy(groups, measures, choices), laws
+    units = measures.get(question.measured.units or "")
+    # Earlier versions did not keep it. The least number that passed is no lower, and then bars are only wider.
+    lowest = min(units) if units else None
+    threshold = lowest if kept.threshold is None else kept.threshold
+    return Noisy(groups, measures, choices, threshold), laws
 
 
 def _key(key: Key) -> str:

@@ -33,6 +33,7 @@ from discreet.release.post_processing.tables import (
 from discreet.release.request import Request
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion
+from discreet.sql.post_processing.lineage import most_rows_kept
 from discreet.sql.post_processing.program import Program
 from discreet.sql.refuse import refusal
 
@@ -126,6 +127,7 @@ def part_request(program: Program, part: int, request: Request) -> Request:
         request,
         sql=question(program, part, str(request.sql)),
         epsilon=epsilon,
+        most_rows=most_rows_kept(program, part),
         request_id=f"{request.request_id}.{part + 1}",
         part=f"{request.part} {part + 1} of {len(program.parts)}",
     )

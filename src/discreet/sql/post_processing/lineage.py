@@ -1,23 +1,46 @@
-"""Where the cells of an outcome come from: those that a step passes on keep their error bars."""
+"""Where the cells of an outcome come from: those that a step passes on keep their error bars.
+
+And whether steps select rows by their noisy values, which those bars must allow for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from discreet.sql.post_processing.program import ROW, ErrorBarSources
+from discreet.sql.post_processing.program import ROW, ErrorBarSources, Program
 
 
 def bars_of(node: exp.Query, names: Sequence[str]) -> ErrorBarSources | None:
     """Return which result's rows the outcome shows, None where a row is made of several."""
-    if not isinstance(node, exp.Select):
-        return None
     found = _traced(node)
     if found is None or len(node.expressions) != len(names):
         return None
-    part, columns = found
-    return ErrorBarSources(part, tuple(columns))
+    return found
+
+
+def most_rows_kept(program: Program, part: int) -> int | None:
+    """Return above how many rows of a private question steps may select by noisy values; None where never."""
+    bars = program.bars
+    if bars is None or bars.part != part:
+        return 0 if _selects(program.after) else None
+    outputs = program.parts[part].expressions
+    if bars.deciding is None or any(
+        outputs[i].find(exp.AggFunc, exp.Anonymous) for i in bars.deciding
+    ):
+        return 0
+    return bars.limit
+
+
+def _selects(node: exp.Query) -> bool:
+    """Return whether a query may show some rows of its sources, or combinations of them, and not others."""
+    for part in node.find_all(exp.Select, exp.SetOperation):
+        if any(part.args.get(clause) for clause in (*_CUTS, *_GATHERS, "where", "qualify")):
+            return True
+        if not isinstance(part, exp.Select | exp.Union):
+            return True
+    return False
 
 
 def with_row(node: exp.Query, mark: str) -> exp.Query:
@@ -35,32 +58,77 @@ def with_row(node: exp.Query, mark: str) -> exp.Query:
         return found
 
 
-def _traced(node: exp.Expr) -> tuple[int, list[int | None]] | None:
-    """Return the result that a SELECT shows row by row, and which column each output is."""
+_GATHERS = ("group", "having", "distinct", "joins")
+_CUTS = ("limit", "offset", "fetch")
+_Names = Mapping[str, int | None]
+
+
+def _traced(node: exp.Expr) -> ErrorBarSources | None:
+    """Return the result that a SELECT shows row by row, which column each output is, and what selects."""
     if not isinstance(node, exp.Select) or _gathers(node):
         return None
     source = node.args["from_"].this
     if isinstance(source, exp.Table):
         if not source.name.startswith("r"):
             return None
-        return int(source.name[1:]), [_place(output) for output in node.expressions]
-    below = _traced(source.this) if isinstance(source, exp.Subquery) else None
-    if below is None:
-        return None
-    part, columns = below
-    known = {
-        (output.alias or output.name).lower(): column
-        for output, column in zip(source.this.expressions, columns, strict=True)
+        below = ErrorBarSources(int(source.name[1:]), (), frozenset())
+        known: _Names | None = None
+    else:
+        found = _traced(source.this) if isinstance(source, exp.Subquery) else None
+        if found is None:
+            return None
+        below = found
+        known = {
+            (output.alias or output.name).lower(): column
+            for output, column in zip(source.this.expressions, found.columns, strict=True)
+        }
+    columns = tuple(_place(output.unalias(), known) for output in node.expressions)
+    written = {
+        output.alias.lower(): column
+        for output, column in zip(node.expressions, columns, strict=True)
+        if output.alias
     }
-    outputs = [output.unalias() for output in node.expressions]
-    return part, [
-        known.get(each.name.lower()) if isinstance(each, exp.Column) else None for each in outputs
-    ]
+    return ErrorBarSources(
+        below.part, columns, _deciding(node, (known, written), below.deciding), _limit(node, below)
+    )
+
+
+def _deciding(
+    node: exp.Select, names: tuple[_Names | None, _Names], below: frozenset[int] | None
+) -> frozenset[int] | None:
+    """Return the columns of the result that conditions read, here and below; None where it may be any.
+
+    A name may be one of the source or of an output, so it counts as both.
+    """
+    found: set[int | None] = set() if below is not None else {None}
+    for clause in (node.args.get("where"), node.args.get("qualify")):
+        if clause is None:
+            continue
+        if clause.find(exp.Select):
+            return None
+        for column in clause.find_all(exp.Column):
+            known, written = names
+            found.add(_place(column, known))
+            if column.name.lower() in written:
+                found.add(written[column.name.lower()])
+    places = frozenset(each for each in found if each is not None)
+    return None if None in found else places | (below or frozenset())
+
+
+def _limit(node: exp.Select, below: ErrorBarSources) -> int | None:
+    """Return above how many rows LIMIT leaves some out, here or below; None where there is none."""
+    if node.args.get("offset") or node.args.get("fetch"):
+        return 0
+    limit = node.args.get("limit")
+    if limit is None:
+        return below.limit
+    wanted = limit.expression
+    rows = int(wanted.name) if isinstance(wanted, exp.Literal) and wanted.name.isdigit() else 0
+    return rows if below.limit is None else min(rows, below.limit)
 
 
 def _gathers(node: exp.Select) -> bool:
-    clauses = ("group", "having", "distinct", "joins")
-    if any(node.args.get(clause) for clause in clauses) or node.args.get("from_") is None:
+    if any(node.args.get(clause) for clause in _GATHERS) or node.args.get("from_") is None:
         return True
     for output in node.expressions:
         for part in output.walk(prune=lambda each: isinstance(each, exp.Subquery)):
@@ -76,8 +144,10 @@ def _in_window(node: exp.Expr) -> bool:
     return isinstance(above, exp.Window)
 
 
-def _place(output: exp.Expr) -> int | None:
-    bare = output.unalias()
-    if isinstance(bare, exp.Column) and bare.name.startswith("c") and bare.name[1:].isdigit():
-        return int(bare.name[1:])
-    return None
+def _place(bare: exp.Expr, known: _Names | None) -> int | None:
+    """Return the column of the result that an expression is; `known`: those of the source, by name."""
+    if not isinstance(bare, exp.Column):
+        return None
+    if known is not None:
+        return known.get(bare.name.lower())
+    return int(bare.name[1:]) if bare.name.startswith("c") and bare.name[1:].isdigit() else None

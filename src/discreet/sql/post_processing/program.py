@@ -46,7 +46,13 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class ErrorBarSources:
-    """Which result's rows the outcome shows, and which of its columns each output is."""
+    """Which result's rows the outcome shows, and which of its columns each output is.
+
+    `deciding`: the result's columns by which steps select among its rows, None where it may be any. `limit`:
+    above how many rows a LIMIT leaves some out.
+    """
 
     part: int
     columns: tuple[int | None, ...]
+    deciding: frozenset[int] | None
+    limit: int | None = None

@@ -1,0 +1,125 @@
+"""How the cells of an answer were selected by their own noise, and what their error bars must allow for.
+
+The largest of many noisy counts is there because its noise is large: a bar made for one cell misses it. So
+where noise decides which cells are shown, bars hold for all cells that could have been shown, at once.
+[docs/notes/0106-error-bars-of-selected-cells.md]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.kernel.look import Noisy
+from discreet.kernel.mechanism import Law
+from discreet.plan import expr as e
+from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.keys import PublicGroups
+from discreet.plan.plan import Question
+
+FAILS = Fraction(5, 100)
+"""How often the error bars of a column may miss."""
+_BEGINS = (
+    "Rows were selected by their noisy values",
+    "A group is shown only where its noisy number",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseSelection:
+    """Among how many rows noise selected, by which measures, and the measure that had to reach a threshold.
+
+    Guarantee: with `failure` for each cell, all shown cells of a column are within their bars at once in
+        at least 95% of answers, and where noise selected nothing, each by itself in 95%. For public groups by the
+        union bound over all rows. Private groups pass a threshold each by itself, so given which passed
+        their noises are still independent of each other, and that is the law that their bars invert.
+        Noise that takes no part in a selection is not changed by it.
+    """
+
+    among: int = 1
+    by: frozenset[str] = frozenset()
+    passed: tuple[str, int] | None = None
+
+    def failure(self, measures: Iterable[str]) -> Fraction:
+        """Return how often the bar of one cell made of these measures may miss."""
+        return FAILS / self.among if self.by.intersection(measures) else FAILS
+
+    def notes(self, measures: Iterable[str]) -> Iterator[str]:
+        """Yield a sentence for each thing that makes the bars of these measures wider."""
+        used = frozenset(measures)
+        if self.among > 1 and self.by & used:
+            yield (
+                f"{_BEGINS[0]} out of {self.among:,}: each ± is made wide enough "
+                "for all of them to hold at once (95%)."
+            )
+        if self.passed is not None and self.passed[0] in used:
+            yield (
+                f"{_BEGINS[1]} reaches {self.passed[1]:,}: the ± of that number allows for it, "
+                f"so it is wide near {self.passed[1]:,}."
+            )
+
+
+AS_THEY_ARE = NoiseSelection()
+"""Nothing was selected by noise."""
+
+
+def without_selection(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return the notes of an answer but for those on how its rows were selected."""
+    return tuple(note for note in notes if not note.startswith(_BEGINS))
+
+
+def selected_in(
+    noisy: Noisy, question: Question, laws: Mapping[str, Law], most_rows: int | None = None
+) -> NoiseSelection:
+    """Return how the shown rows of an answer are selected.
+
+    `most_rows`: where there are more, steps after it may select some by any of their noisy values.
+    """
+    among = _candidates(question, noisy.groups)
+    units, threshold = question.measured.units, noisy.threshold
+    passed = None
+    if units is not None and units in laws and threshold is not None:
+        passed = (units, threshold)
+    return NoiseSelection(max(among, 1), _deciding(question, laws, among, most_rows), passed)
+
+
+def selected_before(
+    question: Question, laws: Mapping[str, Law], most_rows: int | None = None
+) -> NoiseSelection | None:
+    """Return what is known before anything is paid; None where the number of rows will depend on the data."""
+    if isinstance(question.groups, PublicGroups):
+        among = _candidates(question, question.groups, count=question.groups.count)
+        return NoiseSelection(max(among, 1), _deciding(question, laws, among, most_rows))
+    return None if _deciding(question, laws, None, most_rows) else AS_THEY_ARE
+
+
+def _deciding(
+    question: Question, laws: Mapping[str, Law], among: int | None, most_rows: int | None
+) -> frozenset[str]:
+    """Return the measures whose noise decides which rows are shown; `among` is None where it is not known."""
+
+    def too_many(most: int | None) -> bool:
+        return most is not None and (among is None or most < among)
+
+    if too_many(most_rows):
+        return frozenset(laws)
+    statement = question.statement
+    deciding = e.columns_of(question.having)
+    if statement.offset or too_many(statement.limit):
+        deciding = deciding.union(*(e.columns_of(order.value) for order in question.order))
+    return deciding & laws.keys()
+
+
+def _candidates(
+    question: Question, groups: Iterable[tuple[Any, ...]], *, count: int | None = None
+) -> int:
+    """Return how many groups HAVING leaves whatever their noise is: those that its conditions on keys leave."""
+    names = [key.name for key in question.statement.keys]
+    public = [c for c in e.conjuncts(question.having) if e.columns_of(c) <= set(names)]
+    condition = e.all_of(tuple(public))
+    if condition == e.TRUE:
+        return sum(1 for _ in groups) if count is None else count
+    rows = (dict(zip(names, group, strict=True)) for group in groups)
+    return sum(evaluate(condition, row) is True for row in rows)

@@ -1,0 +1,244 @@
+"""Error bars of cells that are shown because of their own noise: the largest, those above a limit, those that pass.
+
+ALPHA = 1e-9 for each assertion: too few hits fail. Each kind of selection has its broken twin, bars that know of no
+selection, which fails the same assertion. docs/notes/0106 has the argument.
+"""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from asking import curator
+from asking import people as people_table
+from curator_kit import catalog_of, planned
+from discreet.kernel.look import ExactResults, noised
+from discreet.noise.bars.passed import passed_ends
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.plan.functions.evaluate import evaluate
+from discreet.release.bars.selected import AS_THEY_ARE
+from discreet.release.finish import finish
+from discreet.testing import SeededRng, assert_frequency
+
+CATALOGS = {
+    "laplace": catalog_of(Path(), delta="0"),
+    "gaussian": catalog_of(Path(), delta="1e-6"),
+}
+DRAWS = 40
+FROM = "FROM people WHERE balance BETWEEN 1 AND {m} GROUP BY balance"
+PUBLIC = {
+    "the largest": "SELECT balance, COUNT(*) AS n {rows} ORDER BY n DESC LIMIT 1",
+    "the three least": "SELECT balance, COUNT(*) AS n {rows} ORDER BY n LIMIT 3",
+    "all but the first": "SELECT balance, COUNT(*) AS n {rows} ORDER BY n OFFSET 1",
+    "above a limit": "SELECT balance, COUNT(*) AS n {rows} HAVING COUNT(*) > 1000",
+    "a multiple": "SELECT balance, 5 - 2 * COUNT(*) AS n {rows} ORDER BY n LIMIT 1",
+    "a sum of two": "SELECT balance, COUNT(*) + SUM(age) AS n {rows} ORDER BY n DESC LIMIT 1",
+    "a quotient": "SELECT balance, SUM(age) / COUNT(*) AS n {rows} ORDER BY n DESC LIMIT 1",
+    "a mean": "SELECT balance, AVG(age) AS n {rows} ORDER BY n DESC LIMIT 1",
+    "a spread": "SELECT balance, STDDEV(age) AS n {rows} ORDER BY n DESC LIMIT 1",
+    "neither": "SELECT balance, COUNT(*) * COUNT(*) AS n {rows} ORDER BY n DESC LIMIT 1",
+    "another column": "SELECT balance, SUM(age) AS n {rows} ORDER BY COUNT(*) DESC LIMIT 1",
+    "a shared one": "SELECT balance, SUM(age) AS n {rows} ORDER BY AVG(age) DESC, n LIMIT 1",
+}
+UNAFFECTED = {"another column"}
+ONE = {"rows": 1000, "present": 1000, "sum": 38_000, "centred": -44_000, "squares": 2_500_000}
+
+
+def exact_results(question, m, *, unequal):
+    """Return the same exact numbers in all of m groups, or numbers that grow slowly from group to group."""
+    grown = [Fraction(100 + (i if unequal else 0), 100) for i in range(m)]
+    measures = {
+        name: [int(ONE[measure.kind.value] * g) for g in grown]
+        for name, measure in question.measured.measures
+    }
+    return ExactResults(tuple((i + 1,) for i in range(m)), measures, {})
+
+
+def shown_within(kind, m, law, *, unequal=False, draws=DRAWS):
+    """Return in how many draws all shown cells were inside their bars, and how many draws there were."""
+    sql = PUBLIC[kind].format(rows=FROM.format(m=m))
+    plan = planned(sql, CATALOGS[law]).plan
+    question, laws = plan.question, plan.mechanisms.laws
+    exact = exact_results(question, m, unequal=unequal)
+    rng = SeededRng(20261119)
+    value = question.outputs[1][1]
+    truths = {
+        i + 1: float(evaluate(value, {n: found[i] for n, found in exact.measures.items()}))
+        for i in range(m)
+    }
+    good = 0
+    for _ in range(draws):
+        table = finish(noised(exact, plan.mechanisms, rng), question, laws)
+        ends = [
+            (truths[row[0]], pair[1]) for row, pair in zip(table.rows, table.intervals, strict=True)
+        ]
+        good += all(low - 1e-6 <= truth <= high + 1e-6 for truth, (low, high) in ends)
+    return good, draws
+
+
+@pytest.mark.parametrize("kind", PUBLIC)
+@pytest.mark.parametrize("m", [2, 30, 300])
+def test_cells_that_noise_selects_are_inside_their_bars(kind, m):
+    assert_frequency(*shown_within(kind, m, "laplace"), 0.95, 1.0)
+
+
+@pytest.mark.parametrize("law", CATALOGS)
+@pytest.mark.parametrize("m", [2, 30, 300])
+def test_the_largest_is_so_by_either_law(m, law):
+    assert_frequency(*shown_within("the largest", m, law, draws=200), 0.95, 1.0)
+
+
+@pytest.mark.parametrize("kind", ["the largest", "above a limit", "a mean"])
+def test_also_where_groups_are_not_equal(kind):
+    assert_frequency(*shown_within(kind, 30, "laplace", unequal=True), 0.95, 1.0)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in PUBLIC if kind not in UNAFFECTED])
+def test_bars_that_know_of_no_selection_are_caught(kind, monkeypatch):
+    monkeypatch.setattr("discreet.release.finish.selected_in", lambda *_: AS_THEY_ARE)
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(*shown_within(kind, 300, "laplace"), 0.95, 1.0)
+
+
+@pytest.mark.parametrize("kind", UNAFFECTED)
+def test_noise_that_selects_nothing_keeps_its_bars(kind):
+    plain = planned(f"SELECT balance, SUM(age) AS n {FROM.format(m=300)}", CATALOGS["laplace"]).plan
+    chosen = planned(PUBLIC[kind].format(rows=FROM.format(m=300)), CATALOGS["laplace"]).plan
+    (name,) = [n for n, m in chosen.question.measured.measures if m.kind.value == "sum"]
+    table = finish(
+        noised(exact_results(chosen.question, 300, unequal=False), chosen.mechanisms, SeededRng(1)),
+        chosen.question,
+        chosen.mechanisms.laws,
+    )
+    assert table.error95[0][1] == chosen.mechanisms.laws[name].half_width("0.95")
+    assert not table.notes
+    assert plain.question.outputs  # the same question without a selection
+
+
+TOWNS = "SELECT town, COUNT(*) AS n FROM people GROUP BY town"
+PRIVATE = {
+    "all that pass": TOWNS,
+    "the largest that passes": f"{TOWNS} ORDER BY n DESC LIMIT 1",
+    "the least that passes": f"{TOWNS} ORDER BY n LIMIT 1",
+    "those above a limit": f"{TOWNS} HAVING COUNT(*) > 90",
+    "a quotient": TOWNS.replace("COUNT(*)", "SUM(age) / COUNT(*)"),
+}
+
+
+def private_within(kind, m, law, distance):
+    """Return how often a shown cell was inside its bar: each cell by itself, or all of one answer where it selects.
+
+    The groups have as many rows as the threshold and `distance` scales of the noise, so that what is shown is there
+    because its noise was large, or not.
+    """
+    catalog = CATALOGS[law] if law == "gaussian" else catalog_of(Path(), delta="1e-6")
+    plan = planned(PRIVATE[kind], catalog, epsilon="1").plan
+    question, laws = plan.question, plan.mechanisms.laws
+    units = question.measured.units
+    rows = max(1, int(plan.mechanisms.threshold + distance * laws[units].scale_shown))
+    exact = ExactResults(
+        tuple((f"town {i}",) for i in range(m)),
+        {
+            name: [rows if name == units else 38 * rows] * m
+            for name, _ in question.measured.measures
+        },
+        {},
+    )
+    row = {name: found[0] for name, found in exact.measures.items()}
+    truth = float(evaluate(question.outputs[1][1], row))
+    rng, hits, trials = SeededRng(20261119), 0, 0
+    for _ in range(max(20, 3_000 // m)):
+        table = finish(noised(exact, plan.mechanisms, rng), question, laws)
+        inside = [low <= truth <= high for _, (low, high) in table.intervals]
+        selects = kind not in {"all that pass", "a quotient"}
+        hits += (all(inside) and bool(inside)) if selects else sum(inside)
+        trials += bool(inside) if selects else len(inside)
+    return hits, trials
+
+
+@pytest.mark.parametrize("kind", PRIVATE)
+@pytest.mark.parametrize("distance", [-3, 0, 60])
+@pytest.mark.parametrize("m", [2, 30, 300])
+def test_groups_that_pass_a_threshold_are_inside_their_bars(kind, m, distance):
+    hits, trials = private_within(kind, m, "gaussian", distance)
+    if trials > 50:
+        assert_frequency(hits, trials, 0.95, 1.0)
+
+
+@pytest.mark.parametrize("kind", ["all that pass", "the largest that passes"])
+def test_bars_that_know_of_no_threshold_are_caught(kind, monkeypatch):
+    monkeypatch.setattr("discreet.release.finish.selected_in", lambda *_: AS_THEY_ARE)
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(*private_within(kind, 300, "gaussian", -2), 0.95, 1.0)
+
+
+@pytest.mark.parametrize(
+    "law", [LaplaceLaw.of(1), LaplaceLaw.of(40), GaussianLaw.of(4), GaussianLaw.of(1600)], ids=str
+)
+@pytest.mark.parametrize("failure", [Fraction(1, 20), Fraction(1, 6000)])
+def test_ends_hold_what_passed_by_the_law_itself(law, failure):
+    """For every truth: how often an end lies on the wrong side of it, added up over all that passes."""
+    scale = law.scale_shown
+    threshold = int(25 * scale)
+    shown = threshold + np.arange(int(60 * scale) + 60)
+    low, high = passed_ends(shown, law, threshold, failure)
+    assert min(low) >= 0
+    assert (low <= shown).all()
+    assert (np.diff(low) >= 0).all()
+    worst = 0.0
+    for distance in (-25, -24, -12, -3, -1, 0, 1, 3, 5, 20):
+        truth = max(0, threshold + int(distance * scale))
+        mass = -np.diff(law.survival(np.append(shown, shown[-1] + 1) - float(truth)))
+        passing = float(law.survival(np.array([float(threshold - truth)]))[0])
+        missed = float(mass[(low > truth) | (high < truth)].sum()) / passing
+        assert missed <= float(failure), truth
+        worst = max(worst, missed)
+    assert worst >= float(failure) / 8, "needlessly wide"
+
+
+def test_far_above_the_threshold_the_ends_are_those_of_the_law_alone():
+    low, high = passed_ends(np.array([10**6]), LaplaceLaw.of(10), 200, Fraction(1, 20))
+    assert (low[0], high[0]) == (10**6 - 30, 10**6 + 30)
+
+
+STEPS = {
+    "the largest": "SELECT * FROM t ORDER BY n DESC LIMIT 1",
+    "equal to the largest": "SELECT * FROM t WHERE n = (SELECT MAX(n) FROM t)",
+    "above a limit": "SELECT * FROM (SELECT balance, n AS found FROM t) AS u WHERE found > 12",
+    "by rank": "SELECT balance, n FROM t QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC) = 1",
+    "by an end": "SELECT balance, n FROM t WHERE low > 9",
+}
+WITH = "WITH t AS (SELECT balance, COUNT(*) AS n{low} FROM people WHERE balance > -50 GROUP BY balance) "
+
+
+def asked_within(tmp_path, kind, *, epsilon="1"):
+    """Return in how many of several answers all shown cells were inside their bars; 100 groups of 10 rows."""
+    balances = [b for b in range(-49, 51) for _ in range(10)]
+    table = people_table(1000, 0, balance=balances)
+    low = ", DP_INTERVAL_LOW(n) AS low" if kind == "by an end" else ""
+    asked = curator(tmp_path, tables={"people": table}, epsilon="1000")
+    good = 0
+    for _ in range(25):
+        answer = asked.query(WITH.format(low=low) + STEPS[kind], epsilon=epsilon, fresh=True)
+        good += all(ends[1][0] <= 10 <= ends[1][1] for ends in answer.intervals)
+    return good, 25
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_cells_that_later_steps_select_are_inside_their_bars(tmp_path, kind):
+    assert_frequency(*asked_within(tmp_path, kind), 0.95, 1.0)
+
+
+@pytest.mark.parametrize(
+    "kind", ["the largest", "equal to the largest", "above a limit", "by rank"]
+)
+def test_steps_whose_selection_is_not_told_are_caught(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("discreet.release.post_processing.release.most_rows_kept", lambda *_: None)
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(*asked_within(tmp_path, kind), 0.95, 1.0)
