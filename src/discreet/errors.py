@@ -196,6 +196,10 @@ class Cancelled(DiscreetError):
     """The question was stopped on request; a charge that was made stands."""
 
 
+class NotInForce(DiscreetError):
+    """The server's discreet.toml was changed and is not in force yet; nothing was asked or charged."""
+
+
 class ServerFailed(DiscreetError):
     """A server could not be reached, or failed."""
 

@@ -83,8 +83,10 @@ def test_a_changed_file_is_in_force_without_a_restart(tmp_path):
             eventually(lambda: listed() == ["carol", "dave"], "the change is in force")
             good = config.read_text()
             config.write_text(good + "\n[nonsense")
-            wrong = "a wrong file is noticed"
-            eventually(lambda: listed() and "older" in health(owner), wrong)
+            eventually(lambda: "cannot be read" in health(owner), "a wrong file is noticed")
+            assert owner.get(f"{API}/catalog").status_code == 503
+            config.write_text(good)
+            eventually(lambda: health(owner) == "in force", "the right one is in force")
             assert listed() == ["carol", "dave"]
         with server.client(server.token("analyst", "dave")) as dave:
             body = {"sql": COUNT, "epsilon": 0.1}

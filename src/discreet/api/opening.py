@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,7 +12,7 @@ from discreet.api.curator import Curator
 from discreet.api.opened import policy_of
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import add_analysts as add_to_file
-from discreet.catalog.read.policy_file import FILE_NAME, load, loads, meant_file
+from discreet.catalog.read.policy_file import FILE_NAME, decoded, load, loads, meant_file
 from discreet.core.numbers import Epsilon, Number
 from discreet.errors import CatalogError
 from discreet.ledger.ledger import Ledger
@@ -35,11 +36,12 @@ def found_config(config: str | Path | None) -> Path:
     return path
 
 
-def curator_of(config: Path) -> Curator:
-    """Return the curator of `config`; where there is no such file yet, one without datasets."""
-    if config.is_file():
-        return Curator(load(config))
-    return Curator(loads("", base=config.parent, name=config.name))
+def curator_of(config: Path, content: bytes | None) -> Curator:
+    """Return the curator of a discreet.toml with this content; None, no file yet: one without datasets."""
+    if content is None:
+        return Curator(loads("", base=config.parent, name=config.name))
+    catalog = loads(decoded(content, config), base=config.parent, name=config.name)
+    return Curator(replace(catalog, path=config))
 
 
 def child_curator(catalog: Catalog, *, scratch: Path) -> Curator:

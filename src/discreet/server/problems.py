@@ -31,6 +31,7 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (errors.MissingExtra, 501),
     (errors.EngineFailed, 502),
     (errors.LedgerError, 503),
+    (errors.NotInForce, 503),
     (errors.ServerFailed, 500),
     (DiscreetError, 400),
 )

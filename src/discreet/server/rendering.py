@@ -28,7 +28,11 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 
-_HEADINGS = {403: "This is not open to you", 404: "There is no such page"}
+_HEADINGS = {
+    403: "This is not open to you",
+    404: "There is no such page",
+    503: "Not possible right now",
+}
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 

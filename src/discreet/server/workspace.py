@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
 from discreet.api import Curator, curator_of
-from discreet.errors import DiscreetError
+from discreet.errors import CatalogError, DiscreetError, NotInForce, ServerFailed
+from discreet.server.failures import log_failure
 
 LOOK_AGAIN = 0.5
-"""Seconds after which the file is looked at again: a change holds everywhere within a second."""
+"""Seconds after which the file is looked at again: a change is noticed within a second."""
+FIRST_WAIT = 10.0
+"""Seconds that a call waits for the first attempt to put a change in force, before it is refused."""
+SLOWEST_RETRY = 30.0
+"""The most seconds between the end of one attempt and the next."""
+LAST_ATTEMPT = 5.0
+"""Seconds that closing waits for an attempt that is under way."""
+
+_log = logging.getLogger("discreet.server")
+
+
+class CatalogState(Enum):
+    """Whether what discreet.toml says now is what the server does."""
+
+    IN_FORCE = "in force"
+    CHANGED = "changed, not yet in force"
+    UNREADABLE = "cannot be read, not in force"
 
 
 class FileVersion(NamedTuple):
@@ -27,28 +46,47 @@ class FileVersion(NamedTuple):
 
 @dataclass
 class _Shelf:
-    """A curator, the file it was made from, and how many requests still use it."""
+    """A curator, the text it was made from (None: no file), and how many requests still use it."""
 
     curator: Curator
-    stamp: FileVersion | None
+    text: bytes | None
     users: int = 0
     retired: bool = False
+
+
+@dataclass
+class _Stage:
+    """Where an attempt leaves the catalog if it fails now."""
+
+    state: CatalogState = CatalogState.UNREADABLE
 
 
 class Workspace:
     """Lends the curator of one discreet.toml; safe to share among threads.
 
     A request keeps the curator that it began with. After a change of the file, the old curator is
-    closed when its last request ends. A file that has become wrong leaves the old one in force, and
-    `problem` says what is wrong with it.
+    closed when its last request ends. A change that cannot be put in force is tried again until it
+    can, in a thread of its own; `problem` says why it could not, and `state` where it stands.
+
+    Guarantee: from when a change is noticed until it is in force, no curator is lent and no analyst
+        is confirmed, so nothing begins that the new file may forbid. What is put in force is the
+        file as it is at that moment, and limits enter the ledger last, after everything that can fail.
     """
 
     def __init__(self, config: Path) -> None:
         self._config = config
-        self._lock = threading.RLock()
+        self._lock = threading.Condition()
+        self._opening = threading.Lock()  # one opens at a time
         self._looked = 0.0
-        self._shelf: _Shelf | None = self._open()
+        self._closed = False
+        self._attempt: threading.Thread | None = None
+        self._first_until = 0.0  # until when calls wait for the first attempt on `_seen`
+        self._next_attempt = 0.0
+        self._seen: object = None  # the change that is being tried
+        self.state = CatalogState.IN_FORCE
         self.problem: DiscreetError | None = None
+        text = _text_of(config)
+        self._shelf = _Shelf(_started(curator_of(config, text)), text)
 
     @property
     def config(self) -> Path:
@@ -57,9 +95,23 @@ class Workspace:
 
     @contextmanager
     def curator(self) -> Iterator[Curator]:
-        """Lend the curator in force; it stays open while it is lent."""
+        """Lend the curator in force; it stays open while it is lent. Raises NotInForce."""
+        with self._lent(confirmed=True) as curator:
+            yield curator
+
+    @contextmanager
+    def last_curator(self) -> Iterator[Curator]:
+        """Lend the curator that was in force last: for what is public, and for the server itself."""
+        with self._lent(confirmed=False) as curator:
+            yield curator
+
+    @contextmanager
+    def _lent(self, *, confirmed: bool) -> Iterator[Curator]:
         with self._lock:
-            shelf = self._current()
+            self.refresh()
+            if confirmed:
+                self._require()
+            shelf = self._shelf
             shelf.users += 1
         try:
             yield shelf.curator
@@ -71,68 +123,198 @@ class Workspace:
                 shelf.curator.close()
 
     def changed(self) -> bool:
-        """Return whether the file may be another one by now; cheap, never waits for anybody."""
-        shelf = self._shelf
-        if shelf is None or time.monotonic() - self._looked <= LOOK_AGAIN:
-            return False
-        stamp = stamp_of(self._config)
-        return stamp is not None and bool(stamp.size) and stamp != shelf.stamp
+        """Return whether `refresh` may have something to do; cheap, never waits for anybody."""
+        return time.monotonic() - self._looked > LOOK_AGAIN or self._trying_first()
 
     def refresh(self) -> None:
-        """Put a changed file in force, if it is right; opening it takes a while."""
-        with self.curator():
-            pass
+        """Look whether the file has changed; if so, wait for the first attempt to put it in force."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._looked > LOOK_AGAIN and not self._closed:
+                self._looked = now
+                self._look(now)
+            while self._trying_first():
+                self._lock.wait(max(0.0, self._first_until - time.monotonic()))
+
+    def require_in_force(self) -> None:
+        """Raise NotInForce unless the file is in force as it was last seen; never waits."""
+        with self._lock:
+            self._require()
 
     def lists(self, analyst: str) -> bool:
-        """Return whether the catalog in force names this analyst; never waits for anybody."""
-        shelf = self._shelf
-        return shelf is not None and analyst in shelf.curator.catalog.analysts
+        """Return whether the catalog in force names this analyst; never waits. Raises NotInForce."""
+        with self._lock:
+            self._require()
+            return analyst in self._shelf.curator.catalog.analysts
 
     def reload(self) -> None:
         """Put the file as it is now in force, or raise and leave the old one in force."""
-        with self._lock:
-            self._exchange(self._open())
+        self._put_in_force(_Stage(), again=True)
 
     def close(self) -> None:
         """Close the curator; requests that still use one let it go when they end."""
         with self._lock:
-            self._exchange(None)
+            self._closed = True
+            attempt = self._attempt
+            self._lock.notify_all()
+        if attempt is not None:
+            attempt.join(LAST_ATTEMPT)
+        with self._lock:
+            ended = self._retire()
+        _close(ended)
 
-    def _current(self) -> _Shelf:
-        now = time.monotonic()
-        if self._shelf is None:
-            self._exchange(self._open())
-        elif now - self._looked > LOOK_AGAIN:
-            self._looked = now
-            stamp = stamp_of(self._config)
-            # A file that is gone, or empty because somebody is writing it, changes nothing.
-            if stamp is not None and stamp.size and stamp != self._shelf.stamp:
-                self._try_new(stamp)
-        assert self._shelf is not None, "an exchange puts a curator in force"
-        return self._shelf
+    def _require(self) -> None:
+        if self.state is not CatalogState.IN_FORCE:
+            raise NotInForce(
+                f"The server's {self._config.name} was changed, and the change is not in force yet, so "
+                "nothing is answered and nothing was charged.",
+                hint="Try again in a moment. Owners see the cause here and at /api/v1/health.",
+            )
 
-    def _try_new(self, stamp: FileVersion) -> None:
-        assert self._shelf is not None, "only after a first one"
+    def _trying_first(self) -> bool:
+        return self._attempt is not None and time.monotonic() < self._first_until
+
+    def _look(self, now: float) -> None:
+        """Compare the file with what is in force, and see to it that a change is tried."""
         try:
-            self._exchange(self._open())
-            self.problem = None
+            text = self._readable()
         except DiscreetError as error:
-            self.problem = error
-            self._shelf.stamp = stamp  # not again until it changes again
-
-    def _open(self) -> _Shelf:
-        stamp = stamp_of(self._config)  # before reading: a change meanwhile is seen next time
-        curator = curator_of(self._config)
-        _ = curator.ledger, curator.engine  # now, not in the first request
-        return _Shelf(curator, stamp)
-
-    def _exchange(self, new: _Shelf | None) -> None:
-        old, self._shelf = self._shelf, new
-        if old is None:
+            self._seen = None
+            self._enter(CatalogState.UNREADABLE, error)
             return
+        if text == self._shelf.text:
+            self._seen = None
+            self._enter(CatalogState.IN_FORCE, None)
+            return
+        if text != self._seen:
+            self._seen, self._next_attempt = text, now
+            self._first_until = now + FIRST_WAIT
+            if self.state is CatalogState.IN_FORCE:
+                # Said in the log by its first attempt, which most often puts it in force at once.
+                self.state = CatalogState.CHANGED
+        if self._attempt is None and now >= self._next_attempt:
+            self._attempt = threading.Thread(target=self._try, name="catalog", daemon=True)
+            self._attempt.start()
+
+    def _try(self) -> None:
+        began, stage = time.monotonic(), _Stage()
+        problem: DiscreetError | None = None
+        try:
+            self._put_in_force(stage)
+        except DiscreetError as error:
+            problem = error
+        except Exception as error:  # noqa: BLE001  # whatever it was: it is tried again
+            problem = ServerFailed(f"It cannot be put in force ({type(error).__name__}).")
+            if str(problem) != str(self.problem):
+                log_failure(error)
+        with self._lock:
+            self._attempt, self._first_until = None, 0.0
+            now = time.monotonic()
+            self._next_attempt = now + min(2 * (now - began), SLOWEST_RETRY)
+            if problem is not None and not self._closed:
+                self._enter(stage.state, problem)
+            self._lock.notify_all()
+
+    def _put_in_force(self, stage: _Stage, *, again: bool = False) -> None:
+        """Open a curator of the file as it is and exchange it for the old one, or raise.
+
+        `again`: also where the text has not changed, as what it names may have.
+        """
+        with self._opening:
+            text = self._readable()
+            if text == self._shelf.text and not again:
+                with self._lock:
+                    self._enter(CatalogState.IN_FORCE, None)
+                return
+            curator = curator_of(self._config, text)
+            stage.state = CatalogState.CHANGED
+            try:
+                _ = curator.engine  # now, not in the first request
+                self._require_same(text)
+                try:
+                    _ = curator.ledger  # last: the limits that it declares are in force with it
+                except BaseException:
+                    # Perhaps they are by now: whatever the file says must be put in force anew.
+                    self._shelf.text = _UNKNOWN
+                    raise
+                ended = self._exchange(_Shelf(curator, text))
+            except BaseException:
+                curator.close()
+                raise
+        _close(ended)
+
+    def _require_same(self, text: bytes | None) -> None:
+        if _text_of(self._config) != text:
+            raise ServerFailed("It was changed again while it was being put in force.")
+
+    def _exchange(self, new: _Shelf) -> Curator | None:
+        """Put `new` in force; return the curator that must be closed, if any."""
+        with self._lock:
+            if self._closed:
+                raise ServerFailed("The server is stopping.")
+            ended, self._shelf = self._retire(), new
+            self._looked = 0.0  # what was written meanwhile is seen by the next call
+            self._enter(CatalogState.IN_FORCE, None)
+            self._lock.notify_all()
+            return ended
+
+    def _readable(self) -> bytes | None:
+        """Return the text of the file; None for one that is not there yet. Else raise."""
+        text = _text_of(self._config)
+        if self._shelf.text is not None and not text:
+            gone = "is empty" if text == b"" else "is not there"
+            if text is None or self._shelf.text:
+                hint = "Put it back; or stop the server, if nothing shall be asked any more."
+                raise CatalogError(f"The file '{self._config.name}' {gone}.", hint=hint)
+        return text
+
+    def _enter(self, state: CatalogState, problem: DiscreetError | None) -> None:
+        """Be in this state from now on; the log says so once, not at every attempt."""
+        before = self.state, type(self.problem)
+        told = self.problem is not None or problem is not None
+        self.state, self.problem = state, problem
+        if told and before != (state, type(problem)):
+            level = logging.INFO if problem is None else logging.WARNING
+            facts = {} if problem is None else {"kind": problem.kind, "why": problem.message}
+            _log.log(level, "catalog %s", state.value, extra={"facts": facts})
+
+    def _retire(self) -> Curator | None:
+        """Return the curator that must be closed now, if nobody uses the one in force so far."""
+        old = self._shelf
+        if old.retired:
+            return None
         old.retired = True
-        if old.users == 0:
-            old.curator.close()
+        return old.curator if old.users == 0 else None
+
+
+_UNKNOWN = b"\xff"
+"""Equal to the text of no file that can be read as one."""
+
+
+def _started(curator: Curator) -> Curator:
+    try:
+        _ = curator.engine, curator.ledger
+    except BaseException:
+        curator.close()
+        raise
+    return curator
+
+
+def _close(curator: Curator | None) -> None:
+    if curator is not None:
+        curator.close()
+
+
+def _text_of(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        raise CatalogError(
+            f"The file '{path.name}' cannot be read.",
+            hint="Give the user of the server the right to read it.",
+        ) from None
 
 
 def stamp_of(path: Path) -> FileVersion | None:

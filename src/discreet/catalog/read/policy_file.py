@@ -60,12 +60,19 @@ def load(path: str | Path) -> Catalog:
 def text_of(file: Path) -> str:
     """Return the text of a discreet.toml, every line end as it is written."""
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        content = file.read_bytes()
     except FileNotFoundError:
         hint = "Run 'discreet init FILE' to propose one, or say where it is with --config."
         raise CatalogError(f"There is no file '{file}'.", hint=hint) from None
     except OSError:
         raise CatalogError(f"The file '{file}' cannot be read.") from None
+    return decoded(content, file)
+
+
+def decoded(content: bytes, file: Path) -> str:
+    """Return the text of the bytes of `file`."""
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise CatalogError(f"The file '{file}' is not UTF-8 text.") from None
 

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute
 
 from discreet.core.owner import OWNER
-from discreet.errors import InternalError, NotAllowed, NotSignedIn
+from discreet.errors import InternalError, NotAllowed, NotInForce, NotSignedIn
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.audit_log import STRANGER, Actor, AuditAction
 from discreet.server.access.limits import fine
@@ -110,10 +110,25 @@ class GuardedRoute(APIRoute):
             workspace = context_of(request).workspace
             if workspace.changed():  # somebody may have been taken out of the catalog
                 await run_in_threadpool(workspace.refresh)
-            admit(request, roles)
-            return await inner(request)
+            try:
+                admit(request, roles)
+            except NotInForce:  # noticed just now: an ordinary change is in force in a moment
+                await run_in_threadpool(workspace.refresh)
+                admit(request, roles)
+            try:
+                return await inner(request)
+            except NotInForce as error:
+                raise _with_cause(request, error) from None
 
         return guarded
+
+
+def _with_cause(request: Request, error: NotInForce) -> NotInForce:
+    """Return the error with what an owner alone may know: why discreet.toml is not in force."""
+    who, problem = maybe_caller(request), context_of(request).workspace.problem
+    if who is None or who.role is not Role.OWNER or problem is None:
+        return error
+    return NotInForce(f"{error.message} The cause: {problem.message}", hint=problem.hint)
 
 
 API = "/api/v1"
@@ -158,10 +173,11 @@ def admit(request: Request, roles: frozenset[Role] | None) -> None:
     context = context_of(request)
     address = address_of(request)
     context.by_address.take(address)
+    if roles is None:
+        request.state.caller = _confirmed(request, context)
+        return
     found = _found(request, context)
     request.state.caller = found
-    if roles is None:
-        return
     if found is None:
         if "authorization" in request.headers:
             fine(context.by_address, address)
@@ -210,6 +226,14 @@ def _found(request: Request, context: Context) -> Principal | None:
     return None if session is None else principal(session.token, csrf=session.csrf)
 
 
+def _confirmed(request: Request, context: Context) -> Principal | None:
+    """Return who calls; an analyst whom no catalog in force confirms is nobody."""
+    try:
+        return _found(request, context)
+    except NotInForce:
+        return None
+
+
 def principal(token: Token, *, csrf: str | None = None) -> Principal:
     """Return the holder of a token."""
     return Principal(token.role, token.analyst, token.id, csrf)
@@ -232,7 +256,7 @@ def caller(request: Request) -> Principal:
 def recognise(request: Request) -> None:
     """Let `maybe_caller` say who calls where no route was found, so that nobody was admitted."""
     if not hasattr(request.state, "caller"):
-        request.state.caller = _found(request, context_of(request))
+        request.state.caller = _confirmed(request, context_of(request))
 
 
 def end_session(request: Request) -> None:

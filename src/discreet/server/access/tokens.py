@@ -191,9 +191,10 @@ class Tokens:
         return [item for item in found if self._usable(item.token) is not None]
 
     def _usable(self, token: Token) -> Token | None:
-        known = token.analyst is None or self._listed(token.analyst)
-        stands = known and token.valid(time.time()) and all(ask(token) for ask in self._asked)
-        return token if stands else None
+        stands = token.valid(time.time()) and all(ask(token) for ask in self._asked)
+        # Last: what is over is refused as such, also while nobody can say who is listed.
+        known = stands and (token.analyst is None or self._listed(token.analyst))
+        return token if known else None
 
     def also_ask(self, stands: Callable[[Token], bool]) -> None:
         """Let a token open something only if `stands` says so as well."""

@@ -34,7 +34,8 @@ async def answer_of(request: Request, job: Job) -> Any:
     """Return what a job answers, while its caller may have it.
 
     Guarantee: a caller whose token is revoked meanwhile gets 401 within about a second, and the job
-        is cancelled; a charge that was made stands.
+        is cancelled; a charge that was made stands. An analyst whom the catalog does not confirm at the
+        end gets NotInForce; the answer is kept under its request id, as after a lost connection.
     """
     waited = asyncio.wrap_future(job.future)
     done, _ = await asyncio.wait({waited}, timeout=LOOK_AGAIN)
@@ -44,6 +45,9 @@ async def answer_of(request: Request, job: Job) -> Any:
             waited.cancel()
             raise NotSignedIn("Your token was revoked or has expired while you waited.")
         done, _ = await asyncio.wait({waited}, timeout=LOOK_AGAIN)
+    analyst = caller(request).analyst
+    if analyst is not None:
+        context_of(request).workspace.lists(analyst)
     return waited.result()
 
 

@@ -57,7 +57,7 @@ def standing_of(
         return None
 
     def look() -> str | None:
-        with workspace.curator() as curator:
+        with workspace.last_curator() as curator:
             return curator.standing(request_id, analyst=analyst)
 
     return look

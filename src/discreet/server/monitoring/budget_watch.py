@@ -21,7 +21,7 @@ class BudgetWatch:
 
     def look(self) -> dict[str, float]:
         """Return how much of each budget is used, and log the ones whose alert is new."""
-        with self._workspace.curator() as curator:
+        with self._workspace.last_curator() as curator:
             found = curator.budget_alerts()
         for budget, facts in found.items():
             alert = facts["alert"]

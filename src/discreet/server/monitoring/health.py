@@ -8,9 +8,10 @@ from fastapi import Request
 from fastapi.responses import PlainTextResponse
 
 from discreet import __version__
-from discreet.server.access.auth import allow, api_router, everybody
+from discreet.server.access.auth import allow, api_router, everybody, maybe_caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
+from discreet.server.workspace import CatalogState
 
 router = api_router("health")
 
@@ -18,13 +19,17 @@ router = api_router("health")
 @router.get("/health")
 @everybody
 async def health(request: Request) -> dict[str, Any]:
-    """Say that the server lives, and whether the latest discreet.toml is in force."""
-    problem = context_of(request).workspace.problem
-    return {
-        "status": "ok",
+    """Say that the server lives, and whether the latest discreet.toml is in force; to an owner, why not."""
+    workspace, who = context_of(request).workspace, maybe_caller(request)
+    state, problem = workspace.state, workspace.problem
+    said = {
+        "status": "ok" if state is CatalogState.IN_FORCE else "closed",
         "version": __version__,
-        "catalog": "in force" if problem is None else "an older one; the file is wrong",
+        "catalog": state.value,
     }
+    if problem is not None and who is not None and who.role is Role.OWNER:
+        said["problem"] = str(problem)
+    return said
 
 
 @router.get("/metrics", response_class=PlainTextResponse)

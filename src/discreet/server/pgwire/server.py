@@ -7,9 +7,9 @@ import secrets
 from contextlib import suppress
 from typing import Any
 
-from discreet.errors import DiscreetError, TooManyRequests
+from discreet.errors import DiscreetError, NotInForce, TooManyRequests
 from discreet.server.access.auth import principal
-from discreet.server.access.tokens import Token
+from discreet.server.access.tokens import Role, Token
 from discreet.server.context import Context
 from discreet.server.failures import log_failure
 from discreet.server.pgwire.catalog.browse import Browsers
@@ -85,11 +85,17 @@ class _Connections:
             if self._context.workspace.changed():
                 await asyncio.to_thread(self._context.workspace.refresh)
             held = {token.id for token in self._signed_in.values()}
-            gone = {each for each in held if self._context.tokens.by_id(each) is None}
+            gone = {each for each in held if self._over(each)}
             for task, token in self._signed_in.items():
                 if token.id in gone and task not in self._ended:
                     self._ended.add(task)
                     task.cancel()
+
+    def _over(self, token_id: str) -> bool:
+        try:
+            return self._context.tokens.by_id(token_id) is None
+        except NotInForce:
+            return False  # each of its statements is refused until that is known
 
     def _connected(self) -> Channel:
         channel = Channel()
@@ -145,6 +151,8 @@ class _Connections:
         if context.workspace.changed():
             await asyncio.to_thread(context.workspace.refresh)
         user = parameters.get("user", "")
+        if user != Role.OWNER.value:  # whether there is such a user or not
+            context.workspace.require_in_force()
         token = await sign_in(channel, user, context.tokens, self._tls, context.by_address)
         return token, parameters, user
 
@@ -169,7 +177,9 @@ class _Connections:
         assert task is not None, "runs as a task"
         self._signed_in[task] = token
 
-        def allowed() -> None:
+        async def allowed() -> None:
+            if context.workspace.changed():
+                await asyncio.to_thread(context.workspace.refresh)
             still_valid(context.tokens, token)
             context.by_token.take(token.id)
 
@@ -180,7 +190,7 @@ class _Connections:
             asker.cancel()
 
     def _path(self, analyst: str | None) -> list[str]:
-        with self._context.workspace.curator() as curator:
+        with self._context.workspace.last_curator() as curator:
             return search_path(seen_by(curator, analyst))
 
     def _room_for(self, channel: Channel) -> None:

@@ -94,7 +94,7 @@ def one_release(request: Request, name: str) -> Response:
 @everybody
 def all_released(request: Request) -> Response:
     """List what was released, for anybody."""
-    with context_of(request).workspace.curator() as curator:
+    with context_of(request).workspace.last_curator() as curator:
         found = standings_of(request).all(curator)
     public = [views.standing_view(each) for each in reversed(found) if each["state"] in PUBLIC]
     return page(request, "releases.html", "Releases", releases=public)
@@ -104,7 +104,7 @@ def all_released(request: Request) -> Response:
 @everybody
 def released(request: Request, name: str) -> Response:
     """Show a released package to anybody: tables first, then what it promises, then downloads."""
-    with context_of(request).workspace.curator() as curator:
+    with context_of(request).workspace.last_curator() as curator:
         found = standings_of(request).public(curator, name)
         path = standings_of(request).package(curator, name)
     if found is None:

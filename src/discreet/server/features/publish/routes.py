@@ -142,7 +142,7 @@ def withdraw(request: Request, name: Id, body: ReasonBody) -> dict[str, Any]:
 @everybody
 def package(request: Request, name: Id) -> FileResponse:
     """Download a released package, whole and signed; nobody needs a token for it."""
-    with context_of(request).workspace.curator() as curator:
+    with context_of(request).workspace.last_curator() as curator:
         path = standings_of(request).package(curator, name)
     if path is None:
         raise UnknownName("There is no such release.")
@@ -153,7 +153,7 @@ def package(request: Request, name: Id) -> FileResponse:
 @everybody
 def one_file(request: Request, name: Id, file: File) -> Response:
     """Download one member of a released package."""
-    with context_of(request).workspace.curator() as curator:
+    with context_of(request).workspace.last_curator() as curator:
         path = standings_of(request).package(curator, name)
     content = None if path is None else member(path, file)
     if content is None:

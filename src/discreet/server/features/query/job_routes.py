@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, NotInForce
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.asking.request_id import IdempotencyKey
@@ -96,7 +96,10 @@ async def _told(request: Request, job: Job) -> AsyncIterator[str]:
                 if quiet >= KEEP_ALIVE:
                     quiet = 0.0
                     yield ": still here\n\n"
-            if not await still_signed_in(request):
+            try:
+                if not await still_signed_in(request):
+                    return
+            except NotInForce:
                 return
     finally:
         job.forget(wake)

@@ -63,7 +63,7 @@ class WireSession:
             return
         try:
             if isinstance(message, m.Query | m.Parse | m.Execute):
-                self._allowed()
+                await self._allowed()
             if isinstance(message, m.Query):
                 await self._query(message)
             else:
