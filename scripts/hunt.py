@@ -99,7 +99,7 @@ class Hunter:
     def _planned(self, question: ParsedQuestion) -> tuple[Plan, Sealed]:
         catalog = self.world.catalog
         rows = self.dice.choice([None, None, 1, 4])
-        asked = ask(replace(bind(question, catalog), max_rows=rows), catalog, SNAPSHOTS)
+        asked = ask(bind(question, catalog, max_rows=rows), catalog, SNAPSHOTS)
         delta = catalog.budget_of(asked.dataset).delta
         plan = make_plan(asked, epsilon=Epsilon.of("1"), budget_delta=Delta(delta.value))
         engine: Any = self.readers

@@ -105,7 +105,7 @@ def catalog(
 
 def question(sql: str, *, max_rows: int | None = None, **settings: str) -> Question:
     known = catalog(**settings)
-    statement = replace(bind(sql, known), max_rows=max_rows)
+    statement = bind(sql, known, max_rows=max_rows)
     return ask(statement, known, {"people": "1", "patients": "1", "visits": "1"})
 
 

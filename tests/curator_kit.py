@@ -226,7 +226,7 @@ def planned(
     on: type[MemoryEngine] = MemoryEngine,
 ) -> Planned:
     """Return the plan of a question for one kind of engine; refusals pass through."""
-    statement = replace(bind(sql, catalog), max_rows=max_rows)
+    statement = bind(sql, catalog, max_rows=max_rows)
     question = ask(statement, catalog, SNAPSHOTS)
     delta = catalog.budget_of(question.dataset).delta
     plan = make_plan(question, epsilon=Epsilon.of(epsilon), budget_delta=Delta(delta.value))

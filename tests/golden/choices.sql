@@ -41,7 +41,7 @@ SELECT QUANTILE_CONT(income, 0.9) AS ninth FROM people
 --> costs epsilon 1
 --> error ninth depends on the data
 --> event Select(1)
---> quantile 0.9: exponential mechanism over 4,096 public values, rank off by at most 21 rows at 95% (1)
+--> quantile 0.9: exponential mechanism over 4,096 public ranges of 12,208 values each, the middle of one is shown, its rank off by at most 21 rows at 95% (1)
 --> duckdb:
 -->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) // CAST((12208) AS BIGINT) END AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
@@ -71,7 +71,7 @@ SELECT sex, MEDIAN(income) FROM people GROUP BY sex
 --> costs epsilon 1
 --> error median(income) depends on the data
 --> event Select(1)
---> quantile 0.5: exponential mechanism over 4,096 public values, rank off by at most 12 rows at 95% (1)
+--> quantile 0.5: exponential mechanism over 4,096 public ranges of 12,208 values each, the middle of one is shown, its rank off by at most 12 rows at 95% (1)
 --> duckdb:
 -->   SELECT t0.c1 AS k0, CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) // CAST((12208) AS BIGINT) END AS k1, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1, 2
 --> postgres:
@@ -86,7 +86,7 @@ SELECT MEDIAN(born) AS day FROM people
 --> costs epsilon 1
 --> error day depends on the data
 --> event Select(1)
---> quantile 0.5: exponential mechanism over 4,018 public values, rank off by at most 12 rows at 95% (1)
+--> quantile 0.5: exponential mechanism over 4,018 public ranges of 11 values each, the middle of one is shown, its rank off by at most 12 rows at 95% (1)
 --> duckdb:
 -->   SELECT CASE WHEN (11) <> 0 THEN CAST(((date_diff('day', DATE '1970-01-01', (t0.c6)) - date_diff('day', DATE '1970-01-01', (DATE '1900-01-01')))) AS BIGINT) // CAST((11) AS BIGINT) END AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
@@ -131,7 +131,7 @@ SELECT ward, MAX(cost) FROM visits GROUP BY ward
 --> costs epsilon 1
 --> error max(cost) depends on the data
 --> event Select(1)
---> quantile 1: exponential mechanism over 4,082 public values, rank off by at most 114 rows at 95% (1)
+--> quantile 1: exponential mechanism over 4,082 public ranges of 245 values each, the middle of one is shown, its rank off by at most 114 rows at 95% (1)
 --> at most 5 rows of each unit count
 --> duckdb:
 -->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) // CAST((245) AS BIGINT) END AS k1, COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1, 2

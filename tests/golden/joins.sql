@@ -149,7 +149,7 @@ WITH spent AS (SELECT patient_id, SUM(cost) AS total, MAX(day) AS latest FROM vi
 --> error median(total) depends on the data, count(*) ± 30
 --> event Laplace(scale 10, l1 1) and Select(0.5)
 --> rows: discrete Laplace noise of scale 10, one unit moves it by 5 (0.5)
---> quantile 0.5: exponential mechanism over 4,096 public values, rank off by at most 23 rows at 95% (0.5)
+--> quantile 0.5: exponential mechanism over 4,096 public ranges of 1,221 values each, the middle of one is shown, its rank off by at most 23 rows at 95% (0.5)
 --> at most 5 rows of each unit count
 --> duckdb:
 -->   SELECT t4.c4 AS k0, COUNT(*) AS r0 FROM (SELECT t1.u AS c0, CASE WHEN t1.a0 > 5000000 THEN 5000000 WHEN t1.a0 < 0 THEN 0 ELSE CAST(t1.a0 AS BIGINT) END AS c1, t1.a1 AS c2, t3.c0 AS c3, t3.c1 AS c4, t1.u AS u, t3.r0 AS r0, ROW_NUMBER() OVER (PARTITION BY t1.u ORDER BY t3.r0) AS n FROM (SELECT t0.u AS u, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS a0, MAX(t0.c1) AS a1 FROM canon."clinic.visits" AS t0 GROUP BY 1) AS t1 INNER JOIN (SELECT t2.u AS c0, t2.c1 AS c1, t2.u AS u, t2.r AS r0 FROM canon."clinic.patients" AS t2 WHERE t2.r <= 1) AS t3 ON t1.u = t3.u WHERE (t1.a1 BETWEEN DATE '2024-01-01' AND DATE '2024-12-31')) AS t4 WHERE t4.n <= 5 GROUP BY 1

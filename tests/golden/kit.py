@@ -114,7 +114,7 @@ def planned(pair: Pair) -> str:
         within=options.get("within"),
         max_rows=int(options["max_rows"]) if "max_rows" in options else None,
     )
-    statement = replace(bind(pair.sql, catalog()), max_rows=request.max_rows)
+    statement = bind(pair.sql, catalog(), max_rows=request.max_rows)
     snapshots = {t.name: "1" for d in catalog().datasets.values() for t in d.tables}
     question = ask(statement, catalog(), snapshots)
     delta = catalog().budget_of(question.dataset).delta

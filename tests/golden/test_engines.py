@@ -75,7 +75,7 @@ def planned(number):
     """Return one question and its plan, the same for all engines."""
     pair = PAIRS[number]
     rows = int(pair.options["max_rows"]) if "max_rows" in pair.options else None
-    question = ask(replace(bind(pair.sql, catalog()), max_rows=rows), catalog(), {})
+    question = ask(bind(pair.sql, catalog(), max_rows=rows), catalog(), {})
     delta = catalog().budget_of(question.dataset).delta
     return question, make_plan(question, epsilon=Epsilon.of("1"), budget_delta=delta)
 

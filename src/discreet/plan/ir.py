@@ -49,12 +49,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A table of the catalog, read once; each column mapped to its domain or to NULL."""
+    """A table of the catalog, read once; each column mapped to its domain or to NULL.
+
+    `asked` is how many rows of a person should count, where a question says so itself.
+    """
 
     dataset: Dataset | None
     table: Table
     fields: tuple[Field, ...]
     unit: str | None
+    asked: int | None = None
 
     def id_of(self, column: str) -> str:
         """Return the id of the field that passes on a column of the table."""
@@ -64,6 +68,16 @@ class Scan:
     def public(self) -> bool:
         """Return whether the table holds nobody's data."""
         return self.table.unit is None
+
+    @property
+    def max_rows(self) -> int | None:
+        """Return how many rows of a unit count: as asked for, unless the owner bounds the table as a whole."""
+        return self.asked if self.listens else self.table.max_rows
+
+    @property
+    def listens(self) -> bool:
+        """Return whether the rows of a person are bounded by what a question asks for."""
+        return self.asked is not None and self.unit is not None and not self.table.bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,4 +250,8 @@ class Statement:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
-    max_rows: int | None = None
+
+    @property
+    def max_rows(self) -> int | None:
+        """Return the rows of a person that were asked for: with each table, so that no reader has another."""
+        return next((scan.asked for scan in scans_of(self.source) if scan.asked is not None), None)

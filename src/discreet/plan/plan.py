@@ -95,7 +95,6 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
         single=single,
         units_only=all(measure.kind is Kind.UNITS for _, measure in measured.measures)
         and not measured.choices,
-        max_rows=statement.max_rows,
     )
     if private and not catalog.budget_of(dataset).delta.value:
         keys = {key.value.name for key in statement.keys if isinstance(key.value, e.ColumnRef)}

@@ -26,12 +26,12 @@ def signature(statement: Statement) -> str:
 
 def _relation(relation: Relation) -> str:
     match relation:
-        case Scan(dataset=dataset, table=table, fields=fields):
+        case Scan(dataset=dataset, table=table, fields=fields, max_rows=max_rows):
             columns = [(c.name, c.fingerprint) for c in table.columns]
             where = dataset.name if dataset is not None else ""
             # Over another path the same rows are other people's.
             whose = "" if table.path is None else f" {table.path!r}"
-            read = f"{_ids(fields)} {columns} {table.max_rows} {table.bounded}{whose}"
+            read = f"{_ids(fields)} {columns} {max_rows} {table.bounded}{whose}"
             return f"scan {where}.{table.name} {read}"
         case Filter(source=source, condition=condition):
             return f"{_relation(source)}\nfilter {condition!r}"

@@ -10,10 +10,16 @@ from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, sca
 
 
 def bound_rows(source: Relation) -> int:
-    """Return how many rows of one unit count at most: the greatest bound declared below."""
-    private = [scan.table for scan in scans_of(source) if not scan.public]
-    bounds = [table.max_rows for table in private if table.max_rows is not None]
-    unbounded = [table.name for table in private if table.max_rows is None]
+    """Return how many rows of one unit count at most: what was asked for, or the greatest bound declared below.
+
+    Every reader of a person's rows goes by this: the whole statement, a subquery by person, a side of a join.
+    """
+    private = [scan for scan in scans_of(source) if not scan.public]
+    for scan in private:
+        if scan.listens and scan.asked is not None:
+            return scan.asked
+    bounds = [scan.max_rows for scan in private if scan.max_rows is not None]
+    unbounded = [scan.table.name for scan in private if scan.max_rows is None]
     if unbounded:
         raise QueryRefused(
             f"One person can have any number of rows in '{unbounded[0]}', so nothing bounds their "
@@ -41,9 +47,7 @@ def structural_rows(relation: Relation) -> int | None:
             return None if keys else 1
 
 
-def rows_to_keep(
-    relation: Relation, *, single: bool, units_only: bool, max_rows: int | None
-) -> tuple[int, bool]:
+def rows_to_keep(relation: Relation, *, single: bool, units_only: bool) -> tuple[int, bool]:
     """Return how many rows of a unit count at most, and whether the SQL must still cut them."""
     known = structural_rows(relation)
     if known is not None:
@@ -52,4 +56,4 @@ def rows_to_keep(
     if units_only and single:
         # Counting each person once needs no bound on their rows.
         return 1, False
-    return max_rows or bound_rows(relation), True
+    return bound_rows(relation), True

@@ -155,7 +155,7 @@ def _question(statement: Statement, dataset: Dataset, snapshots: Mapping[str, st
     source = statement.source
     reach = reach_of(source, snapshots)
     single = all(e.columns_of(key.value) <= reach.axes.keys() for key in statement.keys)
-    rows, enforced = rows_to_keep(source, single=False, units_only=False, max_rows=None)
+    rows, enforced = rows_to_keep(source, single=False, units_only=False)
     groups = 1 if single else None
     return Question(
         statement=statement,

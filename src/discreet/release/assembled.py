@@ -12,7 +12,7 @@ from discreet.core.schema import Table
 from discreet.ledger.entry import Balance, Payer, Receipt, bill_of, free_bill
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
-from discreet.plan.ir import Statement, scans_of
+from discreet.plan.ir import Scan, Statement, scans_of
 from discreet.plan.plan import Plan, Question
 from discreet.release.bars.row_losses import RowsHistogram
 from discreet.release.finish import ResultTable
@@ -140,17 +140,15 @@ def bounding_notes(statement: Statement, paid: Mapping[str, RowsHistogram]) -> t
     An interval is about the noise. What the bound leaves out is not in it, so it stands beside it:
     as the owner declares it, or as a paid look at the rows of people tells (`paid`, by table).
     """
-    tables = {scan.table.name: scan.table for scan in scans_of(statement.source) if not scan.public}
-    return tuple(_notes(tables, statement.max_rows, paid))
+    scans = {scan.table.name: scan for scan in scans_of(statement.source) if not scan.public}
+    return tuple(_notes(scans, paid))
 
 
-def _notes(
-    tables: dict[str, Table], asked: int | None, paid: Mapping[str, RowsHistogram]
-) -> Iterator[str]:
-    for name, table in sorted(tables.items()):
+def _notes(scans: dict[str, Scan], paid: Mapping[str, RowsHistogram]) -> Iterator[str]:
+    for name, scan in sorted(scans.items()):
+        table, asked, bound = scan.table, scan.asked, scan.max_rows
         if table.unit is None or table.unit.is_row:
             continue
-        bound = table.max_rows if asked is None or table.bounded else asked
         if bound is None:
             continue
         if asked not in (None, bound):

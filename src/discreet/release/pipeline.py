@@ -73,7 +73,7 @@ def prepared_together(
     requests: Sequence[Request], desk: Desk
 ) -> Iterator[tuple[list[PreparedQuestion], Held]]:
     """Lend the plans and prices of several requests, and one state of all of their tables."""
-    statements = [replace(bind(r.sql, desk.catalog), max_rows=r.max_rows) for r in requests]
+    statements = [bind(r.sql, desk.catalog, max_rows=r.max_rows) for r in requests]
     found = {
         engine_name(dataset, table): (dataset, table)
         for statement in statements

@@ -30,10 +30,13 @@ FORMULA = 40
 """At most so many nodes turn the measures of one aggregate back into its value."""
 
 
-def bind(sql: str | ParsedQuestion, catalog: Catalog) -> Statement:
-    """Return the statement that `sql` asks for, bound to the catalog; reads no rows."""
+def bind(sql: str | ParsedQuestion, catalog: Catalog, *, max_rows: int | None = None) -> Statement:
+    """Return the statement that `sql` asks for, bound to the catalog; reads no rows.
+
+    `max_rows`: how many rows of a person count in it, wherever it reads them; None is as declared.
+    """
     select = parse(sql)
-    source, names = bind_rows(select, BindingContext(catalog))
+    source, names = bind_rows(select, BindingContext(catalog, max_rows))
     found = _Outer(select, source, names).statement()
     # Last, so that a rule can say in its own words what it declines; here also what was not used.
     only_known(select)

@@ -53,6 +53,7 @@ class BindingContext:
     """
 
     catalog: Catalog
+    max_rows: int | None = None
     ctes: Mapping[str, tuple[exp.Select, BindingContext]] = field(default_factory=dict)
     sizes: Sizes = field(default_factory=Sizes)
     level: int = 0
@@ -162,6 +163,7 @@ def _scan(context: BindingContext, written: exp.Table) -> Named:
     if getattr(written.args.get("alias"), "columns", None):
         raise refusal("clause", what="Renaming columns in FROM")
     scan, columns = _declared(dataset, table, context.sizes)
+    scan = replace(scan, asked=context.max_rows)
     return Named(written.alias or table.name, complete_rows(scan), columns, table)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from discreet.core.schema import Column, IdentifierDomain, Table
-from discreet.core.unit import PrivacyUnit
+from discreet.core.schema import Column, Dataset, IdentifierDomain, Table
+from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.release.assembled import _notes
+from discreet.sql.relations import declared_scan
 
 PEOPLE = Table(
     "visits", "v.csv", PrivacyUnit("id"), (Column("id", IdentifierDomain()),), max_rows=3
@@ -19,6 +22,7 @@ BOUNDED = Table(
     max_rows=3,
     bounded=True,
 )
+TOWN = Dataset("town", (), Neighbours.ADD_REMOVE, "town")
 
 
 @pytest.mark.parametrize(
@@ -33,7 +37,8 @@ BOUNDED = Table(
     ],
 )
 def test_the_bound_that_counts_is_told(table, asked, rows, vain):
-    *before, last = _notes({"visits": table}, asked, {})
+    scan = replace(declared_scan(TOWN, table), asked=asked)
+    *before, last = _notes({"visits": scan}, {})
     assert rows in last
     in_vain = f"max_rows = {asked} was not used: 'visits' is bounded as a whole by its owner."
     assert before == ([in_vain] if vain else [])

@@ -181,7 +181,7 @@ def try_planning(request: Request, catalog: Catalog, capabilities: Capabilities)
 
 
 def _try_planning_one(request: Request, catalog: Catalog, capabilities: Capabilities) -> None:
-    statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
+    statement = bind(request.sql, catalog, max_rows=request.max_rows)
     scans = [scan for scan in scans_of(statement.source) if scan.dataset is not None]
     question = ask(statement, catalog, {scan.table.name: "1" for scan in scans})
     budget = catalog.budget_of(question.dataset)
