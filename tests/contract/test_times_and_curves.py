@@ -171,6 +171,9 @@ CONDITIONS = {
     "DATE_DIFF('hour', TIMESTAMP '2024-01-03 12:30:00', at) = -1": (
         lambda m: m.replace(minute=0, second=0) == NOON - dt.timedelta(hours=1)
     ),
+    "DATE_DIFF('week', TIMESTAMP '2024-01-10 00:00:00', at) = -1": (
+        lambda m: m.date() <= dt.date(2024, 1, 3)
+    ),
     "HOUR(at + INTERVAL '20 hours') = 1": (lambda m: (m + dt.timedelta(hours=20)).hour == 1),
     "DATE(at - INTERVAL '30 minutes') = '2024-01-02'": (
         lambda m: (m - dt.timedelta(minutes=30)).date() == dt.date(2024, 1, 2)

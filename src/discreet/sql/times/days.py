@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr, Operator, Part
+from discreet.plan.expr import Comparison, Expr, Operator, Part
 from discreet.plan.functions.dates import LENGTHS, SECONDS_OF, from_postgres
 from discreet.plan.functions.evaluate import evaluate
 from discreet.sql.refuse import refusal
@@ -130,22 +130,27 @@ def _truncate(node: exp.TimestampTrunc | exp.DateTrunc, value: ToExpression) -> 
 
 
 def _date_difference(node: exp.DateDiff, value: ToExpression) -> Expr:
-    """Count the beginnings of years, months, ... between two days."""
+    """Count what DuckDB counts between two days: whole weeks, and beginnings of everything else."""
     left, right = value(node.this), value(node.expression)
     unit = str(node.args.get("unit") or "day").lower().rstrip("s")
-    if unit == "day":
-        whole = [e.Call("day", side) for side in (left, right)]
-        return e.Arithmetic(Operator.SUBTRACT, *whole)
     if unit in SECONDS_OF:
         counts = [e.Call("ticks", side, (SECONDS_OF[unit],)) for side in (left, right)]
         return e.Arithmetic(Operator.SUBTRACT, *counts)
-    if unit == "week":
-        days = [e.Call("truncate_date", side, ("week",)) for side in (left, right)]
-        apart = e.Arithmetic(Operator.SUBTRACT, *days)
-        return e.Arithmetic(Operator.FLOOR_DIVIDE, apart, e.Literal(7))
+    left, right = e.Call("day", left), e.Call("day", right)
+    if unit in {"day", "week"}:
+        apart = e.Arithmetic(Operator.SUBTRACT, left, right)
+        return _whole_weeks(apart) if unit == "week" else apart
     if unit not in _IN_A_YEAR:
         raise refusal("clause", what=f"DATEDIFF in {unit[:20]}s")
     return e.Arithmetic(Operator.SUBTRACT, _counted(left, unit), _counted(right, unit))
+
+
+def _whole_weeks(days: Expr) -> Expr:
+    """Return the whole weeks of a number of days, towards 0."""
+    forwards = e.Arithmetic(Operator.FLOOR_DIVIDE, days, e.Literal(7))
+    backwards = e.Arithmetic(Operator.FLOOR_DIVIDE, e.Negate(days), e.Literal(7))
+    later = e.Compare(Comparison.GREATER_EQUAL, days, e.Literal(0))
+    return e.Case(((later, forwards),), e.Negate(backwards))
 
 
 _IN_A_YEAR = {"year": 1, "quarter": 4, "month": 12}
