@@ -15,7 +15,7 @@ from discreet.errors import MissingExtra
 
 ROOT = Path(__file__).resolve().parents[4]
 SOURCE = ROOT / "src" / "discreet"
-OPTIONAL = {"jax", "mbi", "pandas", "psycopg", "pyspark", "scipy", "vl_convert"}
+OPTIONAL = {"jax", "pandas", "psycopg", "pyspark", "scipy", "vl_convert"}
 IMPORTS = re.compile(rf"\b(?:import|from)\b.*\b(?:{'|'.join(OPTIONAL)})\b")
 """A line that may import one of them: most files have none and need not be parsed."""
 GUARDED_BY_ITS_CALLER = {
@@ -156,3 +156,25 @@ def test_no_optional_package_is_imported_without_saying_so():
 def test_the_search_for_bare_imports_finds_one():
     assert list(bare_imports("import os\nimport scipy.stats\n")) == [2]
     assert not list(bare_imports("with needs('scipy', extra='lab'):\n    import scipy\n"))
+
+
+def unused_extras(extras):
+    """Return the packages of extras that no file of ours imports."""
+    text = "\n".join(path.read_text() for path in SOURCE.rglob("*.py"))
+    listed = {re.split(r"[\[<>=; ]", line)[0] for lines in extras.values() for line in lines}
+    modules = {name: re.sub("_(py|python)$", "", name.replace("-", "_")) for name in listed}
+    del modules["discreet"]  # the extra of all extras
+    found = {
+        name
+        for name, module in modules.items()
+        if re.search(rf"^\s*(?:import|from) {module}\b", text, re.MULTILINE)
+    }
+    return modules.keys() - found
+
+
+def test_every_extra_is_imported():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    assert unused_extras(extras) == set()
+    assert unused_extras({**extras, "pgm": ["mbi==2.0.0"]}) == {"mbi"}, "the broken twin"
