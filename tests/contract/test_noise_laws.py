@@ -2,15 +2,19 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from asking import plan
 from discreet.account.convert import cost_up
 from discreet.account.price import price
 from discreet.account.tally import tally
 from discreet.core.numbers import Delta, Epsilon
+from discreet.noise.bars.spread import combined_half_width
 from discreet.noise.laws import law_costing, law_of
+from discreet.noise.laws.law import LEAST
 from discreet.noise.laws.registry import LAWS
 from discreet.publish.contents import PriceEvent
 from discreet.publish.package.verifier import moves, verifier
@@ -119,3 +123,39 @@ def test_packages_know_it(kind):
     assert written.event == event_of(kind(Fraction(5, 2)), Fraction(3), 2)
     assert moves()[kind.name] in SIZES
     assert f'"{kind.name}": "{moves()[kind.name]}"'.encode() in verifier()
+
+
+EXTREMES = [Fraction(10) ** n for n in range(-9, 5)] + [Fraction(n) for n in (3, 300, 800)]
+"""From 1e-9 to 1e4, and where the variance of pure noise is below every float."""
+
+
+def numbers_of(law) -> list[float]:
+    """Return everything that grows with the noise."""
+    both = combined_half_width([(1, law), (2, law)], "0.95", cells=1 << 10)
+    widths = [law.half_width("0.95"), law.joint_half_width(1000, "0.95"), both]
+    return [law.scale_shown, law.variance, law.error95, law.mean_size, *widths]
+
+
+@pytest.mark.parametrize("moved", [1, 10**4])
+def test_its_numbers_are_finite_and_ordered_at_any_epsilon(kind, moved):
+    """More epsilon is never more noise, and what divides by an error does not divide by 0."""
+    laws = [kind.costing(epsilon, moved) for epsilon in sorted(EXTREMES)]
+    found = [numbers_of(law) for law in laws]
+    assert all(math.isfinite(number) for numbers in found for number in numbers)
+    assert all(min(numbers[:4]) > 0 for numbers in found)
+    for less, more in pairwise(found):
+        assert all(a >= b for a, b in zip(less[:-1], more[:-1], strict=True))
+        assert less[-1] >= 0.9 * more[-1]  # on a grid, rounded up
+    for law in laws:
+        assert law.error95 / law.error95 == 1
+        assert law.variance <= LEAST or law.mean_size**2 <= law.variance * (1 + 1e-9)
+        assert np.isfinite(law.survival(np.array([-3.0, 0.0, 1.0, 2.0, 1e6]))).all()
+        assert law.chi_square(np.zeros(2), law.variance) == (0, law.chi_square(np.ones(2), 1.0)[1])
+
+
+def test_a_second_pure_law_is_weighed_at_any_epsilon(kind, monkeypatch):
+    twice = type("Twice", (kind,), {"name": "twice", "__slots__": ()})
+    monkeypatch.setitem(LAWS, "twice", twice)
+    for epsilon in EXTREMES:
+        found = plan("SELECT COUNT(*) FROM people", epsilon=str(epsilon.limit_denominator(10**9)))
+        assert math.isfinite(found.mechanisms.laws["m0"].error95)

@@ -16,7 +16,7 @@ from discreet.core.numbers import Number
 from discreet.noise.additive import DrawShape, discrete_gaussian_squared
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.tails import GaussianTail
-from discreet.noise.laws.law import BITS, DEEPEST, REACH, NoiseLaw, positive
+from discreet.noise.laws.law import BITS, DEEPEST, LEAST, REACH, NoiseLaw, positive
 from discreet.noise.rng import Rng
 
 SUMMED = 300  # the greatest sigma whose law is added up term by term
@@ -66,7 +66,8 @@ class GaussianLaw(NoiseLaw):
         if square > 4:  # the difference is below 8 pi^2 sigma^4 exp(-2 pi^2 sigma^2) < 1e-31
             return square
         terms = [(k * k, math.exp(-k * k / (2 * square))) for k in range(1, 60)]
-        return 2 * sum(k2 * w for k2, w in terms) / (1 + 2 * sum(w for _, w in terms))
+        found = 2 * sum(k2 * w for k2, w in terms) / (1 + 2 * sum(w for _, w in terms))
+        return max(found, LEAST)
 
     @property
     def error95(self) -> float:
@@ -81,7 +82,7 @@ class GaussianLaw(NoiseLaw):
             return sigma * math.sqrt(2 / math.pi)  # the continuous law's, which is the larger one
         points = np.arange(1, int(12 * sigma) + 12)
         weights = np.exp(-(points**2) / (2 * sigma**2))
-        return float(2 * (points * weights).sum() / (1 + 2 * weights.sum()))
+        return max(float(2 * (points * weights).sum() / (1 + 2 * weights.sum())), LEAST)
 
     @property
     def one_sided(self) -> GaussianTail:

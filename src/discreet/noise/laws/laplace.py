@@ -15,7 +15,7 @@ from discreet.core.event import Laplace
 from discreet.core.numbers import Number, plain
 from discreet.noise.additive import DrawShape, discrete_laplace
 from discreet.noise.exact.tails import LaplaceTail
-from discreet.noise.laws.law import NoiseLaw, positive
+from discreet.noise.laws.law import LEAST, NoiseLaw, positive
 from discreet.noise.rng import Rng
 
 
@@ -58,7 +58,7 @@ class LaplaceLaw(NoiseLaw):
     def variance(self) -> float:
         """Return the variance 2t / (1-t)^2 with t = exp(-1/scale), to floating-point accuracy."""
         rate = float(1 / self.scale)
-        return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
+        return max(2 * math.exp(-rate) / math.expm1(-rate) ** 2, LEAST)
 
     @property
     def error95(self) -> float:
@@ -72,8 +72,8 @@ class LaplaceLaw(NoiseLaw):
         >>> round(LaplaceLaw.of(1).mean_size, 4)
         0.8509
         """
-        ratio = math.exp(-1 / float(self.scale))
-        return 2 * ratio / (1 - ratio**2)
+        rate = float(1 / self.scale)
+        return max(2 * math.exp(-rate) / -math.expm1(-2 * rate), LEAST)
 
     @property
     def one_sided(self) -> LaplaceTail:

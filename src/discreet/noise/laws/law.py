@@ -8,6 +8,7 @@ describe noise; none of them takes part in drawing it.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
@@ -26,6 +27,8 @@ from discreet.noise.rng import Rng
 
 BITS = 128
 DEEPEST = 1024  # bits after which a comparison is settled on the safe side
+LEAST = sys.float_info.min
+"""What variance and mean size never go below, although narrower laws exist: others divide by them."""
 REACH = 40  # standard deviations on each side; beyond lies less than 1e-20
 
 
@@ -70,12 +73,12 @@ class NoiseLaw(ABC):
     @property
     @abstractmethod
     def variance(self) -> float:
-        """Return the variance, to floating-point accuracy."""
+        """Return the variance, to floating-point accuracy; at least `LEAST`."""
 
     @property
     @abstractmethod
     def error95(self) -> float:
-        """Return about what 95% of draws stay within: by it one law is chosen over another."""
+        """Return about what 95% of draws stay within, never 0: by it one law is chosen over another."""
 
     @property
     @abstractmethod
