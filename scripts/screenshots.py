@@ -166,7 +166,7 @@ def walk(address: str, shots: list[Shot], out: Path, *, phone: bool, dark: bool)
     chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if chromium is None:
         sys.exit("There is no chromium here: `make setup` says how to get it.")
-    base, _, _ = address.partition("/?")
+    base, _, _ = address.partition("/ask?")
     written = []
     with sync_playwright() as playwright:
         flags = ["--headless", "--no-sandbox", "--disable-gpu"]

@@ -21,18 +21,26 @@ from patience import LONG
 from ports import free_port
 from server_process import CommandProcess
 
-FILES = {"csv", "toml", "ini", "dockerfile"}
+FILES = {"csv", "toml", "ini", "dockerfile", "python"}
 SHOWN_ONLY = {"console", "text"}
 
 
 class Stage:
     """One tutorial being played, and what it has started."""
 
-    def __init__(self, capsys, *, instead: dict[str, str] | None = None, skips: bool = True):
+    def __init__(
+        self,
+        capsys,
+        *,
+        instead: dict[str, str] | None = None,
+        skips: bool = True,
+        elsewhere: tuple[str, ...] = (),
+    ):
         self._capsys = capsys
         self._names = {"__name__": "tutorial"}
         self._instead: dict[str, str] = dict(instead or {})
         self._skips = skips
+        self._elsewhere = elsewhere  # lines that other tests run
         self._servers: list[CommandProcess] = []
         self.done = 0
         self.skipped: list[str] = []
@@ -51,7 +59,7 @@ class Stage:
             text = self._in_place(fence.text)
             if "# skip:" in text and self._skips:
                 self.skipped.append(re.search(r"# skip: (.*)", text)[1])
-            elif language == "python":
+            elif language == "python" and not file:
                 exec(compile(text, str(fence), "exec"), self._names)
                 self.done += 1
             elif language in FILES:
@@ -75,7 +83,7 @@ class Stage:
 
     def _line(self, line: str) -> None:
         words = shlex.split(line, comments=True)
-        if not words:
+        if not words or line in self._elsewhere:
             return
         assert words[0] == "discreet", line
         if words[1] == "serve":

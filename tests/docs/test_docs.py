@@ -18,12 +18,12 @@ from fences import ROOT, fences
 from discreet.cli.app import run
 from discreet.testing import SeededRng
 
-PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
+PAGES = sorted((ROOT / "docs").glob("*.md"))  # README.md is one sequence: test_readme.py
 EXAMPLES = [fence for page in PAGES for fence in fences(page)]
 # "# skip: needs a server" in an example says why it cannot run here.
 RUNNABLE = [fence for fence in EXAMPLES if "# skip:" not in fence.text]
 PYTHON = [fence for fence in RUNNABLE if fence.language == "python"]
-SHELL = [fence for fence in RUNNABLE if fence.language == "sh" and fence.file != "README.md"]
+SHELL = [fence for fence in RUNNABLE if fence.language == "sh"]
 SOURCES = ROOT / "src" / "discreet"
 TEXTS = {
     "discreet." + path.relative_to(SOURCES).with_suffix("").as_posix().replace("/", "."): text

@@ -123,7 +123,10 @@ def test_demo_prints_an_address_that_signs_in(tmp_path, monkeypatch, said_when_r
             assert browser.get(address).status_code == 200, "whoever opens it, and however"
             page = browser.get(address, headers={"Sec-Fetch-Site": "none"})
             assert page.status_code == 200
-            assert "token" not in str(page.url)
+            assert str(page.url) == f"http://127.0.0.1:{port}/ask", "a page to ask on, not a menu"
+            assert re.search(r'id="sql"[^>]*>SELECT region, COUNT', page.text), (
+                "with a query written"
+            )
             base = f"http://127.0.0.1:{port}{API}"
             csrf = browser.get(f"{base}/session").json()["csrf"]
             body = {"sql": "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "epsilon": 0.1}

@@ -210,7 +210,7 @@ def demo_answers(program, folder):
             env={"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"},
         )  # fmt: skip
     try:
-        while not (found := re.search(r"Open (http://\S+)/\?token=(\S+)", log.read_text())):
+        while not (found := re.search(r"Open (http://\S+)/ask\?token=(\S+)", log.read_text())):
             assert process.poll() is None, log.read_text()[-2000:]
             assert time.monotonic() < start + LONG, log.read_text()[-2000:]
             time.sleep(0.05)

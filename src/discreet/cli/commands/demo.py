@@ -35,7 +35,7 @@ def demo(
         bool, typer.Option("--no-browser", help="Only print the address.")
     ] = False,
 ) -> None:
-    """Make the example town once, serve it, and open its page signed in as the owner.
+    """Make the example town once, serve it, and open Ask signed in as the owner.
 
     Example: discreet demo --no-browser --port 8765
     """
@@ -58,7 +58,7 @@ def demo(
             patients=max(500, people // 4),
         )
     settings = parts.Settings(config=made.toml, port=chosen, pg_port=pg_port)
-    address = f"{settings.address}/?token={_token(parts, settings)}"
+    address = f"{settings.address}/ask?token={_token(parts, settings)}"
 
     def ready() -> None:
         say(f"A made-up town of {people:,} people: {home}")

@@ -34,7 +34,7 @@ def test_no_command_line_holds_the_token(monkeypatch, tmp_path, shown):
     monkeypatch.setattr(demo, "_has_display", lambda: shown)
     monkeypatch.setattr("builtins.print", lambda *said, **_: printed.extend(said))
     demo.demo(people=1000, folder=tmp_path, port=None, pg_port=None, no_browser=False)
-    assert any("/?token=dsc_" in line for line in printed)
+    assert any("/ask?token=dsc_" in line for line in printed)
     assert len(opened) == int(shown)
     assert all(uri.startswith("file://") and "dsc_" not in uri for uri in opened)
     assert not (tmp_path / ".discreet" / "open.html").exists()
