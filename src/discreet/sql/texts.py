@@ -73,7 +73,8 @@ def _same(*, equal: bool) -> Callable[[Any, ToExpression], Expr]:
     def build(node: exp.Binary, value: ToExpression) -> Expr:
         left, right = value(node.this), value(node.expression)
         both = e.And((e.IsNull(left), e.IsNull(right)))
-        alike = e.Or((both, e.Compare(Comparison.EQUAL, left, right)))
+        compared = e.Compare(Comparison.EQUAL, left, right)
+        alike = both if e.Literal(None) in (left, right) else e.Or((both, compared))
         yes, no = e.Literal(value=equal), e.Literal(value=not equal)
         return e.Case(((alike, yes),), no)
 

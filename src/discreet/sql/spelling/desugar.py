@@ -106,25 +106,78 @@ def _either_way(node: exp.Expr) -> exp.Expr:
 
 
 def _rows_alike(node: exp.Expr) -> exp.Expr:
-    """(a, b) = (1, 2) is a = 1 AND b = 2."""
+    """(a, b) = (1, NULL) is a = 1 AND b IS NULL: a part that is missing is a value here, as in DuckDB.
+
+    Sides of a join are equal where all parts are known and equal.
+    """
     pairs = _pairs(node.this, node.expression)
     if pairs is None:
         return node
-    alike = [type(node)(this=one.copy(), expression=other.copy()) for one, other in pairs]
-    return _any_of(alike) if isinstance(node, exp.NEQ) else _all_of(alike)
+    joins = isinstance(node.find_ancestor(exp.Join, exp.Select, exp.Not), exp.Join)
+    if joins and isinstance(node, exp.EQ):
+        return _all_of(_equal(one, other) for one, other in pairs)
+    if isinstance(node, exp.NEQ):
+        return _any_of(_apart(one, other) for one, other in pairs)
+    return _all_of(_alike(one, other) for one, other in pairs)
 
 
 def _row_listed(node: exp.Expr) -> exp.Expr:
-    """(a, b) IN ((1, 2), (3, 4)) is a = 1 AND b = 2 OR a = 3 AND b = 4."""
+    """(a, b) IN ((1, 2), (3, 4)) is a IS NOT NULL AND b IS NOT NULL AND (a = 1 AND b = 2 OR a = 3 AND b = 4).
+
+    So NOT of it holds for a row with a missing part, as in DuckDB; a NULL that is listed is found.
+    """
     found = [_pairs(node.this, each) for each in node.expressions]
     if not found or node.args.get("query") or any(pairs is None for pairs in found):
         return node
-    if not all(isinstance(part, exp.Column) for part in node.this.expressions):
+    columns = node.this.expressions
+    if not all(isinstance(part, exp.Column) for part in columns):
         return node  # it is written once for each row of the list: nothing long is
-    return _any_of(
-        _all_of(exp.EQ(this=one.copy(), expression=other.copy()) for one, other in pairs or ())
-        for pairs in found
-    )
+    known: list[exp.Expr] = []
+    others: list[exp.Expr] = []
+    for pairs in found:
+        if all(_is_known(other) for _, other in pairs or ()):
+            known.append(_all_of(_equal(one, other) for one, other in pairs or ()))
+        else:
+            others.append(_all_of(_alike(one, other) for one, other in pairs or ()))
+    if known:
+        others.append(_all_of([*(_is_there(column) for column in columns), _any_of(known)]))
+    return _any_of(others)
+
+
+def _equal(one: exp.Expr, other: exp.Expr) -> exp.Expr:
+    return exp.EQ(this=one.copy(), expression=other.copy())
+
+
+def _alike(one: exp.Expr, other: exp.Expr) -> exp.Expr:
+    """Return a condition, never NULL, that holds where both are equal or both are missing."""
+    if not isinstance(one, exp.Column) or not (_is_known(other) or isinstance(other, exp.Null)):
+        return exp.NullSafeEQ(this=one.copy(), expression=other.copy())
+    if isinstance(other, exp.Null):
+        return _is_missing(one)
+    return _all_of([_equal(one, other), _is_there(one)])
+
+
+def _apart(one: exp.Expr, other: exp.Expr) -> exp.Expr:
+    """Return the contrary of `_alike`."""
+    if not isinstance(one, exp.Column) or not (_is_known(other) or isinstance(other, exp.Null)):
+        return exp.NullSafeNEQ(this=one.copy(), expression=other.copy())
+    if isinstance(other, exp.Null):
+        return _is_there(one)
+    return _any_of([exp.NEQ(this=one.copy(), expression=other.copy()), _is_missing(one)])
+
+
+def _is_known(constant: exp.Expr) -> bool:
+    """Return whether this is a constant that is not NULL."""
+    inner = constant.this if isinstance(constant, exp.Neg | exp.Cast) else constant
+    return isinstance(inner, exp.Literal | exp.Boolean)
+
+
+def _is_missing(column: exp.Expr) -> exp.Expr:
+    return exp.Is(this=column.copy(), expression=exp.Null())
+
+
+def _is_there(column: exp.Expr) -> exp.Expr:
+    return exp.Not(this=_is_missing(column))
 
 
 def _pairs(one: exp.Expr, other: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]] | None:
@@ -132,7 +185,11 @@ def _pairs(one: exp.Expr, other: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]] | 
         return None
     if not one.expressions or len(one.expressions) != len(other.expressions):
         return None
-    return list(zip(one.expressions, other.expressions, strict=True))
+    found = zip(one.expressions, other.expressions, strict=True)
+    return [
+        (b, a) if isinstance(b, exp.Column) > isinstance(a, exp.Column) else (a, b)
+        for a, b in found
+    ]
 
 
 def _any_of(parts: Iterable[exp.Expr]) -> exp.Expr:

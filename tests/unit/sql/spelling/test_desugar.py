@@ -29,15 +29,27 @@ ALIKE = [
     ),
     (
         "SELECT COUNT(*) FROM t WHERE (a, b) = (1, 'x')",
-        "SELECT COUNT(*) FROM t WHERE (a = 1 AND b = 'x')",
+        "SELECT COUNT(*) FROM t WHERE ((a = 1 AND NOT a IS NULL) AND (b = 'x' AND NOT b IS NULL))",
+    ),
+    (
+        "SELECT COUNT(*) FROM t WHERE (NULL, c) = (a, b)",
+        "SELECT COUNT(*) FROM t WHERE (a IS NULL AND c IS NOT DISTINCT FROM b)",
+    ),
+    (
+        "SELECT COUNT(*) FROM t JOIN u ON (t.a, t.b) = (u.a, u.b)",
+        "SELECT COUNT(*) FROM t JOIN u ON (t.a = u.a AND t.b = u.b)",
     ),
     (
         "SELECT COUNT(*) FROM t WHERE (a, b) <> (1, 'x')",
-        "SELECT COUNT(*) FROM t WHERE (a <> 1 OR b <> 'x')",
+        "SELECT COUNT(*) FROM t WHERE ((a <> 1 OR a IS NULL) OR (b <> 'x' OR b IS NULL))",
     ),
     (
         "SELECT COUNT(*) FROM t WHERE NOT (a, b) IN ((1, 2), (3, 4))",
-        "SELECT COUNT(*) FROM t WHERE NOT ((a = 1 AND b = 2) OR (a = 3 AND b = 4))",
+        "SELECT COUNT(*) FROM t WHERE NOT ((NOT a IS NULL AND NOT b IS NULL AND ((a = 1 AND b = 2) OR (a = 3 AND b = 4))))",
+    ),
+    (
+        "SELECT COUNT(*) FROM t WHERE (a, b) IN ((1, NULL))",
+        "SELECT COUNT(*) FROM t WHERE (((a = 1 AND NOT a IS NULL) AND b IS NULL))",
     ),
     (
         "SELECT COUNT(*) FROM (SELECT DISTINCT p.person AS who, ward FROM visits AS p) AS t",
