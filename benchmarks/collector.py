@@ -28,6 +28,8 @@ from discreet.survey.device.donation import Donation
 TOML = """
 title = "Smoking at our school"
 epsilon = 3.0
+most_reports = 1000000000
+most_mb = 100000
 [questions.smokes]
 kind = "yes-no"
 [questions.grade]
@@ -68,6 +70,8 @@ def served(folder: Path) -> tuple[subprocess.Popen[str], int]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     options = ["serve", "--port", str(port), "--config", str(folder / "discreet.toml"), "--quiet"]
+    options += ["--survey-rate", "1000000", "--survey-mb", "100000"]
+    options += ["--survey-reports", "1000000000"]
     start = "from discreet.cli import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-c", start, *options], stdout=subprocess.PIPE, text=True

@@ -22,6 +22,7 @@
     │   ├── NotSignedIn           no token, or one that is unknown, expired or revoked
     │   └── NotAllowed            the token's role does not include it
     ├── TooManyRequests           slow down; nothing was done
+    ├── CollectorClosed           a server takes no reports to surveys just now; nothing was kept
     ├── TooLarge                  more bytes than the server takes
     ├── Cancelled                 the question was stopped on request
     ├── ServerFailed              a server could not be reached, or failed
@@ -186,6 +187,10 @@ class NotAllowed(AccessDenied):
 
 class TooManyRequests(DiscreetError):
     """The caller asks faster than the server allows; nothing was done."""
+
+
+class CollectorClosed(DiscreetError):
+    """The server takes no reports to this survey just now; nothing was kept, send it again later."""
 
 
 class TooLarge(DiscreetError):

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 
 from fastapi import APIRouter, FastAPI
+from starlette.requests import HTTPConnection
 
 from discreet.server import features as folder
 from discreet.server.access.auth import add_routes
@@ -38,7 +39,8 @@ class Feature:
 
     `larger` names the routes that take more bytes than others: each lets a caller pass, by role, before
     it reads a body, or counts for itself. `warm` are modules that its jobs need: a process that waits
-    for one imports them meanwhile.
+    for one imports them meanwhile. `limited` says in a sentence for everybody why the capability is
+    closed just now, or nothing.
     """
 
     routers: tuple[APIRouter, ...]
@@ -46,6 +48,7 @@ class Feature:
     set_up: Callable[[FastAPI], None] | None = None
     larger: Callable[[Settings], Mapping[str, int]] = lambda _settings: {}
     warm: tuple[str, ...] = ()
+    limited: Callable[[HTTPConnection], str] = lambda _connection: ""
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes to the application, and whatever they share."""
@@ -70,6 +73,12 @@ def larger_bodies(settings: Settings) -> dict[str, int]:
 def warm_modules() -> tuple[str, ...]:
     """Return what a process imports while it waits for a job of any feature."""
     return tuple(dict.fromkeys(name for each in features() for name in each.warm))
+
+
+def limited_features(connection: HTTPConnection) -> dict[str, str]:
+    """Return the capabilities of this server that are closed just now, each with the reason."""
+    found = {each.places[0].name: each.limited(connection) for each in features() if each.places}
+    return {name.lower(): why for name, why in found.items() if why}
 
 
 def largest_form(settings: Settings) -> int:

@@ -32,6 +32,7 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (errors.EngineFailed, 502),
     (errors.LedgerError, 503),
     (errors.NotInForce, 503),
+    (errors.CollectorClosed, 503),
     (errors.ServerFailed, 500),
     (DiscreetError, 400),
 )

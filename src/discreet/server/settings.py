@@ -45,6 +45,8 @@ class Settings(ServeFields):
     """Requests a second of one network address."""
     address_burst: int = 2000
     """Requests of one network address at once."""
+    survey_burst: int = 20_000
+    """Reports to surveys of one network address at once."""
     workers: int = 8
     """Questions in work at a time."""
     in_work_each: int = 4

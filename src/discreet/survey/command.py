@@ -45,6 +45,8 @@ def described(plan: SurveyPlan, *, within: float = _USUAL_ERROR) -> dict[str, An
         "question_epsilon": float(survey.question_epsilon),
         "protection": str(ConsentFacts.of(plan).protection),
         "within": within,
+        "most_reports": survey.most_reports,
+        "most_mb": survey.most_mb,
         "questions": {
             question.name: {
                 "mechanism": choice.randomizer.name,
@@ -92,9 +94,14 @@ def estimate_survey(
 
 
 def close_survey(name: str, base: Path) -> dict[str, Any]:
-    """Return how many donations there are, after closing the survey to more."""
+    """Return how many donations there are, after closing the survey to more.
+
+    `columns` is None where the disk has no room for the file of columns: close it again to write it.
+    """
     store = SurveyStore.open(name, base)
     columns = store.close()
+    if columns is None:
+        return {"survey": name, "closed": True, "reports": None, "refused": None, "columns": None}
     return {
         "survey": name,
         "closed": True,

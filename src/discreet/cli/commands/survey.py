@@ -109,7 +109,13 @@ def close(name: Name, *, folder: Folder = HERE, json: Json = False) -> None:
     from discreet.survey.command import close_survey
 
     found = close_survey(name, folder)
-    words = f"The survey '{name}' is closed with {found['reports']:,} reports."
+    if found["columns"] is None:
+        words = (
+            f"The survey '{name}' is closed. The disk has no room for its file of columns: "
+            "free some, then close it again."
+        )
+    else:
+        words = f"The survey '{name}' is closed with {found['reports']:,} reports."
     tell(found, words, json=json)
 
 
@@ -139,6 +145,7 @@ def new_words(found: dict[str, Any]) -> list[str]:
         f"{found['title']}: epsilon {found['epsilon']:g} for each device.",
         f"Each answer gets {found['question_epsilon']:.4g} of it.",
         *_PROTECTION_WORDS[found["protection"]],
+        f"It takes at most {found['most_reports']:,} reports and {found['most_mb']:,} MB.",
         "",
     ]
     for name, question in found["questions"].items():

@@ -53,6 +53,25 @@ class ServeFields:
     job_seconds: float = asked(
         FieldKind.NUMBER, "A long job that takes longer is killed.", default=3600.0, least=1
     )
+    survey_reports: int = asked(
+        FieldKind.WHOLE, "Reports to all surveys together, at most.", default=2_000_000, least=0
+    )
+    survey_mb: int = asked(
+        FieldKind.WHOLE, "Size of the reports to all surveys together.", default=2048, least=0
+    )
+    survey_rate: float = asked(
+        FieldKind.NUMBER,
+        "Reports to surveys that one address may send a second, in the long run.",
+        default=200.0,
+        least=0.01,
+    )
+    free_disk_mb: int | None = asked(
+        FieldKind.WHOLE,
+        "Surveys take nothing while less disk than this is free; 1024 or 5% of the disk, "
+        "whichever is less, if not said.",
+        default=None,
+        least=0,
+    )
     default_epsilon: str | None = asked(
         FieldKind.TEXT,
         "For PostgreSQL clients that name no epsilon; none otherwise.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -27,6 +28,25 @@ def write_whole(
         raise
     if durable:
         sync_folder(path.parent)
+
+
+def write_in_place(path: Path, content: bytes) -> None:
+    """Write over a small file where it lies: a full disk has room for that, as its block is there already.
+
+    Durable. Readers may see old bytes beside new ones for a moment: for what `write_whole` cannot do.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.pwrite(descriptor, content, 0)
+        os.ftruncate(descriptor, len(content))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def disk_is_full(error: OSError) -> bool:
+    """Return whether something failed because there is no room, on the disk or in a quota of it."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def write_first(path: Path, content: bytes) -> bytes:

@@ -6,11 +6,13 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import PlainTextResponse
+from starlette.concurrency import run_in_threadpool
 
 from discreet import __version__
 from discreet.server.access.auth import allow, api_router, everybody, maybe_caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
+from discreet.server.feature import limited_features
 from discreet.server.workspace import CatalogState
 
 router = api_router("health")
@@ -19,14 +21,22 @@ router = api_router("health")
 @router.get("/health")
 @everybody
 async def health(request: Request) -> dict[str, Any]:
-    """Say that the server lives, and whether the latest discreet.toml is in force; to an owner, why not."""
+    """Say that the server lives, whether the latest discreet.toml is in force, and what takes nothing just now.
+
+    An owner reads why the catalog is not in force; why a capability is closed is for everybody.
+    """
     workspace, who = context_of(request).workspace, maybe_caller(request)
     state, problem = workspace.state, workspace.problem
-    said = {
+    said: dict[str, Any] = {
         "status": "ok" if state is CatalogState.IN_FORCE else "closed",
         "version": __version__,
         "catalog": state.value,
     }
+    limited = await run_in_threadpool(limited_features, request)
+    if limited:
+        said["limited"] = limited
+        if state is CatalogState.IN_FORCE:
+            said["status"] = "limited"
     if problem is not None and who is not None and who.role is Role.OWNER:
         said["problem"] = str(problem)
     return said

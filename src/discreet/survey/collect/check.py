@@ -25,6 +25,7 @@ class Refusal(StrEnum):
     EMPTY = "nothing answered"
     REPLAYED = "seen before"
     CLOSED = "survey closed"
+    FULL = "survey full"
 
 
 @dataclass(frozen=True, slots=True)

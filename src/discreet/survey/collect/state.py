@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.core.system.atomic_file import write_whole
+from discreet.core.system.atomic_file import disk_is_full, write_in_place, write_whole
 from discreet.errors import InvalidInput
 
 FILE = "state.json"
@@ -44,8 +44,18 @@ class SurveyState:
         return self if self.closed else replace(self, ended=max(today(), self.begun))
 
     def write(self, folder: Path) -> None:
-        """Replace the file at once, so that nobody reads half of it."""
-        write_whole(folder / FILE, json.dumps(asdict(self)), durable=True)
+        """Replace the file at once, so that nobody reads half of it; on a full disk write over it.
+
+        Guarantee: closing a survey needs no room. The new text lies in the block of the old one, on
+            file systems that write in place (not those that copy each block they write).
+        """
+        content = json.dumps(asdict(self)).encode()
+        try:
+            write_whole(folder / FILE, content, durable=True)
+        except OSError as error:
+            if not disk_is_full(error) or not (folder / FILE).exists():
+                raise
+            write_in_place(folder / FILE, content)
 
 
 def read_state(folder: Path) -> SurveyState:

@@ -7,15 +7,15 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from discreet.core.system.atomic_file import write_whole
-from discreet.errors import InvalidInput, UnknownName
+from discreet.core.system.atomic_file import disk_is_full, write_whole
+from discreet.errors import CollectorClosed, InvalidInput, UnknownName
 from discreet.survey.answers import read_candidates
 from discreet.survey.collect.check import DonationCheck, Refusal
 from discreet.survey.collect.columns import numbers_tally, reports_of, write_columns
@@ -35,8 +35,17 @@ Row = tuple[Any, ...]
 FOLDER = "surveys"
 COLUMNS = "reports.parquet"
 _TOML, _REPORTS = "survey.toml", "reports.db"
+LATER = "What you chose to send stays on your device and is sent later."
 _AT_ONCE = 20_000
 _WAIT = 30.0
+_COUNTED = "CREATE TABLE IF NOT EXISTS taken (reports INTEGER NOT NULL)"
+_NO_ROOM = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+    sqlite3.SQLITE_IOERR_SHMOPEN,
+)
+"""What SQLite says where there is no room, for its journal and its shared memory too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,9 @@ class SurveyStore:
     came when. Only the owner of the files may read them.
 
     A donation is on disk before `take` returns. Several processes may take and read at the same time.
+
+    Guarantee: whoever sends, and from however many processes, there are never more than `most_reports`
+        reports, and the file of reports is never larger than `most_mb`.
     """
 
     def __init__(self, folder: Path, plan: SurveyPlan) -> None:
@@ -93,12 +105,13 @@ class SurveyStore:
         with self._connection() as connection:
             connection.execute(self._table())
             connection.execute("CREATE TABLE refused (reason TEXT PRIMARY KEY, times INTEGER)")
+            connection.execute(_COUNTED)
 
     @classmethod
     def open(cls, name: str, base: Path) -> SurveyStore:
         """Return the store of a survey that was made below `base`."""
         folder = base / FOLDER / name
-        known = sorted(path.parent.name for path in (base / FOLDER).glob(f"*/{STATE}"))
+        known = survey_names(base)
         if name not in known:
             hint = f"There are: {', '.join(known)}." if known else "Make one: discreet survey new."
             raise UnknownName("There is no survey of this name here.", hint=hint)
@@ -126,9 +139,20 @@ class SurveyStore:
         """Return the copy of a question's candidates, made when the survey began."""
         return self.folder / f"{question.name}.words"
 
-    def close(self) -> Path:
-        """Take no more donations; return the file of columns, without ids, that was written."""
+    def close(self) -> Path | None:
+        """Take no more donations; return the file of columns, without ids, that was written.
+
+        None: the survey is closed, but the disk has no room for that file. Closing again writes it.
+        """
         read_state(self.folder).closing().write(self.folder)
+        try:
+            return self._write_columns()
+        except (OSError, sqlite3.OperationalError) as error:
+            if not _is_full(error):
+                raise
+            return None
+
+    def _write_columns(self) -> Path:
         columns = ", ".join(f"q{index}" for index in range(len(self.plan.choices)))
         with self._connection() as connection:
             connection.execute(
@@ -163,27 +187,67 @@ class SurveyStore:
                 refused[each] += 1
             else:
                 rows.append(each)
-        with self._connection() as connection:
-            connection.execute(
-                "BEGIN IMMEDIATE"
-            )  # nobody closes it between this look and the commit
-            if rows and self.closed:
-                refused[Refusal.CLOSED] += len(rows)
-                rows = []
-            accepted = self._insert(connection, rows)
-            if len(rows) > accepted:
-                refused[Refusal.REPLAYED] += len(rows) - accepted
-            connection.executemany(
-                "INSERT INTO refused VALUES (?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
-                [(str(reason), times) for reason, times in refused.items()],
-            )
-        return Taken(accepted, dict(refused))
+        try:
+            with self._connection() as connection:
+                # Nobody closes it between this look and the commit.
+                connection.execute("BEGIN IMMEDIATE")
+                if rows and self.closed:
+                    refused[Refusal.CLOSED] += len(rows)
+                    rows = []
+                accepted, replayed = self._insert(connection, rows)
+                refused[Refusal.REPLAYED] += replayed
+                refused[Refusal.FULL] += len(rows) - accepted - replayed
+                connection.executemany(
+                    "INSERT INTO refused VALUES (?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
+                    [(str(reason), times) for reason, times in refused.items() if times],
+                )
+        except (OSError, sqlite3.OperationalError) as error:
+            if not _is_full(error):
+                raise
+            raise CollectorClosed(
+                "The disk of the server has no room for reports.", hint=LATER
+            ) from None
+        return Taken(accepted, {reason: times for reason, times in refused.items() if times})
 
-    def _insert(self, connection: sqlite3.Connection, rows: list[Row]) -> int:
+    def _insert(self, connection: sqlite3.Connection, rows: list[Row]) -> tuple[int, int]:
+        """Return how many rows were taken and how many were there before; the others did not fit."""
+        if not rows:
+            return 0, 0
+        room = _Room.of(connection, self.plan)
         marks = ", ".join("?" * (1 + len(self.plan.choices)))
-        before = connection.total_changes
-        connection.executemany(f"INSERT OR IGNORE INTO reports VALUES ({marks})", rows)
-        return connection.total_changes - before
+        sql = f"INSERT OR IGNORE INTO reports VALUES ({marks})"
+        if len(rows) > 1 and room.left(connection):
+            connection.execute("SAVEPOINT these")
+            before = connection.total_changes
+            connection.executemany(sql, rows)
+            accepted = connection.total_changes - before
+            if room.holds(connection, accepted):
+                room.count(connection, accepted)
+                return accepted, len(rows) - accepted
+            connection.execute("ROLLBACK TO these")
+            connection.execute("RELEASE these")
+        return self._insert_each(connection, room, sql, rows)
+
+    @staticmethod
+    def _insert_each(
+        connection: sqlite3.Connection, room: _Room, sql: str, rows: list[Row]
+    ) -> tuple[int, int]:
+        """Take rows one by one until there is no room; one that was seen before needs none."""
+        accepted = replayed = 0
+        full = not room.left(connection)
+        for row in rows:
+            if connection.execute("SELECT 1 FROM reports WHERE id = ?", row[:1]).fetchone():
+                replayed += 1
+            elif not full:
+                connection.execute("SAVEPOINT this")
+                connection.execute(sql, row)
+                full = not room.holds(connection, accepted + 1)
+                if full:
+                    connection.execute("ROLLBACK TO this")
+                connection.execute("RELEASE this")
+                accepted += not full
+        room.count(connection, accepted)
+        return accepted, replayed
 
     def reports(self) -> int:
         """Return how many donations were taken."""
@@ -241,17 +305,80 @@ class SurveyStore:
         columns = ", ".join(f"q{index}" for index in range(len(self.plan.choices)))
         return f"CREATE TABLE reports (id BLOB PRIMARY KEY, {columns}) WITHOUT ROWID"
 
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        connection = sqlite3.connect(self.folder / _REPORTS, timeout=_WAIT)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA secure_delete=ON")
-            with connection:
-                yield connection
-        finally:
-            connection.close()
+    def _connection(self) -> AbstractContextManager[sqlite3.Connection]:
+        return _connected(self.folder)
+
+
+@contextmanager
+def _connected(folder: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(folder / _REPORTS, timeout=_WAIT)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA secure_delete=ON")
+        with connection:
+            yield connection
+    finally:
+        connection.close()
+
+
+def size_of(folder: Path) -> tuple[int, int]:
+    """Return how many donations a survey's folder holds, and the bytes of their files on the disk."""
+    with _connected(folder) as connection:
+        files = [path.stat().st_size for path in folder.glob(f"{_REPORTS}*")]
+        return _taken(connection), sum(files)
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How many reports a survey holds and may hold, in numbers and in pages of its file."""
+
+    taken: int
+    most: int
+    pages: int
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, plan: SurveyPlan) -> _Room:
+        connection.execute(_COUNTED)  # stores of earlier versions have none yet
+        page = connection.execute("PRAGMA page_size").fetchone()[0]
+        survey = plan.survey
+        return cls(_taken(connection), survey.most_reports, (survey.most_mb << 20) // page)
+
+    def left(self, connection: sqlite3.Connection) -> bool:
+        """Return whether any report may fit."""
+        return self.taken < self.most and self.holds(connection, 0)
+
+    def holds(self, connection: sqlite3.Connection, accepted: int) -> bool:
+        """Return whether the file, as it is in this transaction, keeps to both limits."""
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        return self.taken + accepted <= self.most and pages <= self.pages
+
+    def count(self, connection: sqlite3.Connection, accepted: int) -> None:
+        """Write down how many there are now."""
+        connection.execute("DELETE FROM taken")
+        connection.execute("INSERT INTO taken VALUES (?)", (self.taken + accepted,))
+
+
+def _taken(connection: sqlite3.Connection) -> int:
+    """Return how many reports there are; stores of earlier versions did not write it down."""
+    try:
+        found = connection.execute("SELECT reports FROM taken").fetchone()
+    except sqlite3.OperationalError:
+        found = None
+    return int((found or connection.execute("SELECT COUNT(*) FROM reports").fetchone())[0])
+
+
+def _is_full(error: OSError | sqlite3.OperationalError) -> bool:
+    """Return whether SQLite or the system says that the disk has no room."""
+    if isinstance(error, OSError):
+        return disk_is_full(error)
+    return error.sqlite_errorcode in _NO_ROOM
+
+
+def survey_names(base: Path) -> list[str]:
+    """Return the names of all surveys below `base`, in order; those that begin with a dot are being made."""
+    found = (path.parent.name for path in (base / FOLDER).glob(f"*/{STATE}"))
+    return sorted(name for name in found if not name.startswith("."))
 
 
 def _row(found: Donation | Refusal) -> Row | Refusal:

@@ -14,7 +14,14 @@ from discreet.core.numbers import Epsilon
 from discreet.errors import InvalidInput
 from discreet.survey.randomizers.numbers.lattice import NumberRange
 from discreet.survey.sketch.prefix_tree import LEVELS, MOST_LEVELS
-from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion, settings_of
+from discreet.survey.spec.survey import (
+    MOST_MB,
+    MOST_REPORTS,
+    QuestionKind,
+    Survey,
+    SurveyQuestion,
+    settings_of,
+)
 
 MOST_QUESTIONS = 64
 MOST_OPTIONS = 100_000
@@ -59,6 +66,7 @@ def survey_of(stated: Mapping[str, Any], *, name: str) -> Survey:
         )
     if len(questions) > MOST_QUESTIONS:
         raise InvalidInput(f"A survey has at most {MOST_QUESTIONS} questions.")
+    respondents = _whole(stated, "respondents", "The survey", (0, 10**12), 0)
     return Survey(
         name=name,
         title=_text(stated, "title", "The survey", required=True),
@@ -66,7 +74,11 @@ def survey_of(stated: Mapping[str, Any], *, name: str) -> Survey:
         questions=tuple(_question(key, table) for key, table in questions.items()),
         donations_per_day=_whole(stated, "donations_per_day", "The survey", (1, 1_000), 1),
         changes=_whole(stated, "changes", "The survey", (0, 1_000), 0),
-        respondents=_whole(stated, "respondents", "The survey", (0, 10**12), 0),
+        respondents=respondents,
+        most_reports=_whole(
+            stated, "most_reports", "The survey", (1, 10**12), max(MOST_REPORTS, respondents)
+        ),
+        most_mb=_whole(stated, "most_mb", "The survey", (1, 10**6), MOST_MB),
     )
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from discreet.core.numbers import Epsilon, round_down
 
 _DIGITS = 12
+MOST_REPORTS, MOST_MB = 200_000, 256
+"""What one survey takes unless its owner says otherwise, or expects more respondents."""
 
 
 class QuestionKind(StrEnum):
@@ -60,6 +62,8 @@ class Survey:
     donations_per_day: int = _setting("How many reports a device sends in a day, at most.", 1)
     changes: int = _setting("How often an answer may change before changes are kept silent.", 0)
     respondents: int = _setting("How many are expected; 0: not said.", 0)
+    most_reports: int = _setting("How many reports are taken at most.", MOST_REPORTS)
+    most_mb: int = _setting("How large the file of reports may grow, in MB.", MOST_MB)
 
     @property
     def question_epsilon(self) -> Fraction:

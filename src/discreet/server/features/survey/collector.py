@@ -9,8 +9,15 @@ from fastapi import Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from discreet.errors import DiscreetError, InvalidInput, RequestConflict, TooLarge
-from discreet.server.access.auth import API, Id, api_router, everybody
+from discreet.errors import (
+    CollectorClosed,
+    DiscreetError,
+    InvalidInput,
+    RequestConflict,
+    TooLarge,
+)
+from discreet.server.access.auth import API, Id, address_of, api_router, everybody
+from discreet.server.features.survey.intake import intake_of
 from discreet.server.features.survey.reading import (
     CBOR,
     LARGEST_BATCH,
@@ -37,7 +44,8 @@ def larger_bodies(_settings: Settings) -> dict[str, int]:
     return {one: REPORTS, f"{one}/batch": REPORTS}
 
 
-Take = Callable[[SurveyStore, str, bytes], Taken]
+Split = Callable[[SurveyStore, str, bytes], list[Any]]
+"""Return the donations of a body, none of them read yet."""
 
 _FINAL: dict[Refusal, tuple[type[DiscreetError], str]] = {
     Refusal.MALFORMED: (InvalidInput, "This is no report."),
@@ -50,6 +58,7 @@ _FINAL: dict[Refusal, tuple[type[DiscreetError], str]] = {
     Refusal.SHAPE: (InvalidInput, "No device of this survey could have made this report."),
     Refusal.EMPTY: (InvalidInput, "Nothing is answered in this report."),
     Refusal.CLOSED: (RequestConflict, "The survey is closed."),
+    Refusal.FULL: (CollectorClosed, "This survey holds as many reports as its owner allows."),
 }
 """What a single report is refused with. One that was seen before is no error: sending again is safe."""
 
@@ -66,7 +75,7 @@ def document(request: Request, name: Id) -> Response:
 @everybody
 async def one_report(request: Request, name: Id) -> dict[str, Any]:
     """Take one report (application/cbor, or its JSON twin); a one-use id that was seen is taken once."""
-    taken = await _taken(request, name, LARGEST_REPORT, _take_one)
+    taken = await _taken(request, name, LARGEST_REPORT, _one)
     for reason in taken.refused:
         if reason in _FINAL:
             kind, sentence = _FINAL[reason]
@@ -78,14 +87,22 @@ async def one_report(request: Request, name: Id) -> dict[str, Any]:
 @everybody
 async def many_reports(request: Request, name: Id) -> dict[str, Any]:
     """Take a batch of reports; a bad one spoils no other, and each is counted by its reason."""
-    return _told(await _taken(request, name, LARGEST_BATCH, _take_batch))
+    return _told(await _taken(request, name, LARGEST_BATCH, _many))
 
 
-async def _taken(request: Request, name: str, most: int, take: Take) -> Taken:
+async def _taken(request: Request, name: str, most: int, split: Split) -> Taken:
     store = await run_in_threadpool(shelf_of(request).store, name)
+    intake = intake_of(request)
+    await run_in_threadpool(intake.check)
+
+    def let_in(kind: str, body: bytes) -> Taken:
+        donations = split(store, kind, body)
+        with intake.admitted(address_of(request), len(donations), len(body)):
+            return store.take_cbor(donations) if kind == CBOR else store.take_json(donations)
+
     try:
         kind, body = kind_of(request), await body_of(request, most)
-        return await run_in_threadpool(take, store, kind, body)
+        return await run_in_threadpool(let_in, kind, body)
     except TooLarge:
         await run_in_threadpool(store.refuse, Refusal.TOO_LARGE)
         raise
@@ -94,14 +111,14 @@ async def _taken(request: Request, name: str, most: int, take: Take) -> Taken:
         raise
 
 
-def _take_one(store: SurveyStore, kind: str, body: bytes) -> Taken:
-    return store.take_cbor([body]) if kind == CBOR else store.take_json([json_of(body)])
+def _one(_store: SurveyStore, kind: str, body: bytes) -> list[Any]:
+    return [body] if kind == CBOR else [json_of(body)]
 
 
-def _take_batch(store: SurveyStore, kind: str, body: bytes) -> Taken:
+def _many(store: SurveyStore, kind: str, body: bytes) -> list[Any]:
     if kind == CBOR:
-        return store.take_cbor(donations_of(body))
-    return store.take_json(twins_of(batch_of(body, answers=len(store.plan.choices))))
+        return donations_of(body)
+    return twins_of(batch_of(body, answers=len(store.plan.choices)))
 
 
 def _told(taken: Taken) -> dict[str, Any]:

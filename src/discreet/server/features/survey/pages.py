@@ -11,6 +11,7 @@ from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.feature import Feature, Place
 from discreet.server.features.survey import collector, respondent, routes
+from discreet.server.features.survey.intake import intake_of
 from discreet.server.features.survey.routes import all_listed, listed
 from discreet.server.features.survey.shelf import shelf_of
 from discreet.server.rendering import page
@@ -21,6 +22,7 @@ FEATURE = Feature(
     (collector.router, routes.router, router, respondent.router),
     places=(Place("Survey", "/surveys", 40),),
     larger=collector.larger_bodies,
+    limited=lambda connection: intake_of(connection).trouble(),
 )
 
 EXAMPLE = """title = "Smoking at our school"
@@ -75,6 +77,8 @@ def _shown(request: Request, name: str, template: str) -> Response:
             for question in plan.survey.questions
         ],
         expected=plan.survey.respondents,
+        most={"reports": plan.survey.most_reports, "mb": plan.survey.most_mb},
+        intake=intake_of(request).trouble(),
         promise=promise_of(plan),
         link=link,
         qr={"path": path, "side": side},

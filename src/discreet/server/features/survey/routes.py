@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, LedgerWriteFailed
 from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.auth import Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
@@ -19,6 +20,7 @@ from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
 
 router = api_router("survey")
+_log = logging.getLogger("discreet.server")
 
 
 @router.get("/surveys")
@@ -70,11 +72,14 @@ def estimated(request: Request, name: Id, body: EstimateBody) -> dict[str, Any]:
 @router.post("/surveys/{name}/close")
 @allow(Role.OWNER)
 def closed(request: Request, name: Id) -> dict[str, Any]:
-    """Take no more reports; estimates stay."""
+    """Take no more reports; estimates stay. Works on a full disk, too: `columns` is null until it has room."""
     shelf = shelf_of(request)
     found = close_survey(name, shelf.base)
     shelf.forget(name)
-    tell(request, AuditAction.SURVEY_CLOSED, survey=name)
+    try:
+        tell(request, AuditAction.SURVEY_CLOSED, survey=name)
+    except LedgerWriteFailed:  # a full disk must not keep a survey open
+        _log.warning("closed without a line in the audit log", extra={"facts": {"survey": name}})
     return found
 
 
@@ -123,4 +128,6 @@ def _with_needs(shelf: SurveyShelf, name: str, found: Mapping[str, Any]) -> dict
         "respondents": survey_plan.survey.respondents,
         "within": needs["within"],
         "promise": promise_of(survey_plan),
+        "most_reports": survey_plan.survey.most_reports,
+        "most_mb": survey_plan.survey.most_mb,
     }

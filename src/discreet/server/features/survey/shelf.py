@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.context import kept_once
-from discreet.survey.collect.store import FOLDER, SurveyStore
+from discreet.survey.collect.store import FOLDER, SurveyStore, survey_names
 from discreet.survey.command import estimate_survey
 from discreet.survey.estimate.request import EstimateRequest
 
@@ -40,8 +40,7 @@ class SurveyShelf:
 
     def names(self) -> list[str]:
         """Return the names of all surveys, in order."""
-        found = (self.base / FOLDER).glob("*/state.json")
-        return sorted(path.parent.name for path in found if not path.parent.name.startswith("."))
+        return survey_names(self.base)
 
     def store(self, name: str) -> SurveyStore:
         """Return the store of a survey, or refuse a name that there is not."""

@@ -34,6 +34,7 @@ _CODES: tuple[tuple[type[DiscreetError], str], ...] = (
     (errors.LedgerBusy, "55P03"),
     (errors.LedgerError, "58030"),
     (errors.NotInForce, "57P03"),
+    (errors.CollectorClosed, "57P03"),
     (errors.MissingExtra, "0A000"),
     (errors.InvalidInput, "22023"),
     (errors.ServerFailed, "XX000"),

@@ -20,6 +20,7 @@ function show(found) {
   const heads = ["question", "randomizer", `respondents for ± ${100 * found.within}%`, "noise ± expected", "one liar weighs", "why"];
   byId("planned").replaceChildren(
     ...found.promise.map((sentence) => element("p", {}, sentence)),
+    element("p", {}, `It takes at most ${found.most_reports.toLocaleString("en")} reports and ${found.most_mb.toLocaleString("en")} MB.`),
     element(
       "div",
       { class: "wide" },

@@ -1,0 +1,248 @@
+"""Strangers flood the collector of surveys: it closes with a sentence, and everything else works."""
+
+import os
+import secrets
+import subprocess
+from contextlib import ExitStack, contextmanager
+from urllib.parse import quote
+
+import pytest
+
+from discreet.errors import InternalError
+from discreet.server.access.auth import all_routes, roles_of
+from discreet.server.features.survey import intake
+from discreet.survey.collect.store import SurveyStore, size_of
+from discreet.survey.device.cbor import encoded
+from server_kit import COUNT, running, sign_in, write_world
+
+API = "/api/v1/surveys"
+CBOR = {"Content-Type": "application/cbor"}
+TOML = 'title = "t"\nepsilon = 2\n{limits}\n[questions.a]\nkind = "yes-no"\n'
+MB = 1 << 20
+
+
+@contextmanager
+def flooded(folder, *, limits="", surveys=("one",), toml=TOML, **settings):
+    """A server with surveys, its owner, and somebody without a token."""
+    with ExitStack() as stack:
+        server = stack.enter_context(running(write_world(folder, rows=10), **settings))
+        server.folder = folder
+        owner = stack.enter_context(server.client(server.token()))
+        stranger = stack.enter_context(server.client())
+        for name in surveys:
+            begun = owner.post(API, json={"name": name, "toml": toml.format(limits=limits)})
+            assert begun.status_code == 201, begun.text
+        yield server, owner, stranger
+
+
+def forged(server, count, survey="one"):
+    plan = SurveyStore.open(survey, server.folder).plan
+    return [encoded([1, plan.id, secrets.token_bytes(16), [0]]) for _ in range(count)]
+
+
+def send(stranger, batch, survey="one"):
+    path = f"{API}/{survey}/reports/batch"
+    return stranger.post(path, content=encoded(batch), headers=CBOR)
+
+
+def ask(owner):
+    return owner.post("/api/v1/query", json={"sql": COUNT, "epsilon": 0.1})
+
+
+def everything_else_works(server, owner, *, survey="one"):
+    assert ask(owner).status_code == 200
+    with server.client() as person:
+        assert sign_in(person, server.token()).status_code == 303
+    for path in ("/surveys", f"/surveys/{survey}", f"{API}/{survey}", f"/s/{survey}"):
+        assert owner.get(path).status_code == 200
+    closed = owner.post(f"{API}/{survey}/close")
+    assert closed.status_code == 200, closed.text
+    assert owner.get(f"{API}/{survey}").json()["closed"]
+
+
+def health(client):
+    return client.get("/api/v1/health").json()
+
+
+def test_a_flood_stops_at_what_the_owner_declared(tmp_path):
+    with flooded(tmp_path, limits="most_reports = 1000") as (server, owner, stranger):
+        for _ in range(4):
+            assert send(stranger, forged(server, 400)).status_code == 200
+        assert owner.get(f"{API}/one").json()["reports"] == 1000
+        one = stranger.post(f"{API}/one/reports", content=forged(server, 1)[0], headers=CBOR)
+        assert one.status_code == 503
+        assert one.json()["kind"] == "CollectorClosed"
+        assert "retry-after" in one.headers
+        assert health(stranger)["status"] == "ok", "one full survey closes no other"
+        assert owner.get(f"{API}/one").json()["most_reports"] == 1000
+        assert "1,000 reports" in owner.get("/surveys/one").text
+        everything_else_works(server, owner)
+
+
+def test_all_surveys_together_hold_no_more_than_the_operator_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(intake, "COUNTED_AGAIN", 0.0)
+    with flooded(tmp_path, surveys=("one", "two"), survey_reports=50) as (server, owner, stranger):
+        assert send(stranger, forged(server, 30)).json()["accepted"] == 30
+        assert send(stranger, forged(server, 30, "two"), "two").status_code == 503
+        assert send(stranger, forged(server, 20, "two"), "two").json()["accepted"] == 20
+        refused = send(stranger, forged(server, 1))
+        assert refused.status_code == 503
+        assert "its surveys hold as many as they may" in refused.json()["detail"]
+        said = health(stranger)
+        assert said["status"] == "limited"
+        assert said["limited"] == {"survey": refused.json()["detail"]}
+        everything_else_works(server, owner)
+
+
+def test_one_address_is_slowed_down(tmp_path):
+    with flooded(tmp_path, survey_burst=100, survey_rate=0.01) as (server, _owner, stranger):
+        assert send(stranger, forged(server, 60)).status_code == 200
+        assert send(stranger, forged(server, 60)).status_code == 429
+        assert send(stranger, forged(server, 40)).status_code == 200
+    assert intake.network_of("::ffff:192.0.2.7") == "192.0.2.7"
+    assert intake.network_of("2001:db8::1") == intake.network_of("2001:db8::ffff:2")
+
+
+def test_below_the_floor_the_door_is_closed_and_says_so(tmp_path, monkeypatch):
+    free = [500 * MB]
+    monkeypatch.setattr(intake, "disk_space", lambda _folder: (2_000 * MB, free[0]))
+    with flooded(tmp_path) as (server, owner, stranger):
+        assert send(stranger, forged(server, 5)).json()["accepted"] == 5
+        # The usual floor of a disk of 2,000 MB is 5% of it: what is being taken must leave that free.
+        free[0] = 100 * MB + 4 * len(encoded(forged(server, 2_000))) - 1
+        assert send(stranger, forged(server, 2_000)).status_code == 503
+        free[0] = 100 * MB - 1
+        refused = send(stranger, forged(server, 1))
+        assert (refused.status_code, refused.json()["kind"]) == (503, "CollectorClosed")
+        assert health(stranger)["limited"] == {"survey": refused.json()["detail"]}
+        assert refused.json()["detail"] in owner.get("/surveys/one").text
+        assert '"surveys are closed"' in server.log.getvalue()
+        everything_else_works(server, owner)
+        free[0] = 500 * MB
+        assert health(stranger)["status"] == "ok"
+
+
+@contextmanager
+def small_disk(place, megabytes):
+    """Lend a file system of its own; only root may make one."""
+    place.mkdir()
+    asked = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)]
+    if os.geteuid() or subprocess.run(asked, check=False, capture_output=True).returncode:
+        pytest.skip("only root can make a small disk")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+WIDE = {
+    "limits": "most_reports = 1000000000\nmost_mb = 1000",
+    "survey_burst": 10**9,
+    "survey_mb": 10**6,
+    "survey_reports": 10**9,
+    "toml": TOML.replace("yes-no", "open") + "rows = 16\nbuckets = 16384\n",
+}
+
+
+def flood(server, stranger):
+    """Send until the intake takes nothing; return whether it took anything."""
+    plan = SurveyStore.open("one", server.folder).plan
+    report, taken = bytes(plan.choices[0].randomizer.shape.length), 0
+    for count in (100, 10, 1):
+        for _ in range(300):
+            batch = [encoded([1, plan.id, secrets.token_bytes(16), [report]]) for _ in range(count)]
+            found = send(stranger, batch)
+            if found.status_code == 503:
+                break
+            taken += found.json()["accepted"]
+    assert found.status_code == 503
+    return taken
+
+
+def test_a_flood_fills_no_disk(tmp_path):
+    with (
+        small_disk(tmp_path / "disk", 32) as disk,
+        flooded(disk, **WIDE, free_disk_mb=12) as (server, owner, stranger),
+    ):
+        assert flood(server, stranger)
+        assert os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize > 8 * MB
+        assert health(stranger)["status"] == "limited"
+        everything_else_works(server, owner)
+
+
+def test_without_a_floor_the_same_flood_fills_the_disk(tmp_path):
+    """The twin: what the test above would see if nothing was kept free."""
+    with (
+        small_disk(tmp_path / "disk", 32) as disk,
+        flooded(disk, **WIDE, free_disk_mb=0) as (server, owner, stranger),
+    ):
+        assert flood(server, stranger)
+        assert os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize < 8 * MB
+        closed = owner.post(f"{API}/one/close")  # this works all the same
+        assert closed.status_code == 200, closed.text
+
+
+def open_routes(app):
+    """Return method and path of every route that needs no token."""
+    for route in all_routes(app.routes):
+        endpoint = getattr(route, "endpoint", None)
+        if endpoint is not None and getattr(route, "methods", None) and hasattr(route, "path"):
+            try:
+                known = roles_of(endpoint) is not None
+            except InternalError:  # not ours: the description of the interface
+                known = False
+            if not known:
+                yield from ((method, route.path) for method in sorted(route.methods))
+
+
+BODIES = (
+    (b"", {}),
+    (b"\xff" * 2000, CBOR),
+    (b'{"answer": "' + b"x" * 2000 + b'", "name": "x"}', {"Content-Type": "application/json"}),
+    (b"token=wrong&nonce=x&ticket=y", {"Content-Type": "application/x-www-form-urlencoded"}),
+)
+
+
+def written(folder):
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def strange_requests(server, stranger, rounds, routes):
+    """Call every route that needs no token in every way we can think of, each time with new texts."""
+    for number in range(rounds):
+        mark = secrets.token_hex(6)
+        for method, path in routes:
+            parts = path.split("/")
+            filled = [("one" if number % 2 else mark) if "{" in part else part for part in parts]
+            address = "/".join(quote(part) for part in filled)
+            body, headers = BODIES[number % len(BODIES)]
+            query = f"?token={mark}&code={mark}&state={mark}" if number % 3 == 0 else ""
+            more = {"Authorization": f"Bearer {mark}", "Cookie": f"x={mark}"}
+            stranger.request(method, address + query, content=body, headers=headers | more)
+        send(stranger, forged(server, 40))
+        one = forged(server, 1)[0]
+        stranger.post(f"{API}/one/reports", content=one, headers=CBOR)
+
+
+LINES = 10_000
+"""Bytes that the audit log may grow by: a line a minute for each kind of failure, not one for each request."""
+
+
+def test_whatever_strangers_send_what_they_make_us_write_is_bounded(tmp_path):
+    """After as many requests as any limit allows, the same number again makes no file any larger."""
+    with flooded(tmp_path, limits="most_reports = 100") as (server, _owner, stranger):
+        routes = list(open_routes(server.app))
+        assert {("POST", f"{API}/{{name}}/reports"), ("POST", "/sign-in")} < set(routes)
+        strange_requests(server, stranger, 12, routes)
+        assert size_of(tmp_path / "surveys" / "one")[0] == 100
+        before = written(tmp_path)
+        strange_requests(server, stranger, 12, routes)
+        assert written(tmp_path) - before < LINES
+
+
+def test_an_intake_without_limits_would_be_caught(tmp_path):
+    with flooded(tmp_path) as (server, _owner, stranger):
+        strange_requests(server, stranger, 12, [])
+        before = written(tmp_path)
+        strange_requests(server, stranger, 12, [])
+        assert written(tmp_path) - before > LINES
