@@ -122,10 +122,14 @@ def _within_group(node: exp.WithinGroup, operand: Operand) -> Aggregate:
 def _filtered(node: exp.Filter, operand: Operand) -> Aggregate:
     inner = to_aggregate(node.this, operand)
     if inner is None:
-        raise refusal("clause", what="FILTER")
-    condition = operand(node.expression.this)
+        raise refusal("function", what=function_name(node.this))
     value = e.Literal(1) if inner.operand is None else inner.operand
-    return replace(inner, operand=e.Case(((condition, value),), e.Literal(None)))
+    return replace(inner, operand=where(operand(node.expression.this), value))
+
+
+def where(condition: Expr, value: Expr) -> Expr:
+    """Return what an aggregate reads under FILTER: NULL in every other row."""
+    return e.Case(((condition, value),), e.Literal(None))
 
 
 _REPEATING = {Function.SUM, Function.AVG, Function.VARIANCE, Function.STDDEV}
@@ -186,4 +190,4 @@ def _middle(expr: Expr, fields: Fields) -> Fraction:
 def _centred(expr: Expr, other: Expr, fields: Fields) -> Expr:
     """Return a column counted from its middle, NULL where the other one is NULL."""
     middle = e.Arithmetic(Operator.SUBTRACT, expr, e.Literal(_middle(expr, fields)))
-    return e.Case(((e.Not(e.IsNull(other)), middle),), e.Literal(None))
+    return where(e.Not(e.IsNull(other)), middle)

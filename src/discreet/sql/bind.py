@@ -15,7 +15,7 @@ from discreet.plan.functions.kinds import check_condition, kind_of
 from discreet.plan.ir import Aggregate, Function, Key, Order, Relation, Statement
 from discreet.plan.lattices import kinds_of
 from discreet.plan.values import infer, numeric
-from discreet.sql.aggregates import PAIRED, is_aggregate, of_two, to_aggregate
+from discreet.sql.aggregates import PAIRED, is_aggregate, of_two, to_aggregate, where
 from discreet.sql.coerce import coerce
 from discreet.sql.grammar import only_known
 from discreet.sql.names import Names, grouped_by, place_of
@@ -149,9 +149,14 @@ class _Outer:
         return to_expr(node, Scope(self._bare_column, self._key_or_aggregate))
 
     def _key_or_aggregate(self, node: exp.Expr) -> Expr | None:
-        if isinstance(node, PAIRED):
-            first, second = (row_expr(part, self.names) for part in (node.this, node.expression))
-            return of_two(node, first, second, self.domains, self._aggregate_ref)
+        filtered = isinstance(node, exp.Filter) and isinstance(node.this, PAIRED)
+        paired = node.this if filtered else node
+        if isinstance(paired, PAIRED):
+            parts = [row_expr(part, self.names) for part in (paired.this, paired.expression)]
+            if filtered:
+                condition = row_expr(node.expression.this, self.names)
+                parts = [where(condition, part) for part in parts]
+            return of_two(paired, *parts, self.domains, self._aggregate_ref)
         found = to_aggregate(node, self._operand)
         if found is not None:
             return self._aggregate_ref(found)

@@ -18,7 +18,7 @@ class OverResults:
         self,
         keys: GroupKeys,
         scalars: Mapping[exp.Subquery, exp.Query],
-        commonest: Callable[[exp.Expr], exp.Expr],
+        commonest: Callable[[exp.Expr, exp.Expr | None], exp.Expr],
         mark: str,
     ) -> None:
         self.keys = keys
@@ -57,8 +57,9 @@ class OverResults:
                 return exp.column(f"k{place}{self.mark}", table="t")
         if _listed(node) is not None:
             return _as_list([self._fold(each) for each in _listed(node) or ()])
-        if isinstance(node, exp.Mode):
-            return self.commonest(node.this)
+        bare = node.this if isinstance(node, exp.Filter) else node
+        if isinstance(bare, exp.Mode):
+            return self.commonest(bare.this, None if bare is node else node.expression.this)
         if _is_fold(node):
             return self._fold(node)
         if isinstance(node, exp.Column):
@@ -118,6 +119,8 @@ _QUANTILES = (exp.Quantile, exp.ApproxQuantile, exp.PercentileCont, exp.Percenti
 
 def _listed(node: exp.Expr) -> list[exp.Expr] | None:
     """Return one aggregate for each share of a list of quantiles."""
+    if isinstance(node, exp.Filter):
+        return _each_filtered(node)
     if not isinstance(node, _QUANTILES):
         return None
     for name, value in node.args.items():
@@ -129,6 +132,13 @@ def _listed(node: exp.Expr) -> list[exp.Expr] | None:
                 found.append(each)
             return found
     return None
+
+
+def _each_filtered(node: exp.Filter) -> list[exp.Expr] | None:
+    inner = _listed(node.this)
+    if inner is None:
+        return None
+    return [exp.Filter(this=each, expression=node.expression.copy()) for each in inner]
 
 
 def _as_list(parts: list[exp.Expr]) -> exp.Expr:

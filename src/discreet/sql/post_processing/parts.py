@@ -74,7 +74,10 @@ class Parts:
             below.set(clause, None)
         keys = GroupKeys(node, _visible(below, people, self.catalog))
         above = OverResults(
-            keys, scalars, lambda value: self._commonest(value, below, people, keys), self.mark
+            keys,
+            scalars,
+            lambda value, where: self._commonest(value, where, below, people, keys),
+            self.mark,
         )
         step = above.step(node, names)
         if not keys.nodes and not above.folds:
@@ -95,13 +98,20 @@ class Parts:
         return _over(step, tables, (len(keys.nodes), len(above.folds)), self.mark), names
 
     def _commonest(
-        self, value: exp.Expr, below: exp.Select, people: tuple[exp.CTE, ...], keys: GroupKeys
+        self,
+        value: exp.Expr,
+        where: exp.Expr | None,
+        below: exp.Select,
+        people: tuple[exp.CTE, ...],
+        keys: GroupKeys,
     ) -> exp.Expr:
-        """Return MODE(x) as a question of its own: the largest group, by a private choice."""
+        """Return MODE(x) FILTER (WHERE ...) as a question of its own: the largest group, by a private choice."""
         if keys.nodes:
             raise refusal("clause", what="MODE beside GROUP BY")
         part = below.copy()
         part.set("expressions", [value.copy().as_("c0")])
+        if where is not None:
+            part = part.where(where.copy())
         part.set("group", exp.Group(expressions=[exp.Literal.number(1)]))
         order = exp.Ordered(this=exp.Count(this=exp.Star()), desc=True)
         part.set("order", exp.Order(expressions=[order]))
