@@ -196,7 +196,9 @@ def test_a_copy_is_used_here(server, tmp_path):
 
 def test_an_anonymized_copy_is_recorded_there(server):
     with discreet.connect(server.url, token=server.token()) as client:
-        made = client.anonymize("people", k=5, quasi=["age", "sex"], redact=["note", "income"])
+        made = client.anonymize("people", k=5, quasi=["age", "sex"], keep=["income"])
+        assert made.table.column_names == ["age", "sex", "income"]
+        assert "note" in repr(made), "the answer says what was left out"
         assert made.table.num_rows == made.facts["rows"] - made.facts["suppressed"]
         assert "k = 5" in repr(made)
         assert client.budget_report()["datasets"]["census"]["exposures"] >= 1

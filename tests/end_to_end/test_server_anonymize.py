@@ -8,7 +8,7 @@ import pytest
 from server_kit import CANARY, running, write_world
 
 API = "/api/v1/anonymize"
-ASKED = {"table": "census.people", "quasi": ["age", "sex"], "k": 5, "sensitive": "income"}
+ASKED = {"table": "census.people", "quasi": ["age", "sex"], "k": 5, "keep": ["income"]}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,17 @@ def test_a_copy_is_k_anonymous_and_hides_what_is_hidden(owner, made):
         sizes[row["age"], row["sex"]] = sizes.get((row["age"], row["sex"]), 0) + 1
     assert min(sizes.values()) >= 5
     assert len(rows) == made["rows"] - made["suppressed"]
+    assert made["left_out"] == {"note": "hidden in discreet.toml"}
+
+
+def test_what_is_not_named_is_left_out(owner):
+    asked = {name: value for name, value in ASKED.items() if name != "keep"}
+    found = follow(owner, owner.post(API, json=asked))["answer"]
+    assert found["left_out"] == {"income": "not named", "note": "hidden in discreet.toml"}
+    text = owner.get(f"{API}/{found['release']}/rows.csv").text
+    assert text.splitlines()[0] == '"age","sex"'
+    page = owner.get(f"/anonymize/{found['release']}", headers={"accept": "text/html"}).text
+    assert "income (not named)" in page
 
 
 def test_the_exposure_is_named_wherever_the_data_set_is_shown(owner, made):
@@ -95,6 +106,9 @@ def test_report_and_list(owner, made):
         ({"where": "sleep(9) > 1"}, 400, "--where"),
         ({"hierarchies": {"age": "1;a\n1;b\n"}}, 400, "two different lines"),
         ({"suppress": 2}, 400, "suppress"),
+        ({"keep": ["note"]}, 400, "'note' is hidden in discreet.toml"),
+        ({"sensitive": "note"}, 400, "'note' is hidden in discreet.toml"),
+        ({"keep": ["age"]}, 400, "quasi-identifier and kept"),
     ],
 )
 def test_what_makes_no_sense_is_refused_at_once(owner, changes, status, said):

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.class_labels import SUPPRESSED, Recoding
-from discreet.anonymize.groups import CellValue, Groups, packed
+from discreet.anonymize.groups import CellValue, Groups, numbers_of, packed
+from discreet.anonymize.search.missing import matching_rows
 from discreet.anonymize.source import AnonymizeSource
 from discreet.core.arrays import Integers
 from discreet.errors import InternalError
@@ -26,17 +27,23 @@ def recoded(
 ) -> pa.Table:
     """Return the copy: sorted by its own values, so the order of the original does not show.
 
-    Columns in `untouched` keep their values and types: nothing about them was coarsened.
+    Columns in `untouched` keep their types, and their values up to spelling: what was counted as one
+    value (0.0 and -0.0, NaN and NULL) is written as one.
     """
     klass = recoding.klass[entries(rows, groups, recoding)]
     stays = klass != SUPPRESSED
     rest, klass = rows.filter(pa.array(stays)), klass[stays]
     found = {}
     for name in rows.column_names:
-        if name in untouched or name not in groups.quasi:
+        if name not in groups.quasi:
             found[name] = rest.column(name)
             continue
         place = groups.quasi.index(name)
+        if name in untouched:
+            codes = _codes(rest.column(name), groups.values[place])
+            _, first, value = np.unique(codes, return_index=True, return_inverse=True)
+            found[name] = rest.column(name).take(pa.array(first[value]))
+            continue
         # The empty text stands for a missing value.
         words = pa.array([text or None for text in recoding.labels[place].texts], pa.string())
         cells = pa.array(recoding.cells[place][klass])
@@ -44,6 +51,23 @@ def recoded(
     copy = pa.table(found)
     order = [(name, "ascending") for name in _sortable(copy, groups.quasi)]
     return copy.take(pc.sort_indices(copy, sort_keys=order)) if order else copy
+
+
+def smallest_class(copy: pa.Table, quasi: Sequence[str], *, matching: bool = False) -> int:
+    """Return how many rows look like the row that fewest look like, itself among them.
+
+    Cells are compared as they stand in the copy: spellings that a search takes for one value are two
+    here. `matching`: a missing cell looks like any other.
+    """
+    spelled = [copy[name].combine_chunks().dictionary_encode("encode") for name in quasi]
+    columns = [numbers_of(each.indices) for each in spelled]
+    sizes = [len(each.dictionary) for each in spelled]
+    key, _ = packed(columns, sizes)
+    _, first, rows = np.unique(key, return_index=True, return_counts=True)
+    if matching:
+        blank = [np.asarray(copy[name].is_null().combine_chunks())[first] for name in quasi]
+        rows = matching_rows([codes[first] for codes in columns], sizes, blank, rows)
+    return int(rows.min())
 
 
 def _sortable(copy: pa.Table, first: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Protocol
 from discreet.anonymize.curve import CurvePoint, curve
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.intruder import IntruderRisk
+from discreet.anonymize.roles import roles_of
 from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.source import AnonymizeSource, declared_source
 from discreet.catalog.catalog import Catalog
@@ -88,7 +89,7 @@ def _record_look(
     *,
     reason: str,
 ) -> None:
-    columns = [f"{source.label}.{name}" for name in source.named(request.quasi)]
+    columns = [f"{source.label}.{name}" for name in roles_of(source, request).quasi]
     held.ledger.record_look(dataset, reason=reason, columns=columns)
 
 

@@ -12,6 +12,7 @@ from discreet.anonymize.text import (
     LEGACY,
     cost_words,
     homogeneous_words,
+    left_out_words,
     percent,
     search_words,
 )
@@ -69,8 +70,8 @@ def _coarsened(made: Anonymized) -> Section:
             "The quasi-identifiers: what others may know of a person.",
         )
     ]
-    if made.redacted:
-        blocks.append(Paragraph(f"Left out altogether: {', '.join(made.redacted)}."))
+    if made.left_out:
+        blocks.append(Paragraph(f"Left out altogether: {left_out_words(made.left_out)}."))
     if made.kept:
         blocks.append(
             Paragraph(

@@ -33,6 +33,7 @@ class AnonymizeRequest(LocalAnonymizeFields):
         cost: GeneralisationCost  # type: ignore[assignment]  # a word until it is checked
         method: AnonymizeMethod  # type: ignore[assignment]  # as above
         missing: Missing  # type: ignore[assignment]  # as above
+        keep: tuple[str, ...]
         redact: tuple[str, ...]
         weights: Mapping[str, float]
 
@@ -60,6 +61,7 @@ class AnonymizeRequest(LocalAnonymizeFields):
             "models": tuple(models),
             "cost": named(COSTS, asked.cost, "cost"),
             "method": _choice(AnonymizeMethod, asked.method, "method"),
+            "keep": tuple(asked.keep),
             "redact": tuple(asked.redact),
             "weights": _weights(weights) if isinstance(weights, str) else dict(weights),
             "missing": _choice(Missing, asked.missing, "missing"),

@@ -15,10 +15,11 @@ from discreet.anonymize.groups import Groups, Sensitive, group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
 from discreet.anonymize.privacy_models.measures import diversity_of
 from discreet.anonymize.privacy_models.model import PrivacyModel
-from discreet.anonymize.recode import fetch, recoded
+from discreet.anonymize.recode import fetch, recoded, smallest_class
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import risk_of
+from discreet.anonymize.roles import roles_of
 from discreet.anonymize.search.classes import bottom_table, histogram_of, whole_distribution
 from discreet.anonymize.search.optimal import Missing, SearchResult, anonymize
 from discreet.anonymize.sensitive_levels import by_hierarchy, has_order, heights, tied
@@ -49,7 +50,7 @@ class Anonymized(ShownInLines):
     before: MeasuredTable = field(repr=False)
     after: MeasuredTable = field(repr=False)
     kept: tuple[str, ...] = ()
-    redacted: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -75,7 +76,9 @@ class Anonymized(ShownInLines):
             "sensitive": {each.column: each.to_json() for each in self.after.diversity},
             "risk": self.after.risk.to_json() | {"before": self.before.risk.to_json()},
             "columns": self.table.column_names,
-            "redacted": list(self.redacted),
+            "kept": list(self.kept),
+            "redacted": list(self.left_out),
+            "left_out": dict(self.left_out),
             "seconds": round(self.seconds, 3),
             "notices": list(self.notices),
             "says": NO_GUARANTEE,
@@ -91,15 +94,13 @@ def run(
 ) -> Anonymized:
     """Return the anonymized copy of a table. Nothing is recorded or written: the caller's to do.
 
-    Guarantee: none about persons. What is checked, on the copy itself, is that no class of it is
-        smaller than k (where missing is a value of its own); otherwise nothing is returned.
+    Guarantee: none about persons. The copy has the columns that the request names, and no other
+        (`ColumnRoles`). Its rows are counted as they stand in it: each looks like at least k - 1
+        others in the quasi-identifiers, otherwise nothing is returned.
     """
     started = time.monotonic()
-    quasi = source.named(request.quasi)
-    redacted = _redacted(source, request, quasi)
-    sensitive = None if request.sensitive is None else source.column(request.sensitive)
-    if sensitive in redacted:
-        raise InvalidInput(f"'{sensitive}' cannot be sensitive and redacted at once.")
+    roles = roles_of(source, request)
+    quasi, sensitive = roles.quasi, roles.sensitive
     hierarchies = hierarchies_of(source, request)
     settings = settings_of(source, request)
     progress(0, 1, "counting")
@@ -113,14 +114,13 @@ def run(
         **settings,
     )
     progress(0, 1, "recoding the rows")
-    names = [name for name in source.columns if name not in redacted]
+    names = [name for name in source.columns if name not in roles.left_out]
     untouched = {name for name, level in (result.levels or {}).items() if level == 0}
     copy = recoded(fetch(source, names), groups, result.recoding, untouched=untouched)
     progress(0, 1, "measuring the copy")
     tree = _tree(request, hierarchies, sensitive)
     after = measured(group_table(copy, quasi, sensitive=sensitive), request.population, tree)
-    _verify(result, request, copy, after)
-    kept = tuple(name for name in names if name not in quasi and name != sensitive)
+    _verify(result, request, copy, quasi)
     return Anonymized(
         label=source.label,
         request=request,
@@ -128,9 +128,9 @@ def run(
         result=result,
         before=measured(groups, request.population, tree),
         after=after,
-        kept=kept,
-        redacted=redacted,
-        notices=_notices(source, copy, kept, result),
+        kept=roles.kept,
+        left_out=roles.left_out,
+        notices=_notices(source, copy, roles.kept, result),
         seconds=time.monotonic() - started,
     )
 
@@ -140,9 +140,9 @@ def groups_of(source: AnonymizeSource, request: AnonymizeRequest) -> Groups:
 
     One GROUP BY, the heavy part, on the engine.
     """
+    roles = roles_of(source, request)
+    quasi, sensitive = roles.quasi, roles.sensitive
     source.rows()  # refuses a table without any
-    quasi = source.named(request.quasi)
-    sensitive = None if request.sensitive is None else source.column(request.sensitive)
     wanted = dict.fromkeys((*quasi, *([] if sensitive is None else [sensitive])))
     count = "n"
     while count in {name.lower() for name in wanted}:
@@ -191,21 +191,6 @@ def models_of(
     return tied(request.models, sensitive, given)
 
 
-def _redacted(
-    source: AnonymizeSource, request: AnonymizeRequest, quasi: tuple[str, ...]
-) -> tuple[str, ...]:
-    asked = source.named(request.redact)
-    both = [name for name in asked if name in quasi]
-    if both:
-        raise InvalidInput(
-            f"'{both[0]}' is redacted, so it cannot be a quasi-identifier.",
-            hint="Leave it out of --quasi: what is not published need not be coarsened.",
-        )
-    told = {name.lower() for name in (*quasi, request.sensitive or "")}
-    hidden = [name for name in source.hidden if name.lower() not in told and name not in asked]
-    return (*asked, *(name for name in source.columns if name in hidden))
-
-
 def _tree(
     request: AnonymizeRequest, hierarchies: Mapping[str, Hierarchy], sensitive: str | None
 ) -> Tree | None:
@@ -232,11 +217,12 @@ def measured(groups: Groups, population: int | None, tree: Tree | None = None) -
 
 
 def _verify(
-    result: SearchResult, request: AnonymizeRequest, copy: pa.Table, after: MeasuredTable
+    result: SearchResult, request: AnonymizeRequest, copy: pa.Table, quasi: tuple[str, ...]
 ) -> None:
     if copy.num_rows != result.rows - result.suppressed:
         raise InternalError("the copy has another number of rows than was found")
-    if request.missing is Missing.VALUE and after.sizes.k < request.k:
+    matching = request.missing is Missing.MATCHES
+    if copy.num_rows and smallest_class(copy, quasi, matching=matching) < request.k:
         raise InternalError("the copy is not k-anonymous; nothing was written")
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 
 from discreet.anonymize.conditions import condition_sql
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
-from discreet.catalog.read.policy_file import FILE_NAME, load
+from discreet.catalog.read.policy_file import (
+    FILE_NAME,
+    HIDDEN_COLUMN,
+    PERSON_COLUMN,
+    hidden_from_file,
+    load,
+)
 from discreet.catalog.read.sources import check_file
 from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine, EngineLimits, open_exact
@@ -34,8 +41,8 @@ _NAME = "rows"
 class AnonymizeSource:
     """An open table: where its rows are, its columns, and which of its rows are kept.
 
-    `hidden` columns are never copied: the catalog hides them, or they name the person. `declared` is
-    the table as the catalog has it, which says how people are read.
+    `hidden` columns are never copied, for the reasons beside them: a discreet.toml hides them, or they
+    name the person. `declared` is the table as the catalog has it, which says how people are read.
     """
 
     engine: Engine
@@ -43,7 +50,7 @@ class AnonymizeSource:
     label: str
     columns: tuple[str, ...]
     condition: str | None = None
-    hidden: tuple[str, ...] = ()
+    hidden: Mapping[str, str] = field(default_factory=dict)
     declared: Table | None = None
 
     def column(self, written: str) -> str:
@@ -142,7 +149,8 @@ def open_source(
             limits=EngineLimits(workers=1),
         )
         with closing(file) as engine:
-            yield narrowed(engine, _NAME, path.name, where=where)
+            source = narrowed(engine, _NAME, path.name, where=where)
+            yield replace(source, hidden=_hidden_from_file(source, path, config))
         return
     place = Path(FILE_NAME) if config is None else config
     if not place.exists():
@@ -154,6 +162,16 @@ def open_source(
     owner, table = catalog.named(written)
     with closing(_declared_engine(catalog, owner, table, keep=keep)) as engine:
         yield declared_source(engine, owner, table, where=where)
+
+
+def _hidden_from_file(source: AnonymizeSource, path: Path, config: Path | None) -> dict[str, str]:
+    """Return the columns of a file that the discreet.toml beside it, here, or named, hides."""
+    folders = (path.parent, path.resolve().parent, Path())
+    places = [*(folder / FILE_NAME for folder in folders), *([] if config is None else [config])]
+    told: dict[str, str] = {}
+    for place in {each.resolve(): each for each in places if each.is_file()}.values():
+        told |= hidden_from_file(path, place=place)
+    return {name: told[name.lower()] for name in source.columns if name.lower() in told}
 
 
 def _declared_engine(catalog: Catalog, owner: Dataset, table: Table, *, keep: bool) -> Engine:
@@ -184,11 +202,11 @@ def declared_source(
     return replace(opened, declared=table)
 
 
-def hidden_columns(table: Table) -> tuple[str, ...]:
-    """Return the columns that no copy shows: hidden ones, and the one that names the person."""
-    hidden = [column.name for column in table.columns if column.hidden]
+def hidden_columns(table: Table) -> dict[str, str]:
+    """Return the columns that no copy shows, and why: hidden ones, and the one that names the person."""
     person = None if table.unit is None else table.unit.column
-    return tuple(hidden if person is None or person in hidden else [*hidden, person])
+    named = {} if person is None else {person: PERSON_COLUMN}
+    return named | {column.name: HIDDEN_COLUMN for column in table.columns if column.hidden}
 
 
 def narrowed(
@@ -197,11 +215,11 @@ def narrowed(
     label: str,
     *,
     where: str | None = None,
-    hidden: Sequence[str] = (),
+    hidden: Mapping[str, str] = MappingProxyType({}),
 ) -> AnonymizeSource:
     """Return a table of an open engine as a source, with the rows that `where` keeps."""
     columns = tuple(name for name, _ in engine.columns(table))
     condition = None
     if where is not None:
         condition = condition_sql(where, columns, dialect=engine.capabilities.dialect)
-    return AnonymizeSource(engine, table, label, columns, condition, tuple(hidden))
+    return AnonymizeSource(engine, table, label, columns, condition, dict(hidden))

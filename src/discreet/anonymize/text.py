@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
 from discreet.anonymize.privacy_models.measures import Diversity
 from discreet.anonymize.risk.intruder import THRESHOLD, IntruderRisk
@@ -106,6 +108,10 @@ def made_words(made: Anonymized, out: str, report: str | None) -> list[str]:
     if result.levels is not None:
         levels = ", ".join(f"{name} {level}" for name, level in result.levels.items())
         lines.append(f"  levels: {levels} ({search_words(made)})")
+    if made.kept:
+        lines.append(f"  published as they are: {', '.join(made.kept)}")
+    if made.left_out:
+        lines.append(f"  columns left out: {left_out_words(made.left_out)}")
     lines += [
         f"  {result.cost.value}: {cost_words(made)}",
         (
@@ -119,6 +125,14 @@ def made_words(made: Anonymized, out: str, report: str | None) -> list[str]:
         f"{NO_GUARANTEE} {BREAKS} The ledger remembers that these columns left.",
     ]
     return [line for line in lines if line]
+
+
+def left_out_words(left_out: Mapping[str, str]) -> str:
+    """Return which columns are not in the copy, and why, the same reasons together."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in left_out.items():
+        by_reason.setdefault(why, []).append(name)
+    return "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
 
 
 def search_words(made: Anonymized) -> str:

@@ -163,12 +163,10 @@ def test_a_second_copy_is_told_that_it_is_one(made):
         assert measure(source, QUASI).sizes.k >= 4
 
 
-def test_a_telling_column_is_noticed(made):
-    _, memory, folder = made
-    memory.out = folder / "third.csv"
-    found = anonymize_file(
-        str(folder / "people.csv"), request(redact=[]), remember=memory, out=folder / "third.csv"
-    )
+def test_a_telling_column_is_noticed(tmp_path):
+    out = tmp_path / "copy.csv"
+    telling = request(redact=[], keep=["name"])
+    found = anonymize_file(str(people(tmp_path)), telling, remember=Memory(out), out=out)
     assert any("another value of name" in notice for notice in found.to_json()["notices"])
 
 
@@ -179,6 +177,9 @@ def test_a_telling_column_is_noticed(made):
         ({"k": 61}, "needs 61 rows"),
         ({"redact": ["zip"]}, "cannot be a quasi-identifier"),
         ({"redact": ["ill"], "sensitive": "ill"}, "sensitive and redacted"),
+        ({"keep": ["zip"]}, "cannot be a quasi-identifier and kept"),
+        ({"keep": ["height"]}, "no column 'height'"),
+        ({"keep": ["ill", "ILL"]}, "named twice"),
         ({"suppress": 2.0}, "between 0 and 1"),
         ({"weights": {"height": 2.0}}, "no column 'height'"),
     ],
@@ -228,8 +229,8 @@ def test_the_curator_makes_marked_copies_too(tmp_path):
     path = people(tmp_path)
     bare_table(path, epsilon=Epsilon.of("1"), unit="name")
     with open_curator(tmp_path / "discreet.toml") as curator:
-        made = curator.anonymize("people", k=4, quasi=QUASI, suppress=0.1)
-        assert made.redacted == ("name",), "the column that names the person is left out by itself"
+        made = curator.anonymize("people", k=4, quasi=QUASI, keep=["ill"], suppress=0.1)
+        assert made.left_out == {"name": "the person column"}
         assert made.after.sizes.k >= 4
         assert curator.ledger.exposed("people") == ("people.zip", "people.age", "people.ill")
         answer = curator.query("SELECT COUNT(*) AS n FROM people", epsilon="0.1")

@@ -46,7 +46,7 @@ def test_a_condition_leaves_rows_out(engine):
         (["street"], None, "no column 'street'"),
         (["zip"], "salary", "no column 'salary'"),
         ([], None, "which columns others may know"),
-        (["zip"], "zip", "both a quasi-identifier"),
+        (["zip"], "zip", "a quasi-identifier and sensitive"),
         (["zip", "zip"], None, "twice"),
     ],
 )

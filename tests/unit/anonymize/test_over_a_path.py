@@ -52,7 +52,7 @@ def people(found):
 def test_the_command_opens_the_table_with_its_path(shop):
     with open_source("items", config=shop) as found:
         assert found.columns == ("order_no", "price", "customer")
-        assert found.hidden == ("customer",)
+        assert found.hidden == {"customer": "the person column"}
         assert found.rows() == 8  # the items of orders 5 and 6 are nobody's, and rows all the same
         assert people(found) == [7, 8]  # '7', '07' and ' 7' are one person
 

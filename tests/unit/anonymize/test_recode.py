@@ -1,10 +1,12 @@
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.recode import combinations, entries, recoded
+from discreet.anonymize.recode import combinations, entries, recoded, smallest_class
 from discreet.errors import InternalError
 
 
@@ -109,3 +111,34 @@ def test_both_zeros_are_one_value():
     assert combinations(rows, counted).tolist() == [0, 0]
     with pytest.raises(InternalError, match="not counted"):
         combinations(pa.table({"zip": ["a"], "age": [-1.0]}), counted)
+
+
+def test_spellings_of_one_value_are_one_in_the_copy_and_counted_as_they_stand():
+    """0.0 and -0.0, NaN and NULL, and decimals that one float stands for were counted as one value."""
+    near = [Decimal("1.00000000000000000001"), Decimal("1.00000000000000000002")]
+    rows = pa.table(
+        {
+            "x": pa.array([0.0, -0.0, float("nan"), None]),
+            "d": pa.array([*near, *near]),
+        }
+    )
+    counted = rows.set_column(0, "x", pa.array([0.0, 0.0, None, None]))  # as GROUP BY counts
+    for quasi, most in ((["x"], 2), (["d"], 4), (["x", "d"], 2)):
+        groups = group_table(counted, quasi)
+        n = groups.combinations
+        names = tuple(labels(*map(str, range(n))) for _ in quasi)
+        same = Recoding(
+            np.arange(n), np.full(n, -1), np.arange(n), groups.rows, names, np.zeros((2, n), int)
+        )
+        copy = recoded(rows, groups, same, untouched=quasi)
+        assert smallest_class(copy, quasi) == most
+        assert copy.schema.field(quasi[0]).type == rows.schema.field(quasi[0]).type
+        # The twin writes every cell as it was: what was counted as one class is written as several.
+        assert smallest_class(rows, quasi) < most
+
+
+def test_where_missing_matches_a_row_looks_like_all_that_it_could_be():
+    copy = pa.table({"a": ["x", "x", None, "y"], "b": ["1", None, "1", "1"]})
+    assert smallest_class(copy, ["a", "b"]) == 1
+    # (y, 1) looks like itself and (missing, 1); (x, 1) like the two others with a missing cell too.
+    assert smallest_class(copy, ["a", "b"], matching=True) == 2

@@ -143,4 +143,4 @@ def test_a_refusal_is_a_look_that_the_ledger_remembers(tmp_path):
         assert len(looks) == 2
         assert curator.ledger.exposed("town") is None
         curator.anonymize("people", k=2, quasi=["sex"])
-        assert curator.ledger.exposed("town") == ("people.age", "people.sex")
+        assert curator.ledger.exposed("town") == ("people.sex",)

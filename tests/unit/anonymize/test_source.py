@@ -64,7 +64,7 @@ def test_hidden_columns_and_the_person_are_never_copied(tmp_path):
 def test_a_declared_column_that_the_source_lacks_is_refused(tmp_path):
     catalog = loads(TOML, base=tmp_path)
     good = FakeEngine({"town.people": {"person": "BIGINT", "age": "BIGINT", "note": "VARCHAR"}})
-    assert declared_source(good, *catalog.named("people")).hidden == ("note", "person")
+    assert declared_source(good, *catalog.named("people")).hidden.keys() == {"note", "person"}
     # Under another spelling 'note' would not be hidden.
     for columns in ({"person": "", "agee": ""}, {"person": "", "age": "", "Note": ""}):
         with pytest.raises(CatalogError, match=r"table 'people' .* has no column"):
@@ -83,3 +83,39 @@ def test_what_is_a_file(tmp_path):
 
 def test_a_source_shows_no_row():
     assert "Age" in repr(AnonymizeSource(fake(), "t", "t", ("Age",)))
+
+
+@pytest.mark.parametrize(
+    ("place", "source"),
+    [
+        ("discreet.toml", "people.csv"),
+        ("discreet.toml", "*.csv"),
+        ("discreet.toml", "."),
+        ("discreet.toml", "link.csv"),
+        ("other.toml", "people.csv"),
+        ("../discreet.toml", "in/people.csv"),
+        ("../far/discreet.toml", "../in/people.csv"),
+    ],
+)
+def test_what_a_toml_hides_of_a_file_is_found(tmp_path, monkeypatch, place, source):
+    """Beside the file or its link, in this folder, or named; finished or not; in any spelling."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (tmp_path / "far").mkdir()
+    (folder / "people.csv").write_text("Mail,age,who\nm,1,a\nn,2,b\n")
+    (folder / "link.csv").symlink_to("people.csv")
+    (tmp_path / "far" / "people.csv").symlink_to(folder / "people.csv")
+    text = TOML.replace("epsilon = 1\n", "").replace("note", "mail").replace('"person"', '"who"')
+    (folder / place).write_text(text.replace("people.parquet", source))
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "far" / "people.csv" if "far" in place else folder / "people.csv"
+    config = folder / place if place == "other.toml" else None
+    with open_source(str(file), config=config) as found:
+        assert found.hidden == {"Mail": "hidden in discreet.toml", "who": "the person column"}
+
+
+def test_a_toml_that_cannot_be_read_hides_everything(tmp_path):
+    (tmp_path / "people.csv").write_text("mail,age\nm,1\n")
+    (tmp_path / "discreet.toml").write_text("[datasets.town.tables.people\n")
+    with pytest.raises(CatalogError), open_source(str(tmp_path / "people.csv")):
+        pytest.fail("opened without knowing what is hidden")

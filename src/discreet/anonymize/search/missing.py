@@ -42,13 +42,10 @@ class MatchingEvaluator(Evaluator):
 
     def _judge(self, table: ClassTable) -> Judged:
         columns, sizes, blank = self._labels(table)
-        pattern = np.zeros(table.size, dtype=np.int64)
-        if blank:
-            pattern = packed([mark.astype(np.int64) for mark in blank], [2] * len(blank))[0]
         kept = np.ones(table.size, dtype=bool)
         while True:
             rows = np.where(kept, table.rows, 0)
-            among = _matches(columns, sizes, blank, pattern, rows)
+            among = matching_rows(columns, sizes, blank, rows)
             still = kept & (among >= self._smallest)
             if bool((still == kept).all()):
                 return Judged(kept, np.where(kept, among, 0), 0, table.size)
@@ -65,14 +62,16 @@ class MatchingEvaluator(Evaluator):
         return columns, sizes, blank
 
 
-def _matches(
-    columns: list[Integers],
-    sizes: list[int],
-    blank: list[Bits],
-    pattern: Integers,
-    rows: Integers,
+def matching_rows(
+    columns: Sequence[Integers], sizes: Sequence[int], blank: Sequence[Bits], rows: Integers
 ) -> Integers:
-    """Return for each class the rows that match it, by pairs of patterns of missing cells."""
+    """Return for each class the rows that match it: equal, or missing in one, in each column.
+
+    Goes by pairs of patterns of missing cells.
+    """
+    pattern = np.zeros(len(rows), dtype=np.int64)
+    if blank:
+        pattern = packed([mark.astype(np.int64) for mark in blank], [2] * len(blank))[0]
     kinds = [np.flatnonzero(pattern == kind) for kind in np.unique(pattern)]
     if len(kinds) > _MOST_PATTERNS:
         raise InvalidInput(

@@ -36,13 +36,17 @@ from discreet.catalog.read.file_shape import (
 )
 from discreet.catalog.read.overlap import check_budgets, check_ledger_apart, check_sources_apart
 from discreet.catalog.read.people import check_shared
+from discreet.catalog.read.reach import reach_of
 from discreet.catalog.read.sources import refuse_password
 from discreet.catalog.renewal import LENGTHS, Renewal
 from discreet.core.numbers import Delta, Epsilon, to_fraction
+from discreet.core.path import ARROW, unit_path
 from discreet.core.schema import Dataset
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 FILE_NAME = "discreet.toml"
+HIDDEN_COLUMN, PERSON_COLUMN = "hidden in discreet.toml", "the person column"
+"""Why a column is in no copy of its table."""
 
 
 def meant_file(config: str | Path | None) -> Path:
@@ -55,6 +59,29 @@ def load(path: str | Path) -> Catalog:
     """Return the catalog that the file at `path` declares; a folder means its discreet.toml."""
     file = meant_file(path)
     return replace(loads(text_of(file), base=file.parent, name=file.name), path=file)
+
+
+def hidden_from_file(file: Path, *, place: Path) -> dict[str, str]:
+    """Return the columns of a data file that a discreet.toml keeps to itself, in lower case, and why.
+
+    Every table that may read the file counts, finished or not, under whatever name, link or pattern.
+    """
+    shape = shape_of(_raw(text_of(place), place.name), file=place.name)
+    here = reach_of(str(file.absolute()), base=place.parent, engine_url="duckdb:")
+    found: dict[str, str] = {}
+    for dataset in shape.datasets.values():
+        for table in dataset.tables.values():
+            own = reach_of(table.source, base=place.parent, engine_url=shape.engine.url)
+            if not own.meets(here):
+                continue
+            person = table.unit if table.unit not in (None, "row") else None
+            if person is not None:
+                column = unit_path(person).column if ARROW in person else person
+                found.setdefault(column.lower(), PERSON_COLUMN)
+            for name, column_shape in table.columns.items():
+                if column_shape.hidden:
+                    found[name.lower()] = HIDDEN_COLUMN
+    return found
 
 
 def text_of(file: Path) -> str:
@@ -79,15 +106,18 @@ def decoded(content: bytes, file: Path) -> str:
 
 def loads(text: str, *, base: Path, name: str = FILE_NAME) -> Catalog:
     """Return the catalog that `text` declares; relative paths in it start at `base`."""
-    try:
-        raw: dict[str, Any] = tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        raise CatalogError(f"{name} is not valid TOML: {error}.") from None
-    shape = shape_of(raw, file=name)
+    shape = shape_of(_raw(text, name), file=name)
     try:
         return _catalog(shape, base)
     except (CatalogError, InvalidInput) as error:
         raise type(error)(f"{name}: {error.message}", hint=error.hint) from None
+
+
+def _raw(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogError(f"{name} is not valid TOML: {error}.") from None
 
 
 def _catalog(shape: FileShape, base: Path) -> Catalog:

@@ -60,7 +60,8 @@ def anonymized_lines(facts: Facts) -> ShownLines:
     """Return the lines of a k-anonymous copy; never its rows."""
     left_out = f"{facts['suppressed']:,} of {facts['rows']:,} rows left out"
     said = f"k = {facts['k']}, {facts['classes']:,} classes, {left_out}"
-    return [("anonymized", said), ("guarantee", str(facts["says"])), *_notes(facts)]
+    missing = [("columns left out", ", ".join(facts["redacted"]))] if facts["redacted"] else []
+    return [("anonymized", said), *missing, ("guarantee", str(facts["says"])), *_notes(facts)]
 
 
 def publication_lines(facts: Facts) -> ShownLines:

@@ -55,8 +55,15 @@ class AnonymizeFields:
     method: str = paid.word(
         "optimal (one level a column), mondrian, relaxed or local.", default="optimal"
     )
+    keep: Sequence[str] = paid.columns(
+        "Columns to publish as they are; those not named anywhere are left out.",
+        default=(),
+        many=1000,
+    )
     redact: Sequence[str] = paid.columns(
-        "Columns to leave out, such as name,phone.", default=(), many=1000
+        "Columns to leave out, such as name,phone, as are all that are not named.",
+        default=(),
+        many=1000,
     )
     where: str | None = paid.condition(
         'Keep only rows like this, such as "age >= 18".', default=None

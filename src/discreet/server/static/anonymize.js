@@ -36,7 +36,7 @@ async function wish(k) {
   if (!named("quasi").length) throw { message: "Say first what others may know of a person.", hint: "Set at least one column to be coarsened." };
   const suppress = Number(byId("suppress").value) / 100;
   if (!(suppress >= 0 && suppress <= 1)) throw { message: "The share of rows to leave out lies between 0 and 100%.", hint: "" };
-  const found = { table: table.value, quasi: named("quasi"), redact: named("redact"), suppress, method: byId("method").value, hierarchies: await hierarchies(), k };
+  const found = { table: table.value, quasi: named("quasi"), keep: named("keep"), redact: named("redact"), suppress, method: byId("method").value, hierarchies: await hierarchies(), k };
   if (sensitive) found.sensitive = sensitive;
   const close = byId("closeness").value.trim();
   if (close !== "") Object.assign(found, { t: Number(close), distance: byId("distance").value });

@@ -31,11 +31,13 @@ def command(tmp_path, monkeypatch, capsys):
 
 def test_a_copy_is_made_marked_and_named_in_every_later_release(command, tmp_path):
     status, out, _ = command(
-        "anonymize", "people.csv", "--k", "4", "--quasi", "age,sex", "--suppress", "0.1", "--json"
+        *("anonymize", "people.csv", "--k", "4", "--quasi", "age,sex", "--keep", "ill"),
+        *("--suppress", "0.1", "--json"),
     )
     assert status == 0
     said = json.loads(out)
     assert said["k"] == 4
+    assert (said["kept"], said["redacted"]) == (["ill"], [])
     assert said["out"] == "people-anonymized.csv"
     assert (tmp_path / "people-anonymized.csv").read_text().splitlines()[0] == '"age";"sex";"ill"'
     status, out, _ = command("budget")
@@ -51,6 +53,30 @@ def test_a_copy_is_made_marked_and_named_in_every_later_release(command, tmp_pat
     assert any("Outside the budget" in notice for notice in json.loads(out)["notices"])
     status, out, _ = command("budget")
     assert "exposed: people.age, people.sex, people.ill" in out
+
+
+def test_what_is_not_named_is_left_out_and_the_answer_says_so(command, tmp_path):
+    asked = ("anonymize", "people.csv", "--k", "4", "--quasi", "age", "--redact", "ill")
+    status, out, _ = command(*asked)
+    assert status == 0
+    assert "columns left out: sex (not named); ill (redacted)" in out
+    assert (tmp_path / "people-anonymized.csv").read_text().splitlines()[0] == '"age"'
+
+
+@pytest.mark.parametrize("role", ["--keep", "--sensitive", "--quasi"])
+def test_what_discreet_toml_hides_is_refused_in_every_role(command, tmp_path, role):
+    (tmp_path / "discreet.toml").write_text(
+        '[datasets.p.tables.p]\nsource = "people.csv"\n'
+        '[datasets.p.tables.p.columns]\nILL = { type = "text", hidden = true }\n'
+    )
+    asked = ("anonymize", "people.csv", "--k", "4", "--quasi", "age")
+    status, out, err = command(*asked, role, "ill" if role != "--quasi" else "age,ill")
+    assert (status, out) == (1, "")
+    assert "'ill' is hidden in discreet.toml, so no copy of 'people.csv' shows it" in err
+    assert not (tmp_path / "people-anonymized.csv").exists()
+    status, out, _ = command(*asked, "--keep", "sex")
+    assert status == 0
+    assert "ill (hidden in discreet.toml)" in out
 
 
 def test_the_copy_can_be_checked(command):

@@ -14,6 +14,7 @@ from discreet.anonymize.hierarchy.levels import parse_hierarchy
 from discreet.anonymize.privacy_models.registry import choices as models
 from discreet.anonymize.release import source_of
 from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.roles import roles_of
 from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeFields
 from discreet.server.access.auth import Id, allow, api_router
 from discreet.server.access.tokens import Role
@@ -60,7 +61,7 @@ def _checked(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     found = asked.checked()
     with context_of(request).workspace.curator() as curator:
         _, source = source_of(curator, asked.table, asked.where)
-        source.named((*found.quasi, *found.redact))
+        roles_of(source, found)
     return {"table": asked.table, "where": asked.where, "request": found}
 
 
