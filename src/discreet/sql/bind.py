@@ -152,11 +152,11 @@ class _Outer:
         filtered = isinstance(node, exp.Filter) and isinstance(node.this, PAIRED)
         paired = node.this if filtered else node
         if isinstance(paired, PAIRED):
-            parts = [row_expr(part, self.names) for part in (paired.this, paired.expression)]
+            first, second = (row_expr(p, self.names) for p in (paired.this, paired.expression))
             if filtered:
                 condition = row_expr(node.expression.this, self.names)
-                parts = [where(condition, part) for part in parts]
-            return of_two(paired, *parts, self.domains, self._aggregate_ref)
+                first, second = where(condition, first), where(condition, second)
+            return of_two(paired, first, second, self.domains, self._aggregate_ref)
         found = to_aggregate(node, self._operand)
         if found is not None:
             return self._aggregate_ref(found)
