@@ -6,6 +6,7 @@ import datetime as dt
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -32,6 +33,8 @@ from discreet.publish.contents import (
     ZeroRule,
 )
 from discreet.publish.package import OwnerKey, write_package
+from discreet.publish.package.archive import Archive
+from discreet.publish.zip_form import SIGNED
 
 KEY = OwnerKey(bytes(range(32)))
 REGIONS = {"North": "Hill", "South": "Harbour", "West, Old": "Harbour"}
@@ -157,24 +160,37 @@ def rezipped(members: list[tuple[str, bytes]]) -> bytes:
     return held.getvalue()
 
 
-def resigned(members: dict[str, bytes], *, key: OwnerKey = KEY, **changes: Any) -> bytes:
-    """Return a package that its owner falsified and signed again: only the checks can object."""
-    import hashlib
+def repacked(members: list[tuple[str, bytes]]) -> bytes:
+    """Return a package of these members, in which only the archive is as it should be."""
+    held = io.BytesIO()
+    with Archive(held) as archive:
+        for name, content in members:
+            archive.add(name, content)
+    return held.getvalue()
 
-    manifest = json.loads(members["manifest.json"]) | changes
-    manifest["members"] = {
-        name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-        for name, content in members.items()
-        if name not in ("manifest.json", "signature")
-    }
-    text = json.dumps(manifest).encode()
-    return rezipped(
-        [
-            *((n, c) for n, c in members.items() if n not in ("manifest.json", "signature")),
-            ("manifest.json", text),
-            ("signature", key.sign(text)),
-        ]
-    )
+
+def spelled_manifest(manifest: dict[str, Any]) -> bytes:
+    return (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def resigned(
+    members: dict[str, bytes],
+    *,
+    key: OwnerKey = KEY,
+    spelled: Callable[[dict[str, Any]], bytes] = spelled_manifest,
+    **changes: Any,
+) -> bytes:
+    """Return a package that its owner falsified and signed again: only the checks can object."""
+    held = io.BytesIO()
+    with Archive(held) as archive:
+        for name, content in members.items():
+            if name not in SIGNED:
+                archive.add(name, content)
+        manifest = json.loads(members["manifest.json"]) | {"members": archive.members} | changes
+        text = spelled(manifest)
+        archive.add("manifest.json", text)
+        archive.add("signature", key.sign(text))
+    return held.getvalue()
 
 
 def with_table(found: Contents, changed: PublishedTable) -> Contents:

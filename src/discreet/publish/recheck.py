@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,32 +17,30 @@ from discreet.errors import InvalidInput
 from discreet.noise.laws import law_of
 from discreet.publish import verify as alone
 from discreet.publish.package.verifier import moves
+from discreet.publish.zip_form import PackageProblem
+
+LARGEST_PIECE = 1 << 26
+"""About how many bytes of texts of a Parquet file are held at once."""
 
 
-def verify_package(path: str | Path, *, key: str | None = None) -> dict[str, Any]:
+def verify_package(
+    path: str | Path, *, key: str | None = None, max_gb: int = alone.LARGEST
+) -> dict[str, Any]:
     """Return what holds of a package: {"valid", "checks", "problems", ...}; reads no data.
 
     `key` is the owner's public key, as 64 hexadecimal digits or a file that holds them. Without it
-    the signature only says that the package is whole, by the key inside.
+    the signature only says that the package is whole, by the key inside. A package that holds more
+    than `max_gb` gigabytes, or a manifest of more than a 32nd of that, is not unpacked.
     """
-    said = alone.verify(str(path), None if key is None else _key(key), moves())
-    if not said["valid"]:
-        return said
-    with zipfile.ZipFile(path) as archive:
-        manifest = json.loads(archive.read("manifest.json"))
-        for step, check in (("pld", _price), ("parquet", _parquet)):
-            try:
-                note = check(archive, manifest)
-            except alone.PackageProblem as problem:
-                said["problems"].append(f"{step}: {problem}")
-                continue
-            except Exception as error:  # noqa: BLE001  # as in the verifier: the package's problem
-                said["problems"].append(f"{step}: cannot be read ({type(error).__name__})")
-                continue
-            said["checks"].append(step)
-            said["notes"] += [note] if note else []
-    said["valid"] = not said["problems"]
-    return said
+    if type(max_gb) is not int or max_gb < 1:
+        raise InvalidInput("max_gb must be a whole number of gigabytes, at least 1.")
+    return alone.verify(
+        str(path),
+        None if key is None else _key(key),
+        moves(),
+        gigabytes=max_gb,
+        checks=(*alone.CHECKS, ("pld", _price), ("parquet", _parquet)),
+    )
 
 
 def _key(text: str) -> bytes:
@@ -60,17 +56,17 @@ def _key(text: str) -> bytes:
     return key
 
 
-def _price(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> str | None:
+def _price(package: alone.Package) -> str:
     """Require the claimed epsilon to be at least what the privacy-loss distribution proves."""
-    del archive
+    manifest = package.manifest
     privacy = manifest["privacy"]
     claimed, delta = Fraction(privacy["epsilon"]), Fraction(privacy["delta"])
     try:
         proven = batch_epsilon([_event(each) for each in manifest["events"]], Delta.of(delta))
     except InvalidInput as error:
-        raise alone.PackageProblem(error.message) from None
+        raise PackageProblem(error.message) from None
     if proven > claimed:
-        raise alone.PackageProblem(
+        raise PackageProblem(
             f"epsilon {plain(claimed)} is below the {plain(proven)} that is proven"
         )
     return f"by PLD epsilon {plain(proven)} at delta {plain(delta)}"
@@ -85,25 +81,27 @@ def _event(data: dict[str, Any]) -> PrivacyEvent:
     return law.event(l1=lambda: moved, l2_squared=lambda: moved, coordinates=coordinates)
 
 
-def _parquet(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
+def _parquet(package: alone.Package) -> None:
     """Require each Parquet file to hold the same rows as its CSV file."""
-    for name, table in manifest["tables"].items():
+    for name, table in package.manifest["tables"].items():
         texts = {key["name"]: pa.string() for key in table["keys"]}
         options = pa_csv.ConvertOptions(column_types=texts, strings_can_be_null=False)
         quoted = pa_csv.ParseOptions(newlines_in_values=True)
+        longest = sum(max(map(len, key["values"]), default=0) for key in table["keys"])
         with (
-            archive.open(f"tables/{name}.csv") as lines,
-            archive.open(f"tables/{name}.parquet") as packed,
+            package.archive.open(f"tables/{name}.csv") as lines,
+            package.archive.open(f"tables/{name}.parquet") as packed,
         ):
             reader = pa_csv.open_csv(lines, convert_options=options, parse_options=quoted)
-            if not _same(reader, pq.ParquetFile(packed)):
-                raise alone.PackageProblem(f"{name}.parquet is not the same table as {name}.csv")
+            rows = max(1, min(1 << 16, LARGEST_PIECE // (4 * longest + 1)))
+            if not _same(reader, pq.ParquetFile(packed), rows):
+                raise PackageProblem(f"{name}.parquet is not the same table as {name}.csv")
 
 
-def _same(lines: pa_csv.CSVStreamingReader, packed: pq.ParquetFile) -> bool:
+def _same(lines: pa_csv.CSVStreamingReader, packed: pq.ParquetFile, rows: int) -> bool:
     """Return whether two files hold the same rows, read side by side piece by piece."""
     pending: list[pa.RecordBatch] = []
-    for batch in packed.iter_batches():
+    for batch in packed.iter_batches(rows):
         wanted = pa.table(batch).cast(lines.schema).combine_chunks()
         while sum(each.num_rows for each in pending) < wanted.num_rows:
             try:

@@ -1,9 +1,15 @@
 """Checks a release package without the data: python verify.py RELEASE.zip [--key KEY] [--json].
 
 This one file needs nothing but Python's standard library, and a copy of it lies in every package. It
-checks that the members are what the owner signed, that the price follows from the noise, that the
+checks that the file is the one that the owner signed, that the price follows from the noise, that the
 charge is in the ledger's excerpt, and that scales, sums, exact facts and rules hold. What it cannot
 prove is said in CANNOT_PROVE. `discreet verify` does the same, and adds the tighter price by PLD.
+
+Guarantee: for each signed manifest there is one file that is valid, byte for byte: the directory and
+    the headers are written anew from what was read and compared, and every other byte is signed. So all
+    programs that read zip files show the same members. Nothing is unpacked before its size is known to
+    be within the limit, and the bytes to be those that the manifest names. (Packages of EARLIER versions:
+    the packed bytes are not signed, what they unpack to is.)
 """
 
 from __future__ import annotations
@@ -16,15 +22,39 @@ import math
 import re
 import sys
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-FORMAT = "discreet-release/1"
-LARGEST_MANIFEST = 1 << 27
+from discreet.publish.zip_form import (
+    BLOCK,
+    DEFLATED,
+    NAME,
+    SIGNED,
+    STORED,
+    PackageProblem,
+    canonical_member,
+    local_header,
+    read_directory,
+    unpacked,
+)
+
+FORMAT, EARLIER = "discreet-release/2", "discreet-release/1"
+EARLIER_FORM = (
+    f"of the earlier form, {EARLIER}: its packed bytes are not signed, what they unpack to is"
+)
+GIGABYTE = 1 << 30
+LARGEST = 2
+"""Gigabytes that a package may hold unpacked, unless a larger limit is given."""
+MANIFEST_SHARE = 32
+"""A manifest, a directory and the ledger's excerpt may each hold this part of the limit: 64 MB of 2 GB."""
+LONGEST_ROW = 1 << 20
 CANNOT_PROVE = (
     "that the noise was honestly drawn, and from the rows that were described",
     "that the excerpt of the ledger is complete: other releases may have been charged elsewhere",
@@ -100,84 +130,214 @@ def signed_by(key: bytes, message: bytes, signature: bytes) -> bool:
     return _bytes(_add(_times(scalar, BASE), _times(h, negated))) == signature[:32]
 
 
-class PackageProblem(Exception):
-    """One sentence about what does not hold."""
-
-
 def number(text: Any) -> Fraction:
     """Return an exact amount as the manifest spells it: digits, or two numbers and a slash."""
-    if not isinstance(text, str) or not re.fullmatch(r"-?\d{1,999}(/[1-9]\d{0,998})?", text):
+    shape = "-?[0-9]{1,999}(/[1-9][0-9]{0,998})?"
+    if not isinstance(text, str) or not re.fullmatch(shape, text) or str(Fraction(text)) != text:
         raise PackageProblem("an amount is not a plain number")
     return Fraction(text)
+
+
+def whole(text: str) -> int:
+    """Return a whole number that is spelled as numbers are: no signs, zeros or digits but the usual."""
+    found = int(text)
+    if str(found) != text:
+        raise PackageProblem("a number is not spelled as numbers are")
+    return found
+
+
+def decimal(text: str) -> float:
+    """Return a positive number that is spelled with the fewest digits, as the owner's program spells it."""
+    found = float(text)
+    if math.isfinite(found) and found > 0:
+        exact = Decimal(repr(found)).normalize()
+        power, digits = exact.adjusted(), "".join(map(str, exact.as_tuple().digits))
+        point = f"{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}"
+        if text == (f"{exact:f}" if -7 < power < 10 else f"{point}e{power:+d}"):
+            return found
+    raise PackageProblem("a number is not spelled as numbers are")
+
+
+def _no_fraction(text: str) -> float:
+    raise PackageProblem(f"{text[:20]} is not a whole number")
+
+
+def plain_json(
+    text: bytes, *, fractions: Callable[[str], float] = _no_fraction, **spelling: Any
+) -> Any:
+    """Return what a JSON text says; written anew it must be the same text: no name twice, no odd numbers."""
+    decoded = text.decode()
+    found, place = json.loads(decoded, parse_float=fractions), 0
+    for part in json.JSONEncoder(allow_nan=False, **spelling).iterencode(found):
+        if not decoded.startswith(part, place):
+            break
+        place += len(part)
+    if decoded[place:] not in ("", "\n"):
+        raise PackageProblem("a JSON text is not spelled as the owner's program spells it")
+    return found
 
 
 class Package:
     """An opened package: its manifest, and its members as streams of bytes or rows."""
 
-    def __init__(self, archive: zipfile.ZipFile, laws: dict[str, str]) -> None:
-        self.archive, self.laws = archive, laws
-        self.names = [info.filename for info in archive.infolist() if not _folder(info)]
-        self.signed = self._small("manifest.json", LARGEST_MANIFEST)
-        self.signature = self._small("signature", 64)
-        self.manifest: dict[str, Any] = json.loads(self.signed)
-        if self.manifest.get("format") != FORMAT:
+    def __init__(self, file: IO[bytes], laws: dict[str, str], gigabytes: int = LARGEST) -> None:
+        self.file, self.laws, self.gigabytes = file, laws, gigabytes
+        self.most = gigabytes * GIGABYTE // MANIFEST_SHARE
+        self.members = read_directory(file, self.most)
+        self.signed, self.signature = (self.small(name) for name in SIGNED)
+        self.archive = zipfile.ZipFile(file)
+
+    def small(self, name: str) -> bytes:
+        """Return the content of a member that is kept in memory, and limited for that."""
+        if name not in self.members:
+            raise PackageProblem(f"{name} is missing")
+        if self.members[name][0].size > self.most:
+            raise PackageProblem(
+                f"{name} holds more than {self.most >> 20} MB; raise the limit with --max-gb"
+            )
+        return b"".join(self.content(name))
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """Return what was signed."""
+        found: dict[str, Any] = plain_json(self.signed, indent=1, ensure_ascii=False)
+        if found.get("format") not in (FORMAT, EARLIER):
             raise PackageProblem(f"the manifest is not of the format {FORMAT}")
+        return found
 
-    def _small(self, name: str, most: int) -> bytes:
-        if self.names.count(name) != 1:
-            raise PackageProblem(f"{name} is missing or doubled")
-        with self.archive.open(name) as stream:
-            data = stream.read(most + 1)
-        if len(data) > most:
-            raise PackageProblem(f"{name} is too large")
-        return data
+    @property
+    def earlier(self) -> bool:
+        """Return whether an earlier version wrote the package, which left it to zlib how to pack."""
+        return bool(self.manifest["format"] == EARLIER)
 
-    def rows(self, name: str, columns: list[str]) -> Iterator[list[str]]:
-        """Yield the rows of a CSV member below its header, which must be `columns`."""
+    def packed(self, name: str) -> Iterator[bytes]:
+        """Yield the packed bytes of a member, from where they lie in the file."""
+        member, start = self.members[name]
+        place, left = start + len(local_header(member)), member.packed
+        while left:
+            self.file.seek(place)
+            block = self.file.read(min(left, BLOCK))
+            place, left = place + len(block), left - len(block)
+            if not block:
+                raise PackageProblem(f"{name} ends too early")
+            yield block
+
+    def content(self, name: str) -> Iterator[bytes]:
+        """Yield the content of a member; its header, size and CRC must be those of the directory."""
+        member, start = self.members[name]
+        self.file.seek(start)
+        header = local_header(member)
+        same, crc, size = self.file.read(len(header)) == header, 0, 0
+        blocks = self.packed(name)
+        for block in blocks if member.method == STORED else unpacked(blocks):
+            crc, size = zlib.crc32(block, crc), size + len(block)
+            if size > member.size:
+                break
+            yield block
+        if not same or size != member.size or crc != member.crc:
+            raise PackageProblem(f"{name} is not what the archive's headers say")
+
+    def rows(self, name: str, columns: list[str], most: float = math.inf) -> Iterator[list[str]]:
+        """Yield the rows of a CSV member below its header, which must be `columns`; at most `most`.
+
+        The member must be spelled as the owner's program spells it, so that all programs read the same.
+        """
         with self.archive.open(name) as stream:
-            lines = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""))
+            lines = _rows(stream, name)
             if next(lines, None) != columns:
                 raise PackageProblem(f"{name} does not have the columns {', '.join(columns)}")
-            for line in lines:
-                if len(line) != len(columns):
-                    raise PackageProblem(f"{name} has a row of {len(line)} fields")
+            for count, line in enumerate(lines):
+                if len(line) != len(columns) or count >= most:
+                    raise PackageProblem(f"{name} has a row too many, or of {len(line)} fields")
                 yield line
 
 
-def _folder(info: zipfile.ZipInfo) -> bool:
-    # Tools that zip a folder again add entries for it; they hold nothing.
-    return info.is_dir() and info.file_size == 0 and info.filename in FOLDERS
+def _rows(stream: IO[bytes], name: str) -> Iterator[list[str]]:
+    """Yield the rows of a CSV text; it must be spelled as the owner's program spells it."""
+    rest, open_row = b"", ""
+    while len(rest) + len(open_row) < LONGEST_ROW and (block := stream.read(BLOCK)):
+        ended, newline, rest = (rest + block).rpartition(b"\n")
+        text = ended.decode()
+        special = open_row or '"' in text or "\r" in text
+        for line in text.split("\n") if newline else ():
+            if not special:
+                fields = line.split(",")
+                same = "" not in fields
+            else:
+                row = open_row + line
+                open_row = row + "\n" if row.count('"') % 2 else ""
+                if open_row:
+                    continue
+                fields = next(csv.reader(io.StringIO(row, newline=""), strict=True), [])
+                same = ",".join(map(_field, fields)) == row
+            if not same:
+                raise PackageProblem(f"{name} is not spelled as the owner's program spells it")
+            yield fields
+    if rest or open_row:
+        raise PackageProblem(f"{name} is not spelled as the owner's program spells it")
 
 
-FOLDERS = {"tables/", "measurements/", "mappings/", "facts/"}
+def _field(text: str) -> str:
+    quoted = '""'.join(text.split('"'))
+    return f'"{quoted}"' if not text or any(c in text for c in '",\r\n') else text
 
 
 def check_members(package: Package) -> None:
-    """Require the members that the manifest names, each once and no others, byte for byte."""
+    """Require the members that the manifest names, in its order and no others, byte for byte."""
     listed: dict[str, Any] = package.manifest["members"]
-    found = Counter(package.names)
-    for name in sorted({*listed, "manifest.json", "signature"} | set(found)):
-        wanted = name in listed or name in ("manifest.json", "signature")
-        if found[name] != wanted:
-            what = "doubled" if found[name] > 1 else "missing" if wanted else "not in the manifest"
-            raise PackageProblem(f"{name} is {what}")
-    for name, facts in listed.items():
-        digest, size = hashlib.sha256(), 0
-        with package.archive.open(name) as stream:
-            while (block := stream.read(1 << 20)) and size <= facts["bytes"]:
+    found = [name for name in package.members if name not in SIGNED]
+    for name in sorted(set(found) ^ set(listed)):
+        raise PackageProblem(f"{name} is {'missing' if name in listed else 'not in the manifest'}")
+    if len({name.lower() for name in found}) != len(found) or not all(map(NAME.fullmatch, found)):
+        raise PackageProblem("a member has a name that no package has")
+    sizes = [facts["bytes"] for facts in listed.values()]
+    if any(type(size) is not int or size < 0 for size in sizes):
+        raise PackageProblem("a size is not a plain number")
+    if sum(sizes) > package.gigabytes * GIGABYTE:
+        raise PackageProblem(
+            f"the package holds {sum(sizes) / GIGABYTE:.1f} GB, more than the {package.gigabytes} GB "
+            "to which checks are limited; raise the limit with --max-gb"
+        )
+    if not package.earlier:
+        _check_form(package, found)
+    for name in found:
+        digest = hashlib.sha256()
+        if package.members[name][0].size == listed[name]["bytes"]:
+            for block in package.content(name):
                 digest.update(block)
-                size += len(block)
-        if size != facts["bytes"] or digest.hexdigest() != facts["sha256"]:
+        if digest.hexdigest() != listed[name]["sha256"]:
             raise PackageProblem(f"{name} is not what was signed")
 
 
+def _check_form(package: Package, found: list[str]) -> None:
+    """Require the one form that signed members have, before anything is unpacked."""
+    listed = package.manifest["members"]
+    for member, _ in package.members.values():
+        if member != canonical_member(member.name, member.crc, member.size, member.packed):
+            raise PackageProblem(f"{member.name} is not packed as the owner's program packs it")
+    if list(package.members) != [*listed, *SIGNED]:
+        raise PackageProblem("the members are not in the order of the manifest")
+    for name in found:
+        if package.members[name][0].method == DEFLATED:
+            digest = hashlib.sha256()
+            for block in package.packed(name):
+                digest.update(block)
+            if digest.hexdigest() != listed[name]["packed_sha256"]:
+                raise PackageProblem(f"{name} is not what was signed")
+
+
 def check_signature(package: Package, key: bytes | None) -> None:
-    """Require the owner's signature over the manifest, by `key` or else by the key inside."""
-    inside = bytes.fromhex(package.manifest["key"])
-    if key is not None and key != inside:
-        raise PackageProblem(f"it is signed by another key, {inside.hex()}")
-    if not signed_by(inside, package.signed, package.signature):
-        raise PackageProblem("the signature is not the key's signature of the manifest")
+    """Require the owner's signature over the manifest, by `key` or else by the key inside.
+
+    With a key nothing of the manifest is read before its signature holds.
+    """
+    owner = bytes.fromhex(package.manifest["key"]) if key is None else key
+    if not signed_by(owner, package.signed, package.signature):
+        if key is None:
+            raise PackageProblem("the signature is not the key's signature of the manifest")
+        raise PackageProblem("it is signed by another key, or was changed after it was signed")
+    if package.manifest["key"] != owner.hex():
+        raise PackageProblem("the key that the manifest names is another key")
 
 
 LAWS = {"gaussian": "l2_squared", "laplace": "l1"}
@@ -232,8 +392,7 @@ def check_price(package: Package) -> str:
 
 def check_ledger(package: Package) -> None:
     """Require the charge, with this price, among unbroken lines of the ledger's history."""
-    with package.archive.open("ledger.json") as stream:
-        excerpt = json.loads(stream.read(LARGEST_MANIFEST))
+    excerpt = plain_json(package.small("ledger.json"), indent=1)
     before, charge = None, None
     for link in excerpt["links"]:
         text = f"{link['position']}\n{link['kind']}\n{link['previous']}\n{link['body']}"
@@ -250,7 +409,9 @@ def check_ledger(package: Package) -> None:
         before = link
     if charge is None or charge["kind"] != "charge":
         raise PackageProblem("the charge is not in the ledger's excerpt")
-    paid, privacy = json.loads(charge["body"]), package.manifest["privacy"]
+    body = charge["body"].encode()
+    paid = plain_json(body, fractions=float, sort_keys=True, separators=(",", ":"))
+    privacy = package.manifest["privacy"]
     if paid["dataset"] != package.manifest["dataset"]:
         raise PackageProblem("the charge is about another dataset")
     for part in ("epsilon", "delta", "rho"):
@@ -268,12 +429,13 @@ def check_scales(package: Package) -> None:
                 due[_rounded(math.sqrt(size) if squared else float(size))] += event["cells"]
         found: Counter[float] = Counter()
         seen: dict[str, int] = {}
-        for line in package.rows(f"measurements/{name}.csv", [*facts["keys"], "value", "scale"]):
-            int(line[-2])
+        rows = package.manifest["tables"][facts["table"]]["rows"]
+        columns = [*facts["keys"], "value", "scale"]
+        for line in package.rows(f"measurements/{name}.csv", columns, rows):
+            whole(line[-2])
             seen[line[-1]] = seen.get(line[-1], 0) + 1
         for scale_text, count in seen.items():
-            found[_rounded(float(scale_text))] += count
-        rows = package.manifest["tables"][facts["table"]]["rows"]
+            found[_rounded(decimal(scale_text))] += count
         if found != due or sum(found.values()) != rows:
             raise PackageProblem(f"the scales of {name} are not those that were paid for")
     shown = {(n, m["name"]) for n, t in package.manifest["tables"].items() for m in t["measures"]}
@@ -369,14 +531,14 @@ def check_tables(package: Package, readers: dict[str, list[CheckedSums | Zeros]]
         cells = [(len(keys) + 3 * i, floor) for i, floor in enumerate(floors)]
         adds = [reader.add for reader in readers.get(name, ())]
         rows, last = 0, -1
-        for line in package.rows(f"tables/{name}.csv", columns):
+        for line in package.rows(f"tables/{name}.csv", columns, table["rows"]):
             rank = 0
             for places, value in zip(keys, line):  # noqa: B905  # the line goes on
                 rank = rank * len(places) + places[value]
             if rank <= last:
                 raise PackageProblem(f"the rows of {name} are doubled or out of order")
             for at, floor in cells:
-                if not floor <= int(line[at + 1]) <= int(line[at]) <= int(line[at + 2]):
+                if not floor <= whole(line[at + 1]) <= whole(line[at]) <= whole(line[at + 2]):
                     raise PackageProblem(f"a value of {name} lies outside its interval")
             for add in adds:
                 add(line)
@@ -405,13 +567,13 @@ def check_sums(package: Package) -> None:
             raise PackageProblem("two tables do not add up to the same numbers")
     for name, found in facts:
         for *key, value in package.rows(f"facts/{name}.csv", [*found.names, "value"]):
-            if found.totals.get(tuple(key), 0) != int(value):
+            if found.totals.get(tuple(key), 0) != whole(value):
                 raise PackageProblem(f"the exact fact {name} does not hold")
 
 
 CHECKS: tuple[tuple[str, Callable[..., str | None]], ...] = (
-    ("members", check_members),
     ("signature", check_signature),
+    ("members", check_members),
     ("price", check_price),
     ("ledger", check_ledger),
     ("scales", check_scales),
@@ -419,19 +581,33 @@ CHECKS: tuple[tuple[str, Callable[..., str | None]], ...] = (
 )
 
 
-def verify(path: str, key: bytes | None = None, laws: dict[str, str] = LAWS) -> dict[str, Any]:
-    """Return what holds of the package at `path`: {"valid", "checks", "problems", ...}."""
-    checks: list[str] = []
-    said: dict[str, Any] = {"valid": False, "checks": checks, "problems": [], "notes": []}
+def verify(
+    path: str,
+    key: bytes | None = None,
+    laws: dict[str, str] = LAWS,
+    *,
+    gigabytes: int = LARGEST,
+    checks: Iterable[tuple[str, Callable[..., str | None]]] = CHECKS,
+) -> dict[str, Any]:
+    """Return what holds of the package at `path`: {"valid", "checks", "problems", ...}.
+
+    A package that would hold more than `gigabytes` unpacked is not unpacked.
+    """
+    done: list[str] = []
+    said: dict[str, Any] = {"valid": False, "checks": done, "problems": [], "notes": []}
     step = "archive"
     try:
-        with zipfile.ZipFile(path) as archive:
-            package = Package(archive, laws)
-            said |= {name: str(package.manifest[name]) for name in ("release", "key")}
-            said["trust"] = "by the key inside" if key is None else "by the key that was given"
-            for step, check in CHECKS:
+        with Path(path).open("rb") as file:
+            package = Package(file, laws, gigabytes)
+            for step, check in checks:
                 note = check(package, key) if check is check_signature else check(package)
-                checks.append(step)
+                if check is check_signature:
+                    said |= {
+                        part: str(package.manifest[part]) for part in ("release", "key", "format")
+                    }
+                    said["trust"] = f"by the key {'inside' if key is None else 'that was given'}"
+                    note = EARLIER_FORM if package.earlier else None
+                done.append(step)
                 said["notes"] += [note] if note else []
     except PackageProblem as problem:
         said["problems"].append(f"{step}: {problem}")
@@ -475,23 +651,35 @@ def words(said: dict[str, Any]) -> Iterable[str]:
 def main(arguments: list[str]) -> int:
     """Return the exit status: 0 for a valid package, 1 for another, 2 for wrong usage."""
     rest = [a for a in arguments if a != "--json"]
-    key = None
-    if "--key" in rest[:-1]:
-        place = rest.index("--key")
-        try:
-            key = key_of(rest[place + 1])
-        except (OSError, ValueError):
-            sys.stderr.write("verify: the key must be 64 hexadecimal digits, or a file of them\n")
-            return 2
-        del rest[place : place + 2]
+    key, gigabytes = None, LARGEST
+    for option in ("--key", "--max-gb"):
+        if option in rest[:-1]:
+            place = rest.index(option)
+            text = rest[place + 1]
+            try:
+                key, gigabytes = (
+                    (key_of(text), gigabytes) if option == "--key" else (key, _limit(text))
+                )
+            except (OSError, ValueError):
+                wanted = "64 hexadecimal digits, or a file of them"
+                wanted = wanted if option == "--key" else "a whole number of gigabytes, at least 1"
+                sys.stderr.write(f"verify: {option} must be {wanted}\n")
+                return 2
+            del rest[place : place + 2]
     if len(rest) != 1 or rest[0].startswith("-"):
-        sys.stderr.write("usage: python verify.py RELEASE.zip [--key KEY] [--json]\n")
+        sys.stderr.write("usage: python verify.py RELEASE.zip [--key KEY] [--max-gb GB] [--json]\n")
         return 2
-    said = verify(rest[0], key)
+    said = verify(rest[0], key, gigabytes=gigabytes)
     sys.stdout.write(
         json.dumps(said) + "\n" if "--json" in arguments else "\n".join(words(said)) + "\n"
     )
     return 0 if said["valid"] else 1
+
+
+def _limit(text: str) -> int:
+    if not re.fullmatch("[1-9][0-9]{0,5}", text):
+        raise ValueError
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -28,13 +28,14 @@ class CheckedPackage(ShownInLines, dict[str, Any]):
         ]
 
 
-def verify(package: str | Path, *, key: str | None = None) -> CheckedPackage:
+def verify(package: str | Path, *, key: str | None = None, max_gb: int = 2) -> CheckedPackage:
     """Return what holds of a published package, without the data: signature, price, sums, facts and rules.
 
     `key` is the owner's public key, as 64 hexadecimal digits or a file that holds them. Without it the
-    signature only says that the package is whole, by the key inside.
+    signature only says that the package is whole, by the key inside. A package of more than `max_gb` gigabytes,
+    or whose manifest has more than a 32nd of them, is not unpacked.
 
     >>> discreet.verify("RELEASE.zip", key="KEY")["valid"]                  # doctest: +SKIP
     True
     """
-    return CheckedPackage(verify_package(package, key=key))
+    return CheckedPackage(verify_package(package, key=key, max_gb=max_gb))

@@ -29,8 +29,8 @@ from package_kit import (
     key_column,
     members_of,
     package,
+    repacked,
     resigned,
-    rezipped,
     with_table,
 )
 
@@ -229,5 +229,5 @@ def test_parquet_that_says_something_else_is_a_problem(release: Path, tmp_path: 
     path.write_bytes(resigned(members))
     assert verify_package(path)["problems"][0].startswith("parquet")
     assert zipfile.is_zipfile(path)
-    path.write_bytes(rezipped(list(members.items())))
+    path.write_bytes(repacked(list(members.items())))
     assert verify_package(path)["problems"][0].startswith("members")

@@ -6,7 +6,6 @@ import json
 import random
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from discreet.publish import verify as verifier
 from discreet.publish.package import OwnerKey
 from discreet.publish.recheck import verify_package
-from package_kit import KEY, contents, members_of, package, resigned, rezipped
+from package_kit import KEY, contents, members_of, package, repacked, resigned, rezipped
 from sittings import FULL
 
 MUTATIONS = 250 if FULL else 80
@@ -82,7 +81,7 @@ def test_a_whole_package_is_valid(release: Path) -> None:
     said = verifier.verify(str(release))
     assert said["problems"] == []
     assert said["valid"]
-    assert said["checks"] == ["members", "signature", "price", "ledger", "scales", "sums"]
+    assert said["checks"] == ["signature", "members", "price", "ledger", "scales", "sums"]
     assert said["trust"] == "by the key inside"
     assert verifier.verify(str(release), KEY.public)["trust"] == "by the key that was given"
 
@@ -104,7 +103,7 @@ def test_it_runs_alone_from_the_package(release: Path, tmp_path: Path) -> None:
         )
         assert ended.returncode == status
         assert json.loads(ended.stdout)["valid"] is (status == 0)
-    assert len(alone.read_text().splitlines()) <= 500
+    assert len(alone.read_text().splitlines()) <= 820
 
 
 def test_wrong_usage_is_one_line(
@@ -125,12 +124,12 @@ def test_wrong_usage_is_one_line(
     assert "by the key that was given" in capsys.readouterr().out
 
 
-def test_zipping_again_stays_valid(release: Path, tmp_path: Path) -> None:
+def test_zipping_again_is_another_file(release: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.zip"
-    members = list(members_of(release).items())
-    random.Random(2).shuffle(members)
-    again.write_bytes(rezipped([("tables/", b""), *members]))
-    assert verifier.verify(str(again))["problems"] == []
+    again.write_bytes(rezipped(list(members_of(release).items())))
+    assert verifier.verify(str(again))["problems"] == [
+        "archive: the archive is not as the owner's program writes it; ask for the file as it was published"
+    ]
 
 
 def mutated(members: list[tuple[str, bytes]], chance: random.Random) -> list[tuple[str, bytes]]:
@@ -163,26 +162,20 @@ def test_every_mutation_is_caught(release: Path, tmp_path: Path, seed: int) -> N
     for count in range(MUTATIONS):
         damaged = tmp_path / "damaged.zip"
         changed = mutated(members, chance)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # zipfile warns of doubled names
-            damaged.write_bytes(rezipped(changed))
+        damaged.write_bytes(repacked(changed))
         if verifier.verify(str(damaged))["valid"]:
             missed.append(count)
     assert not missed
 
 
-def test_flipped_bytes_of_the_file_never_change_a_member_unseen(
-    release: Path, tmp_path: Path
-) -> None:
+def test_every_bit_of_the_file_counts(release: Path, tmp_path: Path) -> None:
     chance, whole = random.Random(5), release.read_bytes()
-    members = members_of(release)
     for _ in range(100):
         flipped = bytearray(whole)
         flipped[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
         damaged = tmp_path / "damaged.zip"
         damaged.write_bytes(flipped)
-        if verifier.verify(str(damaged))["valid"]:
-            assert members_of(damaged) == members  # a time or an attribute of the zip, no member
+        assert not verifier.verify(str(damaged))["valid"]
 
 
 def falsified(release: Path, tmp_path: Path, **changes: object) -> list[str]:
@@ -220,10 +213,11 @@ def test_noise_that_costs_less_than_nothing_is_a_problem(release: Path, tmp_path
         {"law": "laplace", "l1": "1", "scale": "-7"},
         {"cells": 0},
         {"cells": -3},
-        {"cells": 1.5},
     ):
         more = [*events, events[0] | change]
         assert falsified(release, tmp_path, events=more)[0].startswith("price"), change
+    more = [*events, events[0] | {"cells": 1.5}]
+    assert "whole number" in falsified(release, tmp_path, events=more)[0]
 
 
 def test_a_table_without_a_paid_measurement_is_a_problem(release: Path, tmp_path: Path) -> None:
@@ -263,7 +257,7 @@ def test_what_discreet_verify_adds_is_a_problem_not_a_crash(release: Path, tmp_p
     for key in (5, [1], "\x1b[2Kvalid"):
         manifest = json.loads(members["manifest.json"]) | {"key": key}
         hostile = members | {"manifest.json": json.dumps(manifest).encode()}
-        path.write_bytes(rezipped(list(hostile.items())))
+        path.write_bytes(repacked(list(hostile.items())))
         said = verify_package(path)
         assert not said["valid"]
         assert "\x1b" not in "".join(verifier.words(said))
@@ -297,7 +291,7 @@ def test_numbers_that_do_not_add_up_are_a_problem(release: Path, tmp_path: Path)
 
 def test_hostile_manifests_are_problems_not_crashes(release: Path, tmp_path: Path) -> None:
     for changes in (
-        {"format": "discreet-release/2"},
+        {"format": "discreet-release/3"},
         {"privacy": {"epsilon": "1e999999999", "delta": "0", "rho": None}},
         {"events": [{"law": "gaussian", "l2_squared": "1", "sigma_squared": "0"}]},
         {"tables": {"nation": {}}},
@@ -308,7 +302,7 @@ def test_hostile_manifests_are_problems_not_crashes(release: Path, tmp_path: Pat
         manifest = json.dumps(json.loads(members["manifest.json"]) | changes).encode()
         members["manifest.json"], members["signature"] = manifest, KEY.sign(manifest)
         path = tmp_path / "hostile.zip"
-        path.write_bytes(rezipped(list(members.items())))
+        path.write_bytes(repacked(list(members.items())))
         assert verifier.verify(str(path))["problems"]
     for content in (b"", b"PK", b"no zip at all"):
         path.write_bytes(content)

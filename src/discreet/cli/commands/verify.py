@@ -17,6 +17,14 @@ def verify(
         str | None,
         typer.Option("--key", help="The owner's public key, or a file that holds it."),
     ] = None,
+    max_gb: Annotated[
+        int,
+        typer.Option(
+            "--max-gb",
+            min=1,
+            help="Do not unpack a package of more gigabytes, or whose manifest has more than a 32nd of them.",
+        ),
+    ] = 2,
     json: Json = False,
 ) -> None:
     """Check a published package without the data: signature, price, sums, facts and rules.
@@ -29,7 +37,7 @@ def verify(
     from discreet.publish.recheck import verify_package
     from discreet.publish.verify import words
 
-    said = verify_package(package, key=key)
+    said = verify_package(package, key=key, max_gb=max_gb)
     tell(said, lambda: "\n".join(words(said)), json=json)
     if not said["valid"]:
         raise typer.Exit(1)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
-import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, Self
+
+from discreet.publish.zip_form import (
+    DEFLATED,
+    canonical_member,
+    directory_end,
+    directory_entry,
+    local_header,
+)
 
 QUICK = 1
 THOROUGH = 6
@@ -16,12 +24,13 @@ LARGE = 1 << 24
 
 
 class MemberStream(io.RawIOBase):
-    """One member while it is written: counts and hashes what passes."""
+    """One member while it is written: packs, counts and hashes what passes."""
 
-    def __init__(self, target: IO[bytes]) -> None:
+    def __init__(self, target: IO[bytes], level: int | None) -> None:
         self._target = target
-        self._digest = hashlib.sha256()
-        self._size = 0
+        self._packer = None if level is None else zlib.compressobj(level, zlib.DEFLATED, -15)
+        self._digest, self._packed_digest = hashlib.sha256(), hashlib.sha256()
+        self.crc = self.size = self.packed = 0
 
     def writable(self) -> bool:
         """Return True."""
@@ -31,43 +40,56 @@ class MemberStream(io.RawIOBase):
         """Write all of `data`."""
         view = memoryview(data).cast("B")
         self._digest.update(view)
-        self._target.write(view)
-        self._size += len(view)
+        self.crc, self.size = zlib.crc32(view, self.crc), self.size + len(view)
+        self._put(view if self._packer is None else self._packer.compress(view))
         return len(view)
+
+    def end(self) -> dict[str, Any]:
+        """Write what is left, and return what the manifest says of what has passed."""
+        said = {"sha256": self._digest.hexdigest(), "bytes": self.size}
+        if self._packer is None:
+            return said
+        self._put(self._packer.flush())
+        return said | {"packed_sha256": self._packed_digest.hexdigest()}
 
     def tell(self) -> int:
         """Return how many bytes were written."""
-        return self._size
+        return self.size
 
-    @property
-    def written(self) -> dict[str, Any]:
-        """Return what the manifest says of what has passed."""
-        return {"sha256": self._digest.hexdigest(), "bytes": self._size}
+    def _put(self, packed: bytes | memoryview) -> None:
+        if self._packer is not None:
+            self._packed_digest.update(packed)
+        self._target.write(packed)
+        self.packed += len(packed)
 
 
 class Archive:
-    """A package that is being written; `members` are those that are complete."""
+    """A package that is being written to a file that can seek; `members` are those that are complete."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._zip = zipfile.ZipFile(file, "w", allowZip64=True)
+        self._file, self._entries, self._end = file, list[bytes](), 0
         self.members: dict[str, dict[str, Any]] = {}
 
     @contextmanager
-    def member(
-        self, name: str, *, expected: int = 0, packed: bool = False
-    ) -> Iterator[MemberStream]:
-        """Yield a stream for the member `name`; `packed` bytes are not compressed again.
+    def member(self, name: str, *, expected: int = 0) -> Iterator[MemberStream]:
+        """Yield a stream for the member `name`.
 
-        `expected` is about how many bytes will come, as far as that is public; it only chooses the
-        compression and the width of the sizes.
+        `expected` is about how many bytes will come, as far as that is public; it only chooses how
+        thoroughly they are compressed.
         """
-        # A member opened by its name alone is dated 1980: the same release is the same bytes.
-        self._zip.compression = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
-        self._zip.compresslevel = QUICK if expected >= LARGE else THOROUGH
-        with self._zip.open(name, "w", force_zip64=expected >= LARGE) as target:
-            stream = MemberStream(target)
-            yield stream
-        self.members[name] = stream.written
+        empty = canonical_member(name, 0, 0, 0)
+        self._file.write(local_header(empty))
+        level = QUICK if expected >= LARGE else THOROUGH
+        stream = MemberStream(self._file, level if empty.method == DEFLATED else None)
+        yield stream
+        self.members[name] = stream.end()
+        whole = canonical_member(name, stream.crc, stream.size, stream.packed)
+        header = local_header(whole)
+        self._file.seek(self._end)
+        self._file.write(header)
+        self._entries.append(directory_entry(whole, self._end))
+        self._end += len(header) + whole.packed
+        self._file.seek(self._end)
 
     def add(self, name: str, content: bytes) -> None:
         """Write a small member at once."""
@@ -79,4 +101,6 @@ class Archive:
 
     def __exit__(self, *_: object) -> None:
         """Write the directory."""
-        self._zip.close()
+        directory = b"".join(self._entries)
+        self._file.write(directory)
+        self._file.write(directory_end(len(self._entries), len(directory), self._end))

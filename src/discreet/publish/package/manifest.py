@@ -41,7 +41,7 @@ def manifest_of(contents: Contents, key: bytes, members: Mapping[str, Any]) -> b
         "agreements": [asdict(each) for each in contents.agreements],
         "facts": [_fact(fact) for fact in contents.facts],
         "rules": [asdict(rule) for rule in contents.rules],
-        "members": dict(sorted(members.items())),
+        "members": dict(members),
     }
     return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
 

@@ -29,10 +29,10 @@ def add_csv(archive: Archive, name: str, rows: PublishedRows) -> None:
 
 
 def add_parquet(archive: Archive, name: str, rows: PublishedRows) -> None:
-    """Write `rows` as a Parquet member, compressed by itself."""
+    """Write `rows` as a Parquet member, which is compressed by itself."""
     expected = rows.num_rows * len(rows.schema) * CHARACTERS
     with (
-        archive.member(name, expected=expected, packed=True) as stream,
+        archive.member(name, expected=expected) as stream,
         pq.ParquetWriter(stream, rows.schema, compression="zstd") as writer,
     ):
         for piece in _pieces(rows):

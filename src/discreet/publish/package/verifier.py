@@ -9,6 +9,10 @@ from importlib.resources import files
 from discreet.noise.laws.registry import LAWS
 
 _TABLE = re.compile(rb"^LAWS = .*$", re.MULTILINE)
+_IMPORT = re.compile(
+    rb"^from discreet\.publish\.zip_form import \(.*?^\)$", re.MULTILINE | re.DOTALL
+)
+_HEAD = b"from __future__ import annotations\n"
 
 
 def moves() -> dict[str, str]:
@@ -17,6 +21,10 @@ def moves() -> dict[str, str]:
 
 
 def verifier() -> bytes:
-    """Return the file; for laws that its own table has, it is the one of the source."""
-    text = files("discreet.publish").joinpath("verify.py").read_bytes()
+    """Return the file: the source of the verifier, with what it imports from `zip_form` in its place."""
+    text, form = (
+        files("discreet.publish").joinpath(name).read_bytes()
+        for name in ("verify.py", "zip_form.py")
+    )
+    text = _IMPORT.sub(lambda _: form.partition(_HEAD)[2].strip(), text, count=1)
     return _TABLE.sub(f"LAWS = {json.dumps(moves())}".encode(), text, count=1)
