@@ -64,7 +64,7 @@ def test_the_price_and_the_treatment_come_before_anything_is_spent(owner):
         {"name": "sex", "treated": "2 values"},
         {"name": "income", "treated": "96 bins"},
     ]
-    assert found["notices"] == ["Column 'note' is hidden and was left out."]
+    assert found["notices"] == []
     assert found["words"].startswith("Compared with you not taking part")
     assert owner.get("/api/v1/budget").json() == before
 

@@ -201,7 +201,8 @@ SELECT COUNT(*) FROM people WHERE hight > 5
 --> There are: age, sex, region, income, debt, member, born, joined, balance, code, zip, shoe size.
 
 SELECT COUNT(*) FROM people WHERE note = 'x'
---> UnknownName: Column 'note' of table 'people' is hidden.
+--> UnknownName: There is no column 'note'.
+--> There are: age, sex, region, income, debt, member, born, joined, balance, code, zip, shoe size.
 
 SELECT COUNT(*) FROM people WHERE guess = 3
 --> NotReviewed: Column 'guess' of table 'people' waits for the owner's review.

@@ -135,10 +135,13 @@ class Catalog:
         raise UnknownName(f"Table '{table.name}' is not in this catalog.")
 
     def column(self, table: Table, name: str) -> Column:
-        """Return the column if queries may read it; otherwise refuse and say what to edit."""
+        """Return the column if queries may read it; otherwise refuse and say what to edit.
+
+        A hidden column is refused like one that is not there: whoever asks may not know its name.
+        """
         column = table.column(name)
         if column.hidden:
-            raise UnknownName(f"Column '{column.name}' of table '{table.name}' is hidden.")
+            raise table.no_column(name)
         if not column.reviewed:
             raise NotReviewed(
                 f"Column '{column.name}' of table '{table.name}' waits for the owner's review.",

@@ -293,8 +293,12 @@ class Table:
         for column in self.columns:
             if column.name.lower() == name.lower():
                 return column
+        raise self.no_column(name)
+
+    def no_column(self, name: str) -> UnknownName:
+        """Return the refusal of a column that is not there, or that the owner hides: they read the same."""
         known = ", ".join(column.name for column in self.columns if not column.hidden)
-        raise UnknownName(
+        return UnknownName(
             f"Table '{self.name}' has no column '{name}'.", hint=f"Its columns: {known}."
         )
 

@@ -84,8 +84,8 @@ class Names:
         alias = column.table.lower()
         seen = [entry for entry in self.entries if alias in {"", entry.alias.lower()}]
         for entry in seen:
-            if entry.table is not None and _declared(entry.table, column.name):
-                # Hidden or waiting for review: the catalog knows the right sentence.
+            if entry.table is not None and _waits(entry.table, column.name):
+                # The catalog knows the right sentence. Of what is hidden nobody learns the name.
                 self.catalog.column(entry.table, column.name)
         if alias and not seen:
             return UnknownName(f"There is no table or alias '{column.table}' in this question.")
@@ -144,5 +144,7 @@ def _ambiguous(name: str, aliases: list[str]) -> UnknownName:
     )
 
 
-def _declared(table: Table, name: str) -> bool:
-    return any(column.name.lower() == name.lower() for column in table.columns)
+def _waits(table: Table, name: str) -> bool:
+    return any(
+        column.name.lower() == name.lower() and not column.hidden for column in table.columns
+    )

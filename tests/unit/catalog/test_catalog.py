@@ -61,7 +61,7 @@ def test_a_column_waits_for_review(catalog):
     assert catalog.column(animals, "AGE").name == "age"
     with pytest.raises(NotReviewed, match=r"'job' of table 'animals'.*remove 'review = true'"):
         catalog.column(animals, "job")
-    with pytest.raises(UnknownName, match="hidden"):
+    with pytest.raises(UnknownName, match="has no column 'note'"):
         catalog.column(animals, "note")
     with pytest.raises(UnknownName, match="no column 'x'"):
         catalog.column(animals, "x")

@@ -119,9 +119,10 @@ def outline_of(
     for column in scan.table.columns:
         name = column.name
         own = scan.table.unit is not None and name == scan.table.unit.column
-        if not column.reviewed or (column.hidden and not own):
-            why = "is hidden" if column.hidden else "waits for the owner's review"
-            notices.append(f"Column '{name}' {why} and was left out.")
+        if column.hidden and not own:
+            continue  # unsaid: whoever asks may not know its name
+        if not column.reviewed:
+            notices.append(f"Column '{name}' waits for the owner's review and was left out.")
             continue
         if name not in readable:
             continue

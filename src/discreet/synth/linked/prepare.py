@@ -124,9 +124,10 @@ def _check_events(node: LinkedTable, outline: Outline) -> None:
     names = {item.name for item in outline.items if isinstance(item, Coded)}
     if node.table.events not in names:
         raise InvalidInput(
-            f"The day '{node.table.events}' of the events of '{node.name}' is hidden, or its range "
-            "is too wide to say anything.",
-            hint="Declare its first and last day, less than 150 years apart.",
+            f"The events of '{node.name}' cannot be put in order: analysts cannot ask about their "
+            "day, or its range is too wide.",
+            hint="Let the column that 'events' names be a date, not hidden, whose first and last day "
+            "are less than 150 years apart.",
         )
 
 
