@@ -167,7 +167,7 @@ class Workspace:
         if self.state is not CatalogState.IN_FORCE:
             raise NotInForce(
                 f"The server's {self._config.name} was changed, and the change is not in force yet, so "
-                "nothing is answered and nothing was charged.",
+                "nothing is answered now.",
                 hint="Try again in a moment. Owners see the cause here and at /api/v1/health.",
             )
 
