@@ -15,6 +15,7 @@ from discreet.core.cost import Cost, Quote
 from discreet.core.event import Pure
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.ledger import BudgetPolicy, Ledger, Payer, Policy
+from discreet.ledger.chain.known_head import known_heads
 from lent import for_a_fork
 
 OWNER = Payer(None, "census", "census")
@@ -40,6 +41,11 @@ def open_ledger(base: Path, epsilon="1", delta=0, url: str = "sqlite:ledger.db",
 
 def pay(ledger: Ledger, epsilon, name: str, region: Region = EVERYONE, payer: Payer = OWNER):
     return ledger.charge(payer, quote(epsilon, region), request_id=name, body=f"body of {name}")
+
+
+def as_a_new_process() -> None:
+    """Forget what this process has seen of any ledger."""
+    known_heads.__init__()
 
 
 @dataclass

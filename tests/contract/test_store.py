@@ -25,7 +25,7 @@ from discreet.ledger.chain.links import link
 from discreet.ledger.loading import open_store
 from discreet.ledger.store import sqlite, tables
 from discreet.ledger.store.base import StoredAnswer, seal
-from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
+from ledger_kit import OWNER, as_a_new_process, forked, open_ledger, pay, policy, quote
 
 STORES = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]
 
@@ -397,4 +397,30 @@ def test_costs_are_kept_exactly(url, tmp_path):
     pay(ledger, "1/3", "third")
     (entry,) = [entry for entry in ledger.history() if entry.kind == "charge"]
     assert Cost.from_json(entry.data["cost"]) == quote("1/3").cost
+    ledger.close()
+
+
+def test_a_history_that_is_put_back_with_its_head_is_refused(url, tmp_path):
+    """By the process that has seen what came later; a new one cannot know."""
+    ledger = open_ledger(tmp_path, url=url)
+    pay(ledger, "0.5", "first")
+    head, before = ledger._store.head_path, ledger.links()
+    content = head.read_bytes()
+    pay(ledger, "0.5", "second")
+    with ledger._store.exclusive() as writer:
+        writer.erase()
+        for item in before:
+            writer.append(item)
+    head.write_bytes(content)
+    for turn in range(2):
+        with pytest.raises(LedgerTampered, match="earlier state"):
+            pay(ledger, "0.5", f"third {turn}")
+        with pytest.raises(LedgerTampered, match="earlier state"):
+            ledger.spent("census")
+        with pytest.raises(LedgerTampered, match="earlier state"):
+            open_ledger(tmp_path, url=url)
+    as_a_new_process()
+    again = open_ledger(tmp_path, url=url)
+    pay(again, "0.5", "fourth")
+    again.close()
     ledger.close()

@@ -19,7 +19,7 @@ from checkpoint_kit import differences
 from discreet.errors import DiscreetError, LedgerWriteFailed
 from discreet.ledger import session as session_module
 from discreet.ledger.checkpoint import making
-from ledger_kit import open_ledger, pay
+from ledger_kit import as_a_new_process, open_ledger, pay
 from sittings import FULL
 from sqlite_shim import Disk, after_power_loss, shimmed
 
@@ -70,6 +70,7 @@ def lost(log: list[tuple], base, rng: random.Random | None) -> list[str]:
     for name, content in files.items():
         (base / name).write_bytes(content)
     acknowledged = [(kind, *facts) for kind, *facts in log if kind in ("charged", "told")]
+    as_a_new_process()
     try:
         ledger = open_ledger(base, LIMIT)
     except DiscreetError as error:

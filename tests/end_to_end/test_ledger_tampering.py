@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import DiscreetError, InvalidInput, LedgerError, LedgerTampered, NotALedger
 from discreet.ledger import Ledger
-from ledger_kit import open_ledger, pay, policy
+from ledger_kit import as_a_new_process, open_ledger, pay, policy
 from sittings import FULL
 
 FLIPS = 1_000 if FULL else 100
@@ -60,6 +60,7 @@ def test_an_old_copy_that_was_continued_is_refused(base):
     """As many entries as the true one, but other ones."""
     other = copy(base)
     for folder, name in ((base, "mine"), (other, "theirs")):
+        as_a_new_process()
         ledger = open_ledger(folder, "10")
         pay(ledger, "1/10", name)
         ledger.close()

@@ -9,6 +9,7 @@ from discreet.api.opened import policy_of
 from discreet.api.opening import (
     ParsedStatement,
     Planner,
+    SeenLedger,
     add_analysts,
     child_curator,
     curator_of,
@@ -23,6 +24,7 @@ __all__ = [
     "Curator",
     "ParsedStatement",
     "Planner",
+    "SeenLedger",
     "add_analysts",
     "child_curator",
     "curator_of",

@@ -15,6 +15,7 @@ from discreet.catalog.declare.analysts import add_analysts as add_to_file
 from discreet.catalog.read.policy_file import FILE_NAME, decoded, load, loads, meant_file
 from discreet.core.numbers import Epsilon, Number
 from discreet.errors import CatalogError
+from discreet.ledger.chain.known_head import KnownHead
 from discreet.ledger.ledger import Ledger
 from discreet.release.planning.child import PlanningLimits
 from discreet.sql.parse import ParsedQuestion, read
@@ -44,14 +45,20 @@ def curator_of(config: Path, content: bytes | None) -> Curator:
     return Curator(replace(catalog, path=config))
 
 
-def child_curator(catalog: Catalog, *, scratch: Path) -> Curator:
+SeenLedger: TypeAlias = KnownHead
+"""What a process has seen of its ledger, for the processes that it starts."""
+
+
+def child_curator(catalog: Catalog, *, scratch: Path, known: SeenLedger | None = None) -> Curator:
     """Return a curator for a child process of whoever has put `catalog` in force.
 
     Guarantee: its ledger changes no limit, so a child that was started under an older catalog takes
-        nothing back. What its engine needs for a while lies in `scratch`.
+        nothing back; and holds what its parent had seen of it, `known`. What its engine needs for a
+        while lies in `scratch`.
     """
     limits = policy_of(catalog)
-    ledger = Ledger.open(catalog.ledger_url, limits, base=catalog.base, adopts=False)
+    url, base = catalog.ledger_url, catalog.base
+    ledger = Ledger.open(url, limits, base=base, adopts=False, known=known)
     return Curator(catalog, ledger=ledger, scratch=scratch)
 
 

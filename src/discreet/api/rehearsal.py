@@ -44,7 +44,7 @@ def rehearse(opened: OpenedCatalog, asked: RehearseFields) -> Answer:
                 error.message, hint=f"A rehearsal knows what was declared public only: {known}."
             ) from None
         finally:
-            ledger.close()
+            ledger.discard()
     # Also where only public tables were read, so that whoever asked to rehearse never sees less.
     marked = replace(answer.provenance, private=False, watermark=REHEARSAL)
     return replace(answer, provenance=marked)

@@ -171,6 +171,10 @@ class Accounts:
         """Return the bound of every account that has paid anything."""
         return {key: account.top for key, account in self.by_key.items() if account.charges}
 
+    def bounds(self) -> dict[AccountKey, Mapping[str, Any]]:
+        """Return the totals as the JSON that is at hand."""
+        return {key: account.bound for key, account in self.by_key.items() if account.charges}
+
     def keep_at_least(self, totals: Mapping[AccountKey, Cost]) -> None:
         """Raise the recorded bounds to `totals`: an entry that somebody forged may claim less."""
         for key, total in totals.items():

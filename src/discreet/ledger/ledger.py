@@ -11,6 +11,7 @@ from pathlib import Path
 from discreet.core.cost import Quote
 from discreet.core.proof.permit import Permit, permit_for
 from discreet.ledger.answers import Answers
+from discreet.ledger.chain.known_head import KnownHead, known_heads
 from discreet.ledger.chain.links import Link
 from discreet.ledger.entry import (
     Balance,
@@ -54,15 +55,24 @@ class Ledger:
 
     @classmethod
     def open(
-        cls, url: str, policy: Policy, *, base: Path, who: str = "owner", adopts: bool = True
+        cls,
+        url: str,
+        policy: Policy,
+        *,
+        base: Path,
+        who: str = "owner",
+        adopts: bool = True,
+        known: KnownHead | None = None,
     ) -> Ledger:
         """Return the ledger at `url`, its history checked, with `policy` in force.
 
         `url` is "sqlite:FILE" (relative to `base`) or "postgresql://...". A limit that differs
         from the one in force is changed, and the change becomes an entry signed by `who`; unless
-        `adopts` is False, for a child process of whoever had put `policy` in force: by now another may be.
+        `adopts` is False, for a child process of whoever had put `policy` in force: by now another may
+        be. `known` is what that one has seen of this ledger.
         """
         store = open_store(url, base=base)
+        known_heads.remember(store.head_path, known)
         try:
             ledger = cls(store, policy)
             if adopts:
@@ -353,9 +363,19 @@ class Ledger:
         bring_back(url, path, policy=policy, base=base, reason=reason, who=who)
         return cls.open(url, policy, base=base, who=who)
 
+    def known(self) -> KnownHead | None:
+        """Return what is remembered of this ledger, as of now: for a process that goes on from here."""
+        with self._kept.current():
+            return known_heads.at(self._store.head_path)
+
     def close(self) -> None:
         """Let go of the store and of all files; a later call opens and reads them again."""
         self._kept.close()
+
+    def discard(self) -> None:
+        """Close, and remember nothing of a ledger whose folder is thrown away."""
+        self.close()
+        known_heads.forget(self._store.head_path)
 
     def session(self) -> AbstractContextManager[LedgerTransaction]:
         """Return one exclusive transaction; what it appends is entered once it is durable."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from discreet.core.cost import Cost
 from discreet.errors import CatalogError, InvalidInput, LedgerTampered
-from discreet.ledger.accounts import Accounts
+from discreet.ledger.accounts import AccountKey, Accounts
 from discreet.ledger.chain.head import Head, HeadFile
+from discreet.ledger.chain.known_head import KnownHead, known_heads
 from discreet.ledger.chain.links import checked
 from discreet.ledger.checkpoint.making import due, make, opened, overtaken
 from discreet.ledger.checkpoint.state import require_same
+from discreet.ledger.entry import Entry
 from discreet.ledger.policy import Limit, Policy
 from discreet.ledger.store.base import ChainLinks, Store
 from discreet.ledger.store.postgres import PostgresStore
@@ -42,8 +45,26 @@ def open_store(url: str, *, base: Path) -> Store:
 
 
 def sqlite_path(rest: str, *, base: Path) -> Path:
-    """Return the file that "sqlite:REST" names; both sqlite:/x and sqlite:///x are absolute."""
-    return (base / ("/" + rest.lstrip("/") if rest.startswith("/") else rest)).resolve()
+    """Return the file that "sqlite:REST" names; both sqlite:/x and sqlite:///x are absolute.
+
+    A link to a file is followed: the ledger lies where the file does, with all that belongs to it.
+    Where such files lie beside the link, the ledger was moved away without them: that is refused.
+    """
+    path = base / ("/" + rest.lstrip("/") if rest.startswith("/") else rest)
+    try:
+        end = path.resolve()
+    except RuntimeError:
+        raise InvalidInput(f"The ledger '{path.name}' is a link that leads to itself.") from None
+    place = path
+    while place.is_symlink():
+        if any(place.with_name(place.name + ending).exists() for ending in (".head", "-wal")):
+            raise LedgerTampered(
+                f"The ledger '{place.name}' was moved away, without its log and its head file, and a "
+                "link put in its place.",
+                hint="Put the file back where the link is.",
+            )
+        place = place.parent / place.readlink()
+    return end
 
 
 def load(store: Store, limits: Collection[Limit] | None = None, *, whole: bool = False) -> Accounts:
@@ -56,15 +77,15 @@ def load(store: Store, limits: Collection[Limit] | None = None, *, whole: bool =
     the checkpoint, or else from its beginning, up to the head outside the store; so an old copy, a
     cut or an edited one is refused. What a checkpoint covers is checked when it is used (`Past`).
     What lies beyond the head gives nothing back, unless it was announced or is among the catalog's
-    own `limits`.
+    own `limits`. It holds what this process has seen before, or a restore that covers it (`KnownHeads`).
     """
     try:
-        return _load(store, limits, whole)
+        return _recognised(store, _load(store, limits, whole))
     except LedgerTampered:
         # Between the two reads another process may have been restoring, which it does under this
         # lock: look again, this time with nobody in between.
         with HeadFile(store.head_path).locked():
-            return _load(store, limits, whole)
+            return _recognised(store, _load(store, limits, whole))
 
 
 def _load(store: Store, limits: Collection[Limit] | None, whole: bool) -> Accounts:
@@ -93,6 +114,34 @@ def _load(store: Store, limits: Collection[Limit] | None, whole: bool) -> Accoun
     else:
         require_announced(later, head, limits)
         accounts.keep_at_least(head.totals)
+    return accounts
+
+
+def seen_in(accounts: Accounts) -> KnownHead | None:
+    """Return what is to be remembered of these accounts; None if they have no entries."""
+    if accounts.position < 0:
+        return None
+    return KnownHead(
+        accounts.genesis, accounts.position, accounts.hash, accounts.bounds(), accounts.restored
+    )
+
+
+def _recognised(store: Store, accounts: Accounts) -> Accounts:
+    """Return these accounts, or refuse a history without what this process has seen of it."""
+
+    def hash_at(position: int) -> str | None:
+        link = store.find(position)
+        return None if link is None else link.hash
+
+    def restores() -> Iterator[tuple[int, Mapping[AccountKey, Cost]]]:
+        past = accounts.past
+        for link in store.links(start=0) if past is None else past.links(start=0):
+            if link.kind == "restore":
+                totals = Entry.of(link).data["totals"]
+                yield link.position, {(b, who): Cost.from_json(cost) for b, who, cost in totals}
+
+    found = seen_in(accounts)
+    known_heads.require(store.head_path, found, hash_at=hash_at, restores=restores)
     return accounts
 
 
@@ -152,7 +201,7 @@ def catch_up(
     for item in added:
         accounts.apply(item)
     accounts.keep_at_least(before)
-    return accounts.require_whole()
+    return _recognised(store, accounts.require_whole())
 
 
 def keep_checkpoint(

@@ -11,10 +11,11 @@ from typing import Any
 from discreet.errors import DiscreetError, LedgerBusy, LedgerError
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.head import Head, HeadFile
+from discreet.ledger.chain.known_head import known_heads
 from discreet.ledger.chain.links import Link, link
 from discreet.ledger.entry import now
 from discreet.ledger.idempotency.states import ENDINGS
-from discreet.ledger.loading import catch_up, keep_checkpoint, load, require_head
+from discreet.ledger.loading import catch_up, keep_checkpoint, load, require_head, seen_in
 from discreet.ledger.policy import Limit
 from discreet.ledger.store.base import HistoryWriter, Store
 from discreet.ledger.unanchored_links import gives_back
@@ -83,6 +84,8 @@ class CachedAccounts:
                 raise
             for item in session.added:
                 self.accounts.apply(item)
+            if session.added:
+                known_heads.remember(self._store.head_path, seen_in(self.accounts))
             if any(item.kind not in ENDINGS for item in session.added):
                 self.advance()
             if self.accounts.position >= self._next_checkpoint:

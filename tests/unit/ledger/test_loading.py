@@ -14,7 +14,7 @@ from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.head import HeadFile
 from discreet.ledger.chain.links import link
 from discreet.ledger.loading import limit_changes, load, open_store, require_head, sqlite_path
-from ledger_kit import open_ledger, pay, policy
+from ledger_kit import as_a_new_process, open_ledger, pay, policy
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,9 @@ def test_a_ledger_that_is_gone_is_not_begun_anew(tmp_path):
         open_ledger(tmp_path)
     assert not (tmp_path / "ledger.db").exists()
     (tmp_path / "ledger.db.head").unlink()
+    with pytest.raises(LedgerTampered, match="removed or replaced while this process"):
+        open_ledger(tmp_path)
+    as_a_new_process()
     open_ledger(tmp_path).close()
 
 

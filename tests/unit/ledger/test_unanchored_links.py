@@ -18,7 +18,7 @@ from discreet.ledger.chain.head import HeadFile
 from discreet.ledger.chain.links import link
 from discreet.ledger.entry import fingerprint
 from discreet.ledger.store.sqlite import SqliteStore
-from ledger_kit import ALICE, OWNER, open_ledger, pay, policy, quote
+from ledger_kit import ALICE, OWNER, as_a_new_process, open_ledger, pay, policy, quote
 
 TIME = {"time": "2026-11-15T12:00:00.000+00:00"}
 FREE = {"epsilon": "0", "delta": "0", "rho": "0", "rho_delta": "0"}
@@ -322,6 +322,9 @@ def test_an_ending_that_is_cut_off_leaves_a_request_that_is_lost(base):
         cut.execute("DELETE FROM entries WHERE position > ?", (begun,))
         cut.execute("DELETE FROM answers")
     cut.close()
+    with pytest.raises(LedgerTampered, match="earlier state"):
+        open_ledger(base)
+    as_a_new_process()
     ledger = open_ledger(base)
     with pytest.raises(AnswerLost):
         ledger.outcomes.take(pay(ledger, "1/4", "asked"))

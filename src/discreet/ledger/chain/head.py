@@ -175,7 +175,10 @@ class HeadFile:
 
     def _content(self) -> tuple[bytes, Slots]:
         """Return the file's bytes and its slots, of which at least one is whole."""
-        content = self.path.read_bytes()
+        with self.path.open("rb") as file:
+            if os.fstat(file.fileno()).st_nlink > 1:
+                raise second_name(self.path.name)
+            content = file.read()
         slots = _slots(content)
         if not any(slots):
             raise self._unreadable()
@@ -245,6 +248,16 @@ class HeadFile:
             "answered; a charge that was made stands.",
             hint="Is the disk full, or the folder read-only?",
         )
+
+
+def second_name(name: str) -> LedgerTampered:
+    """Return the refusal of a file of a ledger that has two names, so that two could grant it."""
+    return LedgerTampered(
+        f"The ledger's file '{name}' has a second name (a hard link), so what is left could be spent "
+        "twice.",
+        hint="Remove the other name; `find / -samefile FILE` shows it. A copy is made by: discreet "
+        "ledger backup PATH.",
+    )
 
 
 def _check(data: dict[str, Any]) -> str:

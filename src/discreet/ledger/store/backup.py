@@ -15,14 +15,16 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, LedgerTampered, NotALedger
 from discreet.ledger.accounts import AccountKey, Accounts
 from discreet.ledger.chain.head import Head, HeadFile
+from discreet.ledger.chain.known_head import KnownHead, known_heads
 from discreet.ledger.chain.links import Link, checked, link
 from discreet.ledger.entry import checked_text, now
-from discreet.ledger.loading import sqlite_path
+from discreet.ledger.loading import seen_in, sqlite_path
 from discreet.ledger.policy import Policy
 from discreet.ledger.store.base import HistoryWriter, Store, StoredAnswer
 from discreet.ledger.store.postgres import PostgresStore
 from discreet.ledger.store.presence import alone
 from discreet.ledger.store.sqlite import SqliteStore
+from discreet.ledger.store.sqlite_file import require_unused
 from discreet.ledger.unanchored_links import require_announced
 from discreet.ledger.worst.account import limits_of
 
@@ -49,7 +51,7 @@ def bring_back(url: str, path: Path, *, policy: Policy, base: Path, reason: str,
     Guarantee: let T be what the worst-hit person had paid according to the head outside the store,
     and to the store as far as it goes on from that head. If the backup does not end there, everyone
     counts as having paid T from now on: whoever paid less pays more than the truth, nobody less. T
-    covers every earlier restore, too. If there is no head, how much is lost is unknown, and every
+    covers every earlier restore, too, and what this process has seen before. If there is no head, how much is lost is unknown, and every
     budget and every share counts as spent up to the highest limit that the backup, the ledger at
     hand or `policy` knows (the owner may raise it, which is recorded). A backup that goes on beyond
     the head is believed upwards only, as the store itself is. Raises LedgerBusy while any other
@@ -64,14 +66,14 @@ def bring_back(url: str, path: Path, *, policy: Policy, base: Path, reason: str,
         file = HeadFile(store.head_path)
         with store.exclusive() as writer:
             stack.enter_context(file.locked())
-            known = _known(file, writer)
-            if known.genesis not in (None, accounts.genesis):
+            known = _known(file, writer, known_heads.at(file.path))
+            if not known.ledgers <= {accounts.genesis}:
                 raise InvalidInput(
                     f"'{path.name}' is a backup of another ledger; nothing was changed."
                 )
             _believed_upwards(links, known, policy)
             data = {"time": now(), "reason": reason, "who": who, "head_damaged": known.damaged}
-            lost = _lost(accounts, links, known.head)
+            lost = _lost(accounts, links, known)
             totals = _totals(accounts, known, policy) if lost else []
             data |= {"lost": lost, "totals": totals}
             last = link(accounts.position + 1, "restore", data, previous=accounts.hash)
@@ -83,6 +85,7 @@ def bring_back(url: str, path: Path, *, policy: Policy, base: Path, reason: str,
         accounts.apply(last)
         if known.outside:
             accounts.keep_at_least(known.outside.totals)
+        known_heads.put_back(file.path, seen_in(accounts))
         file.write(Head(accounts.genesis, accounts.position, accounts.hash, accounts.totals()))
 
 
@@ -102,8 +105,10 @@ def _alone(url: str, *, base: Path) -> Iterator[Store]:
             yield store
         return
     path = sqlite_path(url.partition(":")[2], base=base)
-    with alone(path), closing(_reachable(path)) as store:
-        yield store
+    with alone(path):
+        require_unused(path)  # whoever is connected, although the lock of `alone` was deleted
+        with closing(_reachable(path)) as store:
+            yield store
 
 
 def _read(path: Path) -> tuple[Accounts, list[Link], list[StoredAnswer]]:
@@ -145,22 +150,25 @@ class _Known:
     """What is known of the ledger at hand: its head, if any, and its accounts as far as they go.
 
     `outside` is the head as its file says it, `head` the same as far as the store goes on from there.
+    `seen` is what this process has seen of it before.
     """
 
     outside: Head | None
     head: Head | None
     damaged: bool
     at_hand: Accounts
+    seen: KnownHead | None
 
     @property
-    def genesis(self) -> str | None:
-        """Return which ledger it is, if that can be told."""
-        if self.head:
-            return self.head.ledger
-        return self.at_hand.genesis if self.at_hand.position >= 0 else None
+    def ledgers(self) -> set[str]:
+        """Return which ledgers were here: one, or none if that cannot be told."""
+        found = {each.ledger for each in (self.seen, self.head) if each}
+        if not self.head and self.at_hand.position >= 0:
+            found.add(self.at_hand.genesis)
+        return found
 
 
-def _known(file: HeadFile, writer: HistoryWriter) -> _Known:
+def _known(file: HeadFile, writer: HistoryWriter, seen: KnownHead | None) -> _Known:
     outside, damaged = _head(file)
     head = outside
     try:
@@ -173,7 +181,7 @@ def _known(file: HeadFile, writer: HistoryWriter) -> _Known:
         # What lies beyond may be forged, so it is believed upwards only.
         accounts.keep_at_least(head.totals)
         head = Head(accounts.genesis, accounts.position, accounts.hash, accounts.totals())
-    return _Known(outside, head, damaged, accounts)
+    return _Known(outside, head, damaged, accounts, seen)
 
 
 def _head(file: HeadFile) -> tuple[Head | None, bool]:
@@ -197,18 +205,22 @@ def _believed_upwards(links: list[Link], known: _Known, policy: Policy) -> None:
         ) from None
 
 
-def _lost(accounts: Accounts, links: list[Link], head: Head | None) -> int:
+def _lost(accounts: Accounts, links: list[Link], known: _Known) -> int:
     """Return how many entries are lost, -1 if that is unknown, 0 if none is."""
-    if head is None:
+    if known.head is None:
         return -1
-    if head.position > accounts.position:
-        return head.position - accounts.position
-    return 0 if links[head.position].hash == head.hash else -1
+    ends = [(each.position, each.hash) for each in (known.head, known.seen) if each is not None]
+    furthest = max(position for position, _ in ends)
+    if furthest > accounts.position:
+        return furthest - accounts.position
+    return 0 if all(links[position].hash == each for position, each in ends) else -1
 
 
 def _totals(backup: Accounts, known: _Known, policy: Policy) -> list[list[Any]]:
     """Return what everyone counts as having paid, for every account."""
     totals: list[Mapping[AccountKey, Cost]] = [backup.totals(), known.at_hand.totals()]
+    if known.seen is not None:
+        totals.append(known.seen.totals())
     if known.head is not None:
         totals.append(known.head.totals)
     else:

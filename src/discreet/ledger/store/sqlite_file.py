@@ -9,6 +9,7 @@ so every connection is closed before a fork, and made anew on both sides.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 import threading
@@ -19,10 +20,16 @@ from pathlib import Path
 from typing import TypeAlias
 
 from discreet.errors import LedgerError, LedgerTampered
+from discreet.ledger.chain.head import second_name
 from discreet.ledger.store.base import not_a_ledger
-from discreet.ledger.store.presence import SharedPresence, share
+from discreet.ledger.store.presence import SharedPresence, in_use, share, unwritable
 
 SMALLEST = 512  # bytes; SQLite takes a file that is too short to be a database for an empty one
+SHARED_FIRST, SHARED_SIZE = (
+    0x40000002,
+    510,
+)  # the bytes of the file on which SQLite holds a shared lock
+MOUNTS = Path("/proc/self/mountinfo")
 FORK_PATIENCE = 10.0  # seconds that a fork waits for other threads to end their transactions
 
 Identity: TypeAlias = tuple[int, int]
@@ -33,8 +40,9 @@ class SqliteFile:
     """One connection to one ledger's file; threads take turns.
 
     Guarantee: while connected, this process holds SQLite's shared lock on the file (so no other
-    process removes its log) and the lock that `presence.share` describes. `shared` False: the file
-    is a copy that nobody else knows of, or its caller is alone with it.
+    process removes its log) and the lock that `presence.share` describes; neither the file nor its log
+    has a second name. `shared` False: the file is a copy that nobody else knows of, or its caller is
+    alone with it.
     """
 
     def __init__(
@@ -74,7 +82,7 @@ class SqliteFile:
     def _current(self) -> sqlite3.Connection:
         if self.connection is None:
             self.connection = self._open()
-        elif (_identity(self._name), _identity(self._log)) != (self._identity, self._logged):
+        elif (self._seen(self._name), self._seen(self._log)) != (self._identity, self._logged):
             # Whatever were written now would be in a file without a name, and gone with us.
             raise LedgerTampered(
                 f"The ledger file '{self.path.name}' or its log was moved or replaced while in use.",
@@ -84,10 +92,12 @@ class SqliteFile:
 
     def _open(self) -> sqlite3.Connection:
         if self._shared:
+            _require_folder(self.path)
             self._presence = share(self.path, seconds=self.busy_seconds)
         try:
             with _opening:
                 self._identity = _created(self.path)
+                self._seen(self._name)
                 connection = sqlite3.connect(
                     self.path,
                     timeout=self.busy_seconds,
@@ -96,7 +106,7 @@ class SqliteFile:
                 )
             try:
                 self._prepare(connection)
-                self._logged = _identity(self._log)
+                self._logged = self._seen(self._log)
             except BaseException:
                 connection.close()
                 raise
@@ -104,6 +114,20 @@ class SqliteFile:
             self._leave()
             raise
         return connection
+
+    def _seen(self, path: str) -> Identity | None:
+        """Return which file `path` is, itself and no link to it; one that is shared has no second name."""
+        try:
+            facts = os.lstat(path)  # asked before every statement: in half the time of a Path
+        except FileNotFoundError:
+            return None
+        if self._shared and facts.st_nlink > 1:
+            raise second_name(os.path.basename(path))  # noqa: PTH119
+        return facts.st_dev, facts.st_ino
+
+    def uses(self, identity: Identity) -> bool:
+        """Return whether this is connected to that file, or about to be."""
+        return self._presence is not None and self._identity == identity
 
     def _leave(self) -> None:
         presence, self._presence = self._presence, None
@@ -134,6 +158,23 @@ class SqliteFile:
         self._leave()
 
 
+def _require_folder(path: Path) -> None:
+    """Refuse a file that is mounted without its folder: its log and its head lie elsewhere."""
+    try:
+        mounted = {line.split()[4] for line in MOUNTS.read_bytes().splitlines()}
+    except OSError:
+        return  # not Linux
+    name = os.fsencode(path)
+    for byte in b"\\ \t\n":  # the backslash first
+        name = name.replace(bytes([byte]), b"\\%03o" % byte)
+    if name in mounted:
+        raise LedgerError(
+            f"The ledger's file '{path.name}' is mounted by itself: its log and its head file lie "
+            "elsewhere, so what is left could be spent twice.",
+            hint="Mount the folder that it lies in.",
+        )
+
+
 def _created(path: Path) -> Identity:
     """Return which file `path` is; a new one is readable by its owner only.
 
@@ -155,12 +196,29 @@ def _created(path: Path) -> Identity:
     return facts.st_dev, facts.st_ino
 
 
-def _identity(path: str) -> Identity | None:
-    try:
-        facts = os.stat(path)  # noqa: PTH116  # asked before every statement: in half the time of a Path
-    except FileNotFoundError:
-        return None
-    return facts.st_dev, facts.st_ino
+def require_unused(path: Path) -> None:
+    """Refuse while any process of this machine is connected to the ledger `path`.
+
+    Guarantee: it asks for SQLite's own lock on the file itself, which everyone connected holds, so
+        whatever was deleted or renamed beside it changes nothing. Closing the file here drops no lock:
+        this process has none on it.
+    """
+    with _opening:
+        try:
+            facts = path.stat()
+            if any(file.uses((facts.st_dev, facts.st_ino)) for file in list(_files)):
+                raise in_use(f"'{path.name}'")
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise unwritable(f"'{path.name}'") from error
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, SHARED_SIZE, SHARED_FIRST)
+        except (BlockingIOError, PermissionError):
+            raise in_use(f"'{path.name}'") from None
+        finally:
+            os.close(descriptor)
 
 
 _opening = threading.Lock()

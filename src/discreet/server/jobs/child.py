@@ -180,7 +180,7 @@ def _opened(order: JobOrder) -> Curator | None:
         return None
     from discreet.api import child_curator
 
-    curator = child_curator(order.catalog, scratch=order.folder)
+    curator = child_curator(order.catalog, scratch=order.folder, known=order.known)
     _ = curator.engine
     curator.ledger.probes.go_on(order.told)
     return curator

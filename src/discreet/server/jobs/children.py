@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.api import SeenLedger
 from discreet.catalog.catalog import Catalog
 from discreet.errors import from_facts
 from discreet.server.jobs.queue import Job
@@ -193,6 +194,7 @@ class Children:
         catalog: Catalog | None = None,
         asker: str = "",
         probes: Refusals | None = None,
+        known: SeenLedger | None = None,
     ) -> Any:
         """Return the answer of a task that a child did for `job`, or raise what it ended in.
 
@@ -205,7 +207,7 @@ class Children:
             with workplace(self._state, job.id) as folder:
                 limits = self._limits
                 told: Told = probes.so_far() if probes is not None else (-1, {})
-                order = JobOrder(task, asked, asker, folder, limits.memory_mb, catalog, told)
+                order = JobOrder(task, asked, asker, folder, limits.memory_mb, catalog, told, known)
                 return self._done(job, order, probes)
         except BaseException as error:
             how = type(error).__name__

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import Request
 
-from discreet.errors import AnswerLost, ServerFailed
+from discreet.errors import AnswerLost, LedgerError, LedgerTampered, ServerFailed
 from discreet.server.access.auth import caller
 from discreet.server.context import Context, context_of
 from discreet.server.jobs.children import ChildEnded
@@ -60,15 +60,30 @@ def submit_long(
 
 def run_in_child(context: Context, job: Job, asker: str, task: LongTask) -> Any:
     """Return the answer of a task after a child did it; say what became of a charge if it died."""
-    catalog = probes = None
+    catalog = probes = known = None
     if task.reads:
         with context.workspace.curator() as curator:
             catalog, probes = curator.catalog, curator.ledger.probes
+            known = curator.ledger.known()
     try:
-        return context.children.run(
-            job, task.run, task.asked, catalog=catalog, asker=asker, probes=probes
+        answer = context.children.run(
+            job, task.run, task.asked, catalog=catalog, asker=asker, probes=probes, known=known
         )
     except ChildEnded as ended:
         became = job.became()
         kind = AnswerLost if became.over else ServerFailed
         raise kind(f"{ended} {became.text}", hint=became.hint) from None
+    if task.reads:
+        _see_what_was_charged(context)
+    return answer
+
+
+def _see_what_was_charged(context: Context) -> None:
+    """Remember here what a child has entered, so that it cannot be taken out unseen."""
+    with context.workspace.last_curator() as curator:
+        try:
+            curator.ledger.known()
+        except LedgerTampered:
+            raise
+        except LedgerError:
+            return  # busy or out of reach: it is seen at the next use

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from discreet.api import SeenLedger
     from discreet.catalog.catalog import Catalog
 
 Told: TypeAlias = tuple[int, Mapping[tuple[str, str | None], int]]
@@ -31,7 +32,7 @@ class JobOrder:
     `task` is "package.module:function"; it is called as function(context, **asked). Without a `catalog` it
     gets no ledger and no engine. `folder` is its own, and goes when it ends. It may grow by `memory_mb`
     (0: as far as the machine goes). `told` is how often callers were told this hour that others leave
-    no room: its ledger counts on from there.
+    no room: its ledger counts on from there. `known` is what the server has seen of that ledger.
     """
 
     task: str
@@ -41,3 +42,4 @@ class JobOrder:
     memory_mb: int
     catalog: Catalog | None = None
     told: Told = (-1, {})
+    known: SeenLedger | None = None

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from discreet.errors import LedgerError, LedgerTampered
+from discreet.errors import LedgerBusy, LedgerError, LedgerTampered
+from discreet.ledger import Ledger
 from discreet.ledger.store import sqlite_file
 from discreet.ledger.store.sqlite import SqliteStore
-from ledger_kit import forked, open_ledger, pay
+from discreet.ledger.store.sqlite_file import require_unused
+from ledger_kit import forked, open_ledger, pay, policy
 
 # The bytes on which SQLite locks: whoever uses a database in WAL mode holds a read lock there.
 SHARED_FIRST, SHARED_SIZE = 0x40000002, 510
@@ -253,3 +255,92 @@ def test_what_was_closed_at_a_fork_may_be_opened_again(tmp_path, stranded):
     assert list(store.links(start=0)) == []
     assert stranded == []
     store.close()
+
+
+def linked_by(base, part):
+    os.link(base / f"ledger.db{part}", base / "another name")
+
+
+@pytest.mark.parametrize("part", ["", "-wal", ".head"])
+@pytest.mark.parametrize("used", [True, False], ids=["while in use", "before it is opened"])
+def test_a_file_with_a_second_name_is_refused_and_without_it_used(tmp_path, part, used):
+    ledger = open_ledger(tmp_path)
+    pay(ledger, "0.1", "before")
+    if not used:
+        if part == "-wal":
+            linked_by(tmp_path, part)  # closing removes one of its names
+        ledger.close()
+    if not (tmp_path / "another name").exists():
+        linked_by(tmp_path, part)
+    if used or part != "-wal":
+        for turn in range(2):
+            with pytest.raises(LedgerTampered, match="second name"):
+                pay(ledger, "0.1", f"refused {turn}")
+            with pytest.raises(LedgerTampered, match="second name"):
+                open_ledger(tmp_path)
+    (tmp_path / "another name").unlink()
+    pay(ledger, "0.1", "after")
+    assert ledger.spent("census").charges == 2
+    ledger.close()
+
+
+def test_a_backup_may_have_two_names(tmp_path):
+    """Tools that keep many days of backups link what has not changed."""
+    ledger = open_ledger(tmp_path)
+    ledger.backup(tmp_path / "monday.db")
+    os.link(tmp_path / "monday.db", tmp_path / "tuesday.db")
+    ledger.close()
+    limits, copy = policy("1"), tmp_path / "monday.db"
+    Ledger.restore("sqlite:ledger.db", limits, copy, base=tmp_path, reason="test").close()
+
+
+def test_a_file_that_is_mounted_without_its_folder_is_refused(tmp_path, monkeypatch):
+    base, mounts = tmp_path / "a folder", tmp_path / "mountinfo"
+    base.mkdir()
+    line = "36 35 98:0 /x {} rw,noatime - ext4 /dev/root rw\n"
+    name = str(base).replace(" ", "\\040")
+    mounts.write_text(line.format("/") + line.format(name))
+    monkeypatch.setattr(sqlite_file, "MOUNTS", mounts)
+    open_ledger(base).close()  # its folder is mounted: the log and the head with it
+    mounts.write_text(line.format("/") + line.format(f"{name}/ledger.db"))
+    with pytest.raises(LedgerError, match="mounted by itself"):
+        open_ledger(base)
+    monkeypatch.setattr(sqlite_file, "MOUNTS", tmp_path / "no such file")
+    open_ledger(base).close()
+
+
+def test_whether_a_ledger_is_used_does_not_depend_on_files_beside_it(tmp_path):
+    path = tmp_path / "ledger.db"
+    require_unused(path)  # there is none yet
+    ledger = open_ledger(tmp_path)
+    for each in sorted(tmp_path.iterdir()):
+        if each != path:
+            each.rename(tmp_path / f"away {each.name}")
+    with pytest.raises(LedgerBusy):  # by this process
+        require_unused(path)
+    assert locked(path), "asking has dropped no lock"
+
+    def look(say) -> None:
+        try:
+            require_unused(path)
+            say("unused")
+        except LedgerBusy:
+            say("used")
+
+    assert look_from_outside(path) == "used"
+    ledger.close()
+    assert forked(look).lines() == ["unused"]
+    require_unused(path)
+
+
+def look_from_outside(path) -> str:
+    """Ask in a process of its own: a fork closes the ledger first."""
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from discreet.errors import LedgerBusy\n"
+        "from discreet.ledger.store.sqlite_file import require_unused\n"
+        "try: require_unused(Path(sys.argv[1])); print('unused')\n"
+        "except LedgerBusy: print('used')"
+    )
+    asked = [sys.executable, "-c", program, str(path)]
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()

@@ -1,12 +1,13 @@
 """What is said of a job whose process died: what the ledger says of its charge, and nothing else."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
 from discreet.core.answers import outcome_words
-from discreet.errors import AnswerLost, Cancelled, LedgerBusy, ServerFailed
+from discreet.errors import AnswerLost, Cancelled, LedgerBusy, LedgerTampered, ServerFailed
 from discreet.server.jobs.children import ChildEnded
 from discreet.server.jobs.long import LongTask, run_in_child
 from discreet.server.jobs.planned_first import standing_of
@@ -22,7 +23,7 @@ class FakeServer:
         self.ending, self.steps, self.standings = ending, steps, list(standings)
         self.asked = []
         self.workspace = self.children = self
-        self.catalog, self.ledger = None, SimpleNamespace(probes=None)
+        self.catalog, self.ledger = None, SimpleNamespace(probes=None, known=lambda: None)
 
     @contextmanager
     def curator(self):
@@ -121,3 +122,26 @@ def test_an_error_of_the_job_itself_is_what_it_is():
     found = ended(ServerFailed("Something else."), ["charging"])
     assert found.error.message == "Something else."
     assert (found.charged, found.asked) == (False, [])
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_child_gets_what_is_known_of_the_ledger_and_the_server_looks_again(reads):
+    server, orders, known = FakeServer(None, (), ()), [], iter(["before", "after", "never"])
+    server.ledger.known = lambda: next(known)
+    server.run = lambda *_, **order: orders.append(order["known"]) or "answer"
+    task = LongTask("x:y", reads=reads)
+    assert run_in_child(server, None, "alice", task) == "answer"
+    assert orders == ["before" if reads else None]
+    assert next(known) == ("never" if reads else "before")
+
+
+@pytest.mark.parametrize("trouble", [LedgerBusy("Busy."), LedgerTampered("Put back.")])
+def test_a_ledger_that_was_put_back_beside_a_child_is_refused_and_a_busy_one_is_not(trouble):
+    server = FakeServer(None, (), ())
+    server.ledger.known = Mock(side_effect=[None, trouble])
+    server.run = lambda *_, **__: "answer"
+    expected = (
+        pytest.raises(LedgerTampered) if isinstance(trouble, LedgerTampered) else nullcontext()
+    )
+    with expected:
+        assert run_in_child(server, None, "alice", LongTask("x:y")) == "answer"
