@@ -207,6 +207,14 @@ def test_each_mechanism_leads_to_its_proof(served, visit):
     expect(page.locator("#panel-table tbody tr")).to_have_count(1)
 
 
+def test_a_chosen_value_stands_beside_its_error(served, visit):
+    page = visit(served)
+    ask(page, "SELECT COUNT(*) AS n, MEDIAN(age) AS m FROM people WHERE age > 12")
+    expect(page.locator("#panel-table thead th").filter(has_text="error")).to_have_count(1)
+    cell = page.locator("#panel-table tbody td.quiet").last
+    expect(cell).to_have_text(re.compile(r"^(too noisy to use: )?rank ± [\d,]+ of [\d,]+ rows?$"))
+
+
 def test_when_the_budget_is_gone_what_is_free_is_shown(small, visit):
     page = visit(small, token=small.analyst)
     ask(page, COUNT, epsilon="0.3")

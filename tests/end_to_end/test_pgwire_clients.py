@@ -139,6 +139,42 @@ def test_psycopg_asks_again_for_free(pg):
         assert pg.spent("alice") == before + 0.5
 
 
+ERRORS = "SELECT MEDIAN(age) AS m, COUNT(*) AS n FROM people WHERE age > 17"
+
+
+@pytest.mark.parametrize("prepared", [None, 0], ids=["simple", "prepared"])
+def test_psycopg_hears_the_errors_unless_it_wants_none(pg, prepared):
+    said: list[str] = []
+    options = "-c discreet.epsilon=2"
+    with psycopg.connect(
+        pg.url(options=options), autocommit=True, prepare_threshold=prepared
+    ) as connection:
+        connection.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+        connection.execute(ERRORS)
+        errors = [line for line in said if line.startswith(("m: ", "n: "))]
+        assert len(errors) == 2
+        assert errors[0].startswith("m: rank ± ") or errors[0].startswith("m: too noisy to use")
+        assert errors[1].startswith("n: ± ")
+        assert all(line.endswith(" (95%)") for line in errors)
+        for off in ("SET discreet.notices = off", "SET client_min_messages = warning"):
+            connection.execute(off)
+            said.clear()
+            connection.execute(ERRORS)
+            assert said == []
+            connection.execute("RESET ALL")
+        connection.execute(ERRORS)
+        assert errors == [line for line in said if line.startswith(("m: ", "n: "))]
+
+
+def test_psql_shows_the_errors(pg):
+    asked = psql(pg, "SET discreet.epsilon = 2", ERRORS)
+    assert "NOTICE:  m: " in asked.stderr
+    assert "NOTICE:  n: ± " in asked.stderr
+    quiet = psql(pg, "SET discreet.epsilon = 2", "SET discreet.notices = off", ERRORS)
+    assert quiet.stderr == ""
+    assert quiet.stdout.splitlines()[-4:] == asked.stdout.splitlines()[-4:]
+
+
 def test_rollback_never_refunds_but_forgets_settings(pg):
     with psycopg.connect(pg.url()) as connection:
         before = pg.spent("alice")
@@ -208,11 +244,13 @@ def test_notices_say_what_it_cost(pg):
         connection.execute(sql)
         connection.execute(sql)
         assert said[0].startswith("Used epsilon 0.5; ")
-        assert said[1].startswith("Free of charge; ")
-        assert "answered before" in said[2]
+        assert said[1].startswith("count: ± ")
+        assert said[2].startswith("Free of charge; ")
+        assert said[3] == said[1]
+        assert "answered before" in said[4]
         connection.execute("SET client_min_messages = warning")
         connection.execute(sql)
-        assert len(said) == 3
+        assert len(said) == 5
 
 
 def test_sqlalchemy_and_pandas(pg):

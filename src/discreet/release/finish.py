@@ -10,6 +10,7 @@ from fractions import Fraction
 from operator import itemgetter
 from typing import Any
 
+from discreet.core.answers.rank_error import Ranks
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
 from discreet.plan import expr as e
@@ -19,6 +20,7 @@ from discreet.plan.plan import Question
 from discreet.release.bars.forms import linear_form
 from discreet.release.bars.intervals import as_float
 from discreet.release.bars.outputs import Bar, bar_of, intervals
+from discreet.release.bars.ranks import NO_CHOICES, Choices, chosen_in, largest_error, rank_errors
 from discreet.release.bars.selected import selected_in
 
 
@@ -33,6 +35,7 @@ class ResultTable:
     covariance: tuple[tuple[tuple[float, ...], ...], ...] | None
     noisy: tuple[int, ...]
     notes: tuple[str, ...] = ()
+    ranks: Ranks = ()
 
     def parts(self) -> dict[str, Any]:
         """Return what it is made of but for its notes, under the names that an answer has for them."""
@@ -42,15 +45,25 @@ class ResultTable:
 
 
 def finish(
-    noisy: Noisy, question: Question, laws: Mapping[str, Law], most_rows: int | None = None
+    noisy: Noisy,
+    question: Question,
+    laws: Mapping[str, Law],
+    most_rows: int | None = None,
+    choices: Choices = NO_CHOICES,
 ) -> ResultTable:
     """Return the rows that the question's outputs, HAVING, ORDER BY and LIMIT make of `noisy`.
 
-    `most_rows`: where there are more, later steps may select some by their noisy values.
+    `most_rows`: where there are more, later steps may select some by their noisy values. `choices`: how the
+    quantiles in it were chosen. What is made of one has no interval, whatever else it is made of.
     """
     outputs = question.outputs
     selected = selected_in(noisy, question, laws, most_rows)
-    bars = [bar_of(value, laws, selected) for _, value in outputs]
+    chosen = [chosen_in(value, question) for _, value in outputs]
+    bars = [
+        bar_of(value, {} if names else laws, selected)
+        for (_, value), names in zip(outputs, chosen, strict=True)
+    ]
+    shown_noise = [(*bar.measures, *names) for bar, names in zip(bars, chosen, strict=True)]
     rows = [row for _, row in arranged(noisy, question)]
     values = [[evaluate(value, row) for row in rows] for _, value in outputs]
     ends = [intervals(bar, column, rows, laws) for bar, column in zip(bars, values, strict=True)]
@@ -63,10 +76,20 @@ def finish(
         rows=_by_row([[plain_value(v) for v in column] for column in values], len(rows)),
         error95=_by_row(halves, len(rows)),
         intervals=_by_row(ends, len(rows)),
-        covariance=_covariance(bars, laws, len(rows)),
-        noisy=tuple(i for i, bar in enumerate(bars) if bar.noisy),
-        notes=tuple(selected.notes(name for bar in bars for name in bar.measures)),
+        covariance=None if any(chosen) else _covariance(bars, laws, len(rows)),
+        noisy=tuple(i for i, names in enumerate(shown_noise) if names),
+        notes=(
+            *selected.notes(name for names in shown_noise for name in names),
+            *_of_largest(question, choices),
+        ),
+        ranks=rank_errors(question, rows, choices, selected),
     )
+
+
+def _of_largest(question: Question, choices: Choices) -> tuple[str, ...]:
+    if not question.top:
+        return ()
+    return (f"The group was chosen: {largest_error(question, choices).words} (95%).",)
 
 
 def _by_row(columns: Sequence[Sequence[Any]], rows: int) -> tuple[tuple[Any, ...], ...]:

@@ -38,6 +38,7 @@ from discreet.release.assembled import (
 )
 from discreet.release.bars.epsilon_for_error import allowed_errors, expected_errors, least_epsilon
 from discreet.release.bars.noise_for_size import stated_noise
+from discreet.release.bars.ranks import Choices
 from discreet.release.bars.selected import without_selection
 from discreet.release.bounds.rows_probe import paid_histograms
 from discreet.release.desk import Desk
@@ -221,10 +222,12 @@ def _computed(ready: PreparedQuestion, rng: Rng, reader: PaidReader, receipt: Re
     """Return the answer as it is stored; called at most once for a charge."""
     noisy = _noisy(ready, reader, rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
-    table = finish(noisy, ready.question, laws, ready.request.most_rows)
+    choices = Choices.of(ready.plan.mechanisms)
+    table = finish(noisy, ready.question, laws, ready.request.most_rows, choices)
     answer = paid_answer(ready, table, receipt, rng)
     known = paid_values_from(ready.question, noisy, laws)
-    return pack(answer, known, ready.plan.epsilon, kept_noise(ready.question, noisy, laws))
+    kept = kept_noise(ready.question, noisy, laws, choices)
+    return pack(answer, known, ready.plan.epsilon, kept)
 
 
 def _one_limit(run: RunSql) -> RunSql:
@@ -296,7 +299,8 @@ def _in_form(found: KeptAnswer, question: Question, request: Request) -> Answer 
     kept = None if found.noise is None else shown_again(found.noise, question)
     if kept is None:
         return None
-    table = finish(kept[0], question, kept[1], request.most_rows)
+    noisy, laws, choices = kept
+    table = finish(noisy, question, laws, request.most_rows, choices)
     provenance = found.answer.provenance
     notes = (*without_selection(provenance.notes), *table.notes)
     return replace(

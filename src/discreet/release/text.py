@@ -7,7 +7,7 @@ from discreet.kernel.mechanism import LargestGroup, Selection
 from discreet.plan.keys import PrivateGroups, PublicGroups
 from discreet.plan.measure import Choice
 from discreet.plan.plan import Plan
-from discreet.release.bars.noise_for_size import rank_loss
+from discreet.release.bars.ranks import group_loss, rank_loss
 
 
 def mechanism_words(plan: Plan) -> tuple[str, ...]:
@@ -48,4 +48,7 @@ def _selection_words(selection: Selection, choice: Choice) -> str:
 def _top_words(top: LargestGroup, groups: PublicGroups | PrivateGroups) -> str:
     count = groups.count if isinstance(groups, PublicGroups) else 0
     name = "permute-and-flip" if top.flip else "the exponential mechanism"
-    return f"largest group: chosen among {count:,} by {name} ({plain(top.epsilon, significant=6)})"
+    return (
+        f"largest group: chosen among {count:,} by {name}, at most {group_loss(top, count):,} rows fewer than "
+        f"the largest at 95% ({plain(top.epsilon, significant=6)})"
+    )

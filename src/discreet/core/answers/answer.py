@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from discreet.core.answers.answer_chart import Chart, chart_of
 from discreet.core.answers.answer_text import PrintedTable
+from discreet.core.answers.rank_error import Ranks, ranks_from_json, ranks_json
 from discreet.core.bill import Bill, Charged
 from discreet.core.system.extras import needs
 
@@ -63,7 +64,8 @@ class Answer(Charged):
     95% probability; None for keys, and where no such number is known. `intervals` has the ends,
     which need not lie evenly around the value and may be infinite (null in JSON). `covariance` is the noise covariance of the noisy
     columns within each row (rows are independent), None where a column is not linear. `noisy` are
-    the columns that carry noise.
+    the columns that carry noise. `ranks` says of cells that were chosen, such as medians, how many ranks they are
+    off by; empty where there are none.
     """
 
     columns: tuple[str, ...]
@@ -75,6 +77,7 @@ class Answer(Charged):
     intervals: tuple[tuple[tuple[float, float] | None, ...], ...] = ()
     covariance: tuple[tuple[tuple[float, ...], ...], ...] | None = None
     noisy: tuple[int, ...] = ()
+    ranks: Ranks = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `discreet query --json` prints."""
@@ -90,6 +93,7 @@ class Answer(Charged):
             "provenance": self.provenance.to_json(),
             "keys": self.keys,
             "covariance": _lists(self.covariance),
+            **({"ranks": ranks_json(self.ranks)} if self.ranks else {}),
         }
 
     @classmethod
@@ -106,6 +110,7 @@ class Answer(Charged):
             intervals=tuple(tuple(_interval(ends) for ends in row) for row in found["intervals"]),
             covariance=_tuples(found.get("covariance")),
             noisy=tuple(found["noisy"]),
+            ranks=ranks_from_json(found.get("ranks", ())),
         )
 
     def to_arrow(self) -> Any:
@@ -157,14 +162,29 @@ class Answer(Charged):
             columns.append([row[i] for row in self.rows])
             if i in self.noisy:
                 names.append(f"{name} ±")
-                columns.append([errors[i] for errors in self.error95])
+                columns.append(self._errors(i))
         if self.provenance.watermark:  # in every row, so that no cut of an export loses it
             names.append("watermark")
             columns.append([self.provenance.watermark] * len(self.rows))
         return names, columns
 
-    def _shown(self) -> PrintedTable:
-        parts = (self.columns, self.rows, self.error95, self.intervals)
+    def _errors(self, column: int) -> list[Any]:
+        """Return the errors of a noisy column: numbers, or texts where values were chosen."""
+        halves = [errors[column] for errors in self.error95]
+        ranks = [row[column] for row in self.ranks]
+        if not any(ranks):
+            return halves
+        return [
+            half if rank is None else rank.words for half, rank in zip(halves, ranks, strict=True)
+        ]
+
+    def error_lines(self, names: Sequence[str] | None = None) -> list[str]:
+        """Return a sentence for each noisy column: its error at 95%. `names`: what the columns are called."""
+        return self._shown(names).error_lines()
+
+    def _shown(self, names: Sequence[str] | None = None) -> PrintedTable:
+        columns = self.columns if names is None else tuple(names)
+        parts = (columns, self.rows, self.error95, self.intervals, self.ranks)
         return PrintedTable.of(*parts, noisy=self.noisy)
 
     def __repr__(self) -> str:

@@ -72,13 +72,16 @@ def chart_of(
     keys: int,
     watermark: str = "",
 ) -> Chart:
-    """Return points with intervals: the first key across, the first noisy column upwards.
+    """Return points with intervals: the first key across, the first noisy column of numbers upwards.
 
-    A watermark stands over the picture.
+    One whose errors are known comes first; without any, the axis says that there is none to draw. A watermark
+    stands over the picture.
     """
-    if not noisy or not rows:
+    drawn = [i for i in noisy if all(isinstance(row[i], int | float | None) for row in rows)]
+    if not drawn or not rows:
         raise InvalidInput("There is nothing noisy to draw in this answer.")
-    value = noisy[0]
+    value = next((i for i in drawn if any(each[i] is not None for each in errors)), drawn[0])
+    known = any(each[value] is not None for each in errors)
     labels = [i for i in range(len(columns)) if i not in noisy and i < max(keys, 1)]
     points = []
     for row, error in zip(rows, errors, strict=True):
@@ -90,8 +93,9 @@ def chart_of(
             {"key": label, "value": row[value], "low": row[value] - half, "high": row[value] + half}
         )
     title = ", ".join(columns[i] for i in labels)
+    bars = "noise ±, 95%" if known else "its error is not an interval: see the table"
     x = {"field": "key", "type": "nominal", "title": title or None, "sort": None}
-    y = {"type": "quantitative", "title": f"{columns[value]} (noise ±, 95%)"}
+    y = {"type": "quantitative", "title": f"{columns[value]} ({bars})"}
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "data": {"values": points},

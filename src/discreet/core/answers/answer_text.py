@@ -7,9 +7,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.answers.rank_error import RankError, Ranks
 from discreet.core.escape_text import visible
 
 _SHOWN_ROWS = 60
+_SAID_ERRORS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,8 @@ class PrintedTable:
     body: list[list[str]]
     numeric: list[bool]
     more: str
+    errors: list[tuple[str, list[str]]]
+    """What is said of the error of each noisy column, row by row."""
 
     @classmethod
     def of(
@@ -28,6 +32,7 @@ class PrintedTable:
         rows: tuple[tuple[Any, ...], ...],
         errors: tuple[tuple[Any, ...], ...],
         intervals: tuple[tuple[Any, ...], ...] = (),
+        ranks: Ranks = (),
         *,
         noisy: tuple[int, ...],
     ) -> PrintedTable:
@@ -38,19 +43,38 @@ class PrintedTable:
             header.append(visible(name))
             numeric.append(all(isinstance(row[i], int | float | None) for row in rows))
             if i in noisy:
-                header.append("noise ±")
+                header.append("error" if any(row[i] for row in ranks) else "noise ±")
                 numeric.append(True)
+        nothing = ((None,) * len(columns),) * len(rows)
+        every = list(zip(rows, errors, intervals or nothing, ranks or nothing, strict=True))
         body: list[list[str]] = []
-        ends = intervals or ((None,) * len(columns),) * len(rows)
-        for row, error, pairs in list(zip(rows, errors, ends, strict=True))[:_SHOWN_ROWS]:
+        for row, error, pairs, chosen in every[:_SHOWN_ROWS]:
             line: list[str] = []
             for i, value in enumerate(row):
                 line.append(shown(value))
                 if i in noisy:
-                    line.append(_noise(error[i], pairs[i]))
+                    line.append(_noise(error[i], pairs[i], chosen[i]))
             body.append(line)
         left = len(rows) - _SHOWN_ROWS
-        return cls(header, body, numeric, f"… {left:,} more rows" if left > 0 else "")
+        said = [
+            (
+                visible(columns[i]),
+                [_said(e[i], pairs[i], chosen[i]) for _, e, pairs, chosen in every],
+            )
+            for i in noisy
+        ]
+        return cls(header, body, numeric, f"… {left:,} more rows" if left > 0 else "", said)
+
+    def error_lines(self) -> list[str]:
+        """Return a sentence for each noisy column: its errors at 95%, the different ones."""
+        found = []
+        for name, errors in self.errors:
+            different = list(dict.fromkeys(errors))
+            said = "; ".join(different[:_SAID_ERRORS])
+            more = len(different) - _SAID_ERRORS
+            rest = f"; and {more:,} others" if more > 0 else ""
+            found.append(f"{name}: {said}{rest} (95%)")
+        return found
 
     def as_text(self, footer: str) -> str:
         """Return a table for a terminal, numbers to the right."""
@@ -86,8 +110,10 @@ class PrintedTable:
         )
 
 
-def _noise(error: Any, ends: Any) -> str:
+def _noise(error: Any, ends: Any, rank: RankError | None) -> str:
     """Return the noise of a cell in words: its size, or what else is known."""
+    if rank is not None:
+        return rank.words
     if error is not None:
         return shown(error)
     if ends is None:
@@ -95,6 +121,12 @@ def _noise(error: Any, ends: Any) -> str:
     if not all(map(math.isfinite, ends)):
         return "unbounded"
     return f"{shown(ends[0])} to {shown(ends[1])}"
+
+
+def _said(error: Any, ends: Any, rank: RankError | None) -> str:
+    """Return the noise of a cell as a sentence has it."""
+    words = _noise(error, ends, rank)
+    return words if rank is not None else f"± {words}" if error is not None else f"noise {words}"
 
 
 def shown(value: Any) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from discreet.core.answers.answer_text import shown
+from discreet.core.answers.rank_error import RankError
 from discreet.core.bill import Bill, Charged
 from discreet.core.display.lines import lines_html, lines_text
 from discreet.core.escape_text import visible
@@ -26,8 +27,17 @@ class StatedNoise:
     appears_from: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
+        """Return plain values, and the ranks in words."""
+        return asdict(self) | {"words": self.words()}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(found["rows"], found["noise"], found["ranks"], found["appears_from"])
+
+    def words(self) -> dict[str, str]:
+        """Return what is said of each rank among so many rows."""
+        return {name: RankError(error, self.rows).words for name, error in self.ranks.items()}
 
     def lines(self) -> list[tuple[str, str]]:
         """Return what a person reads."""
@@ -35,7 +45,7 @@ class StatedNoise:
             f"{visible(name)} ± {'unbounded' if width is None else f'at most {shown(width)}'}"
             for name, width in self.noise.items()
         ]
-        ranks = [f"{visible(n)} by at most {rows:,} ranks" for n, rows in self.ranks.items()]
+        ranks = [f"{visible(name)} {words}" for name, words in self.words().items()]
         group = f"for groups of {self.rows:,} rows: {', '.join(widths + ranks)}"
         appear = () if self.appears_from is None else (f"from {self.appears_from:,} people on",)
         return [("noise (95%)", group), *(("groups", words) for words in appear)]
@@ -88,7 +98,7 @@ class Explanation(Charged):
             region=found["region"],
             notes=tuple(found["notes"]),
             words=found.get("words", ""),
-            stated=StatedNoise(**found["stated"]) if found.get("stated") else None,
+            stated=StatedNoise.from_json(found["stated"]) if found.get("stated") else None,
         )
 
     def lines(self) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
 """Error bars and confidence sets of outputs, from noise laws and paid values alone.
 
-Imported by: release, release/bounds, release/planning.
+Imported by: release, release/bounds, release/kept, release/planning.
 """

@@ -11,6 +11,7 @@ from discreet.core.requests.question import NoiseLimit
 from discreet.errors import InvalidInput
 from discreet.plan.plan import Plan, Question, make_plan
 from discreet.release.bars.outputs import bar_of
+from discreet.release.bars.ranks import chosen_in
 from discreet.release.bars.selected import AS_THEY_ARE, selected_before
 from discreet.sql.refuse import refusal
 
@@ -29,8 +30,9 @@ def expected_errors(plan: Plan, most_rows: int | None = None) -> dict[str, float
     found: dict[str, float | None] = {}
     for name, value in plan.question.outputs:
         bar = bar_of(value, laws, selected or AS_THEY_ARE)
-        if bar.noisy or any(choice in str(value) for choice in plan.mechanisms.selections):
-            found[name] = None if selected is None else bar.half_width
+        chosen = chosen_in(value, plan.question)
+        if bar.noisy or chosen:
+            found[name] = None if selected is None or chosen else bar.half_width
     return found
 
 

@@ -13,22 +13,21 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.core.answers.explanation import StatedNoise
-from discreet.kernel.mechanism import Law, Selection
-from discreet.noise.bars.selection import selection_loss
+from discreet.kernel.mechanism import Law
 from discreet.plan.plan import Plan
 from discreet.release.bars.forms import Ratio, Spread
 from discreet.release.bars.intervals import Interval, as_float, root
 from discreet.release.bars.outputs import Bar, bar_of
+from discreet.release.bars.ranks import chosen_in, rank_loss
 from discreet.release.bars.selected import AS_THEY_ARE, selected_before
 from discreet.release.bars.sets import ratio_set, spread_set
-
-UNSURE = Fraction(5, 100)
 
 
 def stated_noise(plan: Plan, rows: int, most_rows: int | None = None) -> StatedNoise:
     """Return the half width of each noisy output at 95% for a group of `rows` rows, spending nothing.
 
-    None where it is unbounded: so small a group drowns. Quantiles are told in ranks. `most_rows`: where there are
+    None where it is unbounded: so small a group drowns. Quantiles are told in ranks (not where it depends on the
+    data how many groups noise selects among). `most_rows`: where there are
     more, later steps may select some by their noisy values.
     """
     chosen = plan.mechanisms
@@ -36,23 +35,15 @@ def stated_noise(plan: Plan, rows: int, most_rows: int | None = None) -> StatedN
     widths: dict[str, float | None] = {}
     ranks: dict[str, int] = {}
     for name, value in plan.question.outputs:
+        used = chosen_in(value, plan.question)
+        if selected is not None and used:
+            failure = selected.failure(used)
+            ranks[name] = max(rank_loss(chosen.selections[each], failure) for each in used)
+            continue
         bar = bar_of(value, chosen.laws, selected or AS_THEY_ARE)
         if selected is not None and _can_be_told(bar):
             widths[name] = _width(bar, chosen.laws, rows)
-        for choice, selection in chosen.selections.items():
-            if choice in str(value):
-                ranks[name] = rank_loss(selection)
     return StatedNoise(rows, widths, ranks, chosen.threshold)
-
-
-def rank_loss(selection: Selection) -> int:
-    """Return how many rows a selected quantile's rank is off by at most, at 95%.
-
-    Rows that share the value, or the range that it stands for, hold all ranks from those below them on; some
-    candidate is off by nothing, so what the choice loses is what its rank is off by.
-    """
-    found = selection_loss(selection.bins, selection.sensitivity, selection.epsilon, UNSURE)
-    return math.ceil(found)
 
 
 def _can_be_told(bar: Bar) -> bool:

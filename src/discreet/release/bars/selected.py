@@ -24,6 +24,7 @@ FAILS = Fraction(5, 100)
 _BEGINS = (
     "Rows were selected by their noisy values",
     "A group is shown only where its noisy number",
+    "The group was chosen",
 )
 
 
@@ -66,7 +67,7 @@ AS_THEY_ARE = NoiseSelection()
 
 
 def without_selection(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return the notes of an answer but for those on how its rows were selected."""
+    """Return the notes of an answer but for those on how its rows were selected: they are written anew."""
     return tuple(note for note in notes if not note.startswith(_BEGINS))
 
 
@@ -98,18 +99,19 @@ def selected_before(
 def _deciding(
     question: Question, laws: Mapping[str, Law], among: int | None, most_rows: int | None
 ) -> frozenset[str]:
-    """Return the measures whose noise decides which rows are shown; `among` is None where it is not known."""
+    """Return the measures and choices whose noise decides which rows are shown; `among` is None where it is not known."""
 
     def too_many(most: int | None) -> bool:
         return most is not None and (among is None or most < among)
 
+    noisy = laws.keys() | {name for name, _ in question.measured.choices}
     if too_many(most_rows):
-        return frozenset(laws)
+        return frozenset(noisy)
     statement = question.statement
     deciding = e.columns_of(question.having)
     if statement.offset or too_many(statement.limit):
         deciding = deciding.union(*(e.columns_of(order.value) for order in question.order))
-    return deciding & laws.keys()
+    return deciding & noisy
 
 
 def _candidates(

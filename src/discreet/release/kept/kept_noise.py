@@ -15,10 +15,11 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.kernel.look import Noisy
-from discreet.kernel.mechanism import Law
+from discreet.kernel.mechanism import LargestGroup, Law, Selection
 from discreet.noise.laws import law_of
 from discreet.plan.ir import Key
 from discreet.plan.plan import Question
+from discreet.release.bars.ranks import NO_CHOICES, Choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,12 @@ class KeptNoise:
     choices: Mapping[str, list[Any]]
     threshold: int | None = None
     """What the number of units of each group had to reach, where groups are private."""
+    chosen: Choices = NO_CHOICES
+    """By which mechanisms; earlier versions did not keep them."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain lists and texts."""
+        top = self.chosen.top
         return {
             "keys": list(self.keys),
             "groups": [[_written(value) for value in group] for group in self.groups],
@@ -45,6 +49,15 @@ class KeptNoise:
                 name: [_written(value) for value in values] for name, values in self.choices.items()
             },
             **({} if self.threshold is None else {"threshold": self.threshold}),
+            "selections": {
+                name: [str(s.quantile), str(s.epsilon), s.bins, str(s.sensitivity)]
+                for name, s in self.chosen.selections.items()
+            },
+            **(
+                {}
+                if top is None
+                else {"top": [str(top.epsilon), top.flip, top.sensitivity, top.monotone]}
+            ),
         }
 
     @classmethod
@@ -59,10 +72,23 @@ class KeptNoise:
             },
             choices={name: [_read(v) for v in values] for name, values in data["choices"].items()},
             threshold=data.get("threshold"),
+            chosen=Choices(
+                {
+                    name: Selection(Fraction(q), Fraction(epsilon), bins, Fraction(sensitivity))
+                    for name, (q, epsilon, bins, sensitivity) in data.get("selections", {}).items()
+                },
+                _top(data.get("top")),
+            ),
         )
 
 
-def kept_noise(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> KeptNoise | None:
+def _top(data: list[Any] | None) -> LargestGroup | None:
+    return None if data is None else LargestGroup(Fraction(data[0]), *data[1:])
+
+
+def kept_noise(
+    question: Question, noisy: Noisy, laws: Mapping[str, Law], choices: Choices = NO_CHOICES
+) -> KeptNoise | None:
     """Return what an answer's noise says by itself; None where nothing was read."""
     if question.region.empty:
         return None
@@ -75,10 +101,20 @@ def kept_noise(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> Kep
         else {},
         choices={_name(c): noisy.choices[name] for name, c in measured.choices},
         threshold=noisy.threshold,
+        chosen=Choices(
+            {
+                _name(c): choices.selections[n]
+                for n, c in measured.choices
+                if n in choices.selections
+            },
+            choices.top,
+        ),
     )
 
 
-def shown_again(kept: KeptNoise, question: Question) -> tuple[Noisy, dict[str, Law]] | None:
+def shown_again(
+    kept: KeptNoise, question: Question
+) -> tuple[Noisy, dict[str, Law], Choices] | None:
     """Return the kept numbers under a question's own names, None where it asks for others."""
     wanted = [_key(key) for key in question.statement.keys]
     if sorted(wanted) != sorted(kept.keys):
@@ -86,23 +122,25 @@ def shown_again(kept: KeptNoise, question: Question) -> tuple[Noisy, dict[str, L
     order = [kept.keys.index(key) for key in wanted]
     groups = tuple(tuple(group[place] for place in order) for group in kept.groups)
     if question.top:
-        return Noisy(groups, {}, {}), {}
+        return Noisy(groups, {}, {}), {}, kept.chosen
     measures, laws = {}, {}
     for name, measure in question.measured.measures:
         found = kept.measures.get(_name(measure))
         if found is None:
             return None
         measures[name], laws[name] = found
-    choices = {}
+    choices, selections = {}, {}
     for name, choice in question.measured.choices:
         if _name(choice) not in kept.choices:
             return None
         choices[name] = kept.choices[_name(choice)]
+        if _name(choice) in kept.chosen.selections:
+            selections[name] = kept.chosen.selections[_name(choice)]
     units = measures.get(question.measured.units or "")
     # Earlier versions did not keep it. The least number that passed is no lower, and then bars are only wider.
     lowest = min(units) if units else None
     threshold = lowest if kept.threshold is None else kept.threshold
-    return Noisy(groups, measures, choices, threshold), laws
+    return Noisy(groups, measures, choices, threshold), laws, Choices(selections)
 
 
 def _key(key: Key) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from discreet.core.answers.answer import Answer, Provenance
 from discreet.core.answers.explanation import Explanation
 from discreet.core.answers.output import OutputColumn, OutputType
+from discreet.core.answers.rank_error import RankError, Ranks, worst
 from discreet.core.bill import NO_BILL, NOTHING_SPENT, Bill
 from discreet.core.numbers import Epsilon
 from discreet.engine.duckdb.scratch import outcome
@@ -33,7 +34,7 @@ from discreet.release.post_processing.tables import (
 from discreet.release.request import Request
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion
-from discreet.sql.post_processing.lineage import most_rows_kept
+from discreet.sql.post_processing.lineage import CellSources, most_rows_kept, sources_of
 from discreet.sql.post_processing.program import Program
 from discreet.sql.refuse import refusal
 
@@ -185,7 +186,26 @@ def _answer(
         keys=leading,
         intervals=tuple(tuple(interval for _, interval in row) for row in ends),
         noisy=noisy,
+        ranks=_ranks(program, answers, rows),
     )
+
+
+def _ranks(program: Program, answers: list[Answer], rows: list[tuple[Any, ...]]) -> Ranks:
+    """Return the errors of cells that were chosen, and of those that are made of such: by the worst of them."""
+    if not any(answer.ranks for answer in answers):
+        return ()
+    sources = sources_of(program.after)[: len(program.columns)]
+    bars = program.bars
+
+    def found(source: CellSources, row: tuple[Any, ...]) -> RankError | None:
+        known: list[RankError | None] = []
+        for part, column in source.cells:
+            ranks = answers[part].ranks
+            alone = bars is not None and bars.part == part and ranks
+            known += [line[column] for line in ([ranks[row[-1]]] if alone else ranks)]
+        return worst(known, computed=not source.same)
+
+    return tuple(tuple(found(source, row) for source in sources) for row in rows)
 
 
 def _bill_of_all(answers: list[Answer]) -> Bill:

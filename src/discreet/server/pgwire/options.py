@@ -27,12 +27,18 @@ class QuestionOptions(QuestionFields):
         FieldKind.FLAG, "On: each noisy column is followed by NAME_error95.", default=False
     )
 
+    notices: bool = asked(
+        FieldKind.FLAG,
+        "Off: answers come without notices of their errors, their price and what else to know.",
+        default=True,
+    )
+
     if TYPE_CHECKING:
         epsilon: str | None
         within: str | None
 
 
-_SET = ("epsilon", "within", "max_epsilon", "errors", "fresh", "max_rows", "analyst")
+_SET = ("epsilon", "within", "max_epsilon", "errors", "notices", "fresh", "max_rows", "analyst")
 OURS = {name: request_fields(QuestionOptions)[name] for name in _SET}
 """Our own settings: `discreet.NAME`, with the help text and the limits of the question's field."""
 _SWITCHES = {

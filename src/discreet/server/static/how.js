@@ -93,7 +93,7 @@ export function csvOf(answer) {
   const mark = answer.watermark ? [answer.watermark] : []; // in every row, so that no cut loses it
   const head = answer.columns.flatMap((name, i) => (noisy.has(i) ? [name, `${name} ±`] : [name]));
   const lines = answer.rows.map((row, r) => [
-    ...row.flatMap((cell, i) => (noisy.has(i) ? [cell, answer.error95[r][i]] : [cell])),
+    ...row.flatMap((cell, i) => (noisy.has(i) ? [cell, answer.ranks?.[r]?.[i]?.words ?? answer.error95[r][i]] : [cell])),
     ...mark,
   ]);
   if (mark.length) head.push("watermark");

@@ -10,7 +10,7 @@ const AGAIN = 1000;
 // What a group of the stated size would get; nothing where that is not told.
 function statedWords(name, stated) {
   if (!stated) return "";
-  if (name in stated.ranks) return `${name}: its rank off by at most ${noise(stated.ranks[name])} of ${noise(stated.rows)} rows (95%)`;
+  if (name in stated.ranks) return `${name}: ${stated.words[name]} (95%)`;
   if (!(name in stated.noise)) return "";
   const width = stated.noise[name];
   return width === null ? `${name}: such a group is too small for this ε` : `expected noise at most ± ${noise(width)} for ${name} (95%)`;

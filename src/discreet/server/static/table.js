@@ -46,19 +46,20 @@ export function answerTable(answer) {
   const digits = answer.columns.map((_, i) => digitsOf(answer, i));
   const written = (value, i) =>
     noisy.has(i) && typeof value === "number" ? fixed(value, digits[i]) : shown(value);
+  const ranked = answer.columns.map((_, i) => (answer.ranks ?? []).some((row) => row[i]));
   const noiseOf = (size, i, ends) =>
     size === null && ends?.includes(null) ? "unbounded" :
     digits[i] > 0 && size !== null ? fixed(roundedUp(size, digits[i]), digits[i]) : noise(size);
   const scales = new Map(
     answer.noisy.slice(0, DRAWN_COLUMNS).flatMap((i) => {
-      const scale = numeric[i] ? scaleOf(answer, i) : null;
+      const scale = numeric[i] && !ranked[i] ? scaleOf(answer, i) : null;
       return scale && answer.rows.length > 0 ? [[i, scale]] : [];
     }),
   );
   const head = element("tr");
   answer.columns.forEach((name, i) => {
     head.append(element("th", { scope: "col", class: numeric[i] ? "right" : undefined }, name));
-    if (noisy.has(i)) head.append(element("th", { scope: "col", class: "right" }, "noise ±"));
+    if (noisy.has(i)) head.append(element("th", { scope: "col", class: "right" }, ranked[i] ? "error" : "noise ±"));
     if (scales.has(i)) head.append(scaleHead(name, scales.get(i), digits[i]));
   });
   const body = element("tbody");
@@ -66,7 +67,10 @@ export function answerTable(answer) {
     const line = element("tr");
     cells.forEach((value, i) => {
       line.append(element("td", { class: numeric[i] ? "right" : undefined }, written(value, i)));
-      if (noisy.has(i)) line.append(element("td", { class: "right quiet" }, noiseOf(answer.error95[index][i], i, answer.intervals[index]?.[i])));
+      if (noisy.has(i)) {
+        const words = answer.ranks?.[index]?.[i]?.words ?? noiseOf(answer.error95[index][i], i, answer.intervals[index]?.[i]);
+        line.append(element("td", { class: "right quiet" }, words));
+      }
       if (scales.has(i)) {
         const picture = intervalOf(value, answer.intervals[index]?.[i], scales.get(i), answer.columns[i]);
         line.append(element("td", { class: "drawn" }, picture));

@@ -5,7 +5,9 @@ And whether steps select rows by their noisy values, which those bars must allow
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -151,3 +153,71 @@ def _place(bare: exp.Expr, known: _Names | None) -> int | None:
     if known is not None:
         return known.get(bare.name.lower())
     return int(bare.name[1:]) if bare.name.startswith("c") and bare.name[1:].isdigit() else None
+
+
+@dataclass(frozen=True, slots=True)
+class CellSources:
+    """The cells that an output is made of, each a result and a column; `same`: it is one of them as it is."""
+
+    cells: frozenset[tuple[int, int]] = frozenset()
+    same: bool = False
+
+    def __or__(self, other: CellSources) -> CellSources:
+        return CellSources(self.cells | other.cells, self.same and other.same)
+
+
+_Level = Mapping[str, CellSources]
+"""The columns of something in FROM, by lower-case name."""
+
+
+def sources_of(after: exp.Query) -> tuple[CellSources, ...]:
+    """Return the cells of results that each output of a step is made of."""
+    return tuple(found for _, found in _outputs(after))
+
+
+def _outputs(node: exp.Expr) -> list[tuple[str, CellSources]]:
+    if isinstance(node, exp.Subquery):
+        return _outputs(node.this)
+    if isinstance(node, exp.SetOperation):
+        sides = zip(_outputs(node.this), _outputs(node.expression), strict=False)
+        return [(name, one | other) for (name, one), (_, other) in sides]
+    if not isinstance(node, exp.Select):
+        return []
+    tables = [node.args["from_"].this] if node.args.get("from_") is not None else []
+    tables += [join.this for join in node.args.get("joins") or ()]
+    levels = {table.alias_or_name.lower(): _level(table) for table in tables}
+    return [(each.alias_or_name, _made_of(each.unalias(), levels)) for each in node.expressions]
+
+
+def _level(table: exp.Expr) -> _Level | None:
+    """Return the columns of something in FROM; None for a result, whose columns are c0, c1, ..."""
+    if isinstance(table, exp.Table):
+        return None if table.name.startswith("r") else {}
+    return {name.lower(): found for name, found in _outputs(table)}
+
+
+def _made_of(node: exp.Expr, levels: Mapping[str, _Level | None]) -> CellSources:
+    if isinstance(node, exp.Column):
+        return _column_of(node, levels)
+    if isinstance(node, exp.Subquery):
+        inner = _outputs(node)
+        return inner[0][1] if len(inner) == 1 else CellSources()
+    if isinstance(node, exp.Null):
+        return CellSources(same=True)
+    parts = [_made_of(each, levels).cells for each in node.iter_expressions()]
+    return CellSources(frozenset().union(*parts))
+
+
+def _column_of(node: exp.Column, levels: Mapping[str, _Level | None]) -> CellSources:
+    name, table = node.name.lower(), node.table.lower()
+    for alias, level in levels.items():
+        if table and alias != table:
+            continue
+        if level is not None:
+            if name in level:
+                return level[name]
+            continue
+        result = re.fullmatch(r"[clh]([0-9]+)", name)
+        if result is not None:
+            return CellSources(frozenset([(int(alias[1:]), int(result[1]))]), name[0] == "c")
+    return CellSources()

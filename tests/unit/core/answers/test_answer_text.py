@@ -1,8 +1,11 @@
 """Values the way people read them."""
 
+import math
+
 import pytest
 
 from discreet.core.answers.answer_text import PrintedTable, shown
+from discreet.core.answers.rank_error import RankError
 
 
 @pytest.mark.parametrize(
@@ -37,3 +40,22 @@ def test_numbers_stand_to_the_right():
     found = PrintedTable.of(("name", "n"), (("a", 5), ("bb", 500)), ((None, 1.0),) * 2, noisy=(1,))
     lines = found.as_text("")
     assert lines.splitlines()[2].startswith("a       5")
+
+
+def test_the_error_of_each_column_is_one_sentence():
+    rows, errors = ((1, 2, 3), (4, 5, 6)), ((6.0, None, None), (6.0, 2.5, None))
+    ends = ((None, (0, math.inf), None), (None, (2.5, 7.5), None))
+    ranks = ((None, None, RankError(2, 9)), (None, None, RankError(2, 4)))
+    found = PrintedTable.of(("n", "n", "m"), rows, errors, ends, ranks, noisy=(0, 1, 2))
+    assert found.error_lines() == [
+        "n: ± 6 (95%)",
+        "n: noise unbounded; ± 2.5 (95%)",
+        "m: rank ± 2 of 9 rows; too noisy to use: rank ± 2 of 4 rows (95%)",
+    ]
+    assert found.header == ["n", "noise ±", "n", "noise ±", "m", "error"]
+
+
+def test_many_different_errors_are_counted():
+    errors = tuple((float(i),) for i in range(1, 100))
+    found = PrintedTable.of(("n",), ((0,),) * 99, errors, noisy=(0,))
+    assert found.error_lines() == ["n: ± 1; ± 2; ± 3; and 96 others (95%)"]

@@ -222,7 +222,7 @@ def test_a_checked_request_has_the_fields_of_what_is_asked(request_, asked_for):
 
 
 def test_settings_of_the_postgresql_endpoint_are_the_questions_fields():
-    own = {"errors", "max_epsilon"}
+    own = {"errors", "max_epsilon", "notices"}
     fields = request_fields(QuestionFields)
     assert all(OURS[name] == fields[name] for name in OURS.keys() - own)
     assert value_of("max_rows", str(fields["max_rows"].most)) == fields["max_rows"].most

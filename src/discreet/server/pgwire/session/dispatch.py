@@ -177,7 +177,7 @@ class Dispatcher:
         async def run(values: Sequence[Any]) -> StatementResult:
             asking = self._options.asking(statement.hints)
             answer = await self._asker.answer(question, values, asking)
-            return pg_result(answer, outputs, columns, errors=errors)
+            return pg_result(answer, outputs, columns, errors=errors, notices=asking.notices)
 
         return Ready(run, columns, types)
 

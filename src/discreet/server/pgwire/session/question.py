@@ -235,8 +235,9 @@ def pg_result(
     columns: tuple[WireColumn, ...],
     *,
     errors: bool,
+    notices: bool,
 ) -> StatementResult:
-    """Return the answer as rows, and its provenance as notices."""
+    """Return the answer as rows; as notices what it cost, the error of each noisy column and its provenance."""
     rows = []
     for row, halves in zip(answer.rows, answer.error95, strict=True):
         cells: list[Any] = []
@@ -245,7 +246,15 @@ def pg_result(
             if errors and output.noisy:
                 cells.append(half)
         rows.append(cells)
-    notes = list(answer.provenance.notes)
+    if not notices:
+        return rows_of(columns, rows)
+    shown = iter(columns)
+    names = []
+    for output in outputs:
+        names.append(next(shown).name)
+        if errors and output.noisy:
+            next(shown)
+    notes = [*answer.error_lines(names), *answer.provenance.notes]
     if not answer.provenance.private:
         notes.append("The noise was not secret, so this answer protects nobody.")
     return rows_of(columns, rows, answer.bill.spent_words(), *notes)

@@ -1,0 +1,126 @@
+"""How far chosen values may be off: quantiles in ranks, the largest group in rows.
+
+What a choice loses is bounded by its mechanism, before anything is paid. Whether that is any use depends on how many
+rows there are, which only a count in the same answer tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.answers.rank_error import RankError, Ranks, worst
+from discreet.kernel.mechanism import LargestGroup, Mechanisms, Selection
+from discreet.kernel.sensitivity import Kind
+from discreet.noise.bars.selection import selection_loss
+from discreet.plan import expr as e
+from discreet.plan.expr import Expr
+from discreet.plan.keys import PublicGroups
+from discreet.plan.measure import Choice
+from discreet.plan.plan import Question
+from discreet.release.bars.selected import FAILS, NoiseSelection
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """By which mechanisms values were chosen; one that an earlier version did not keep is not there."""
+
+    selections: Mapping[str, Selection] = field(default_factory=dict)
+    top: LargestGroup | None = None
+
+    @classmethod
+    def of(cls, mechanisms: Mechanisms) -> Choices:
+        """Return those of a plan."""
+        return cls(mechanisms.selections, mechanisms.top)
+
+
+NO_CHOICES = Choices()
+
+
+def rank_loss(selection: Selection, failure: Fraction = FAILS) -> int:
+    """Return how many rows a selected quantile's rank is off by at most, but for `failure`.
+
+    Rows that share the value, or the range that it stands for, hold all ranks from those below them on; some
+    candidate is off by nothing, so what the choice loses is what its rank is off by.
+    """
+    found = selection_loss(selection.bins, selection.sensitivity, selection.epsilon, failure)
+    return math.ceil(found)
+
+
+def group_loss(top: LargestGroup, groups: int) -> int:
+    """Return how many rows fewer than the largest group the chosen one has at most, at 95%."""
+    found = selection_loss(max(groups, 1), top.sensitivity, top.epsilon, FAILS)
+    return math.ceil(found / 2 if top.monotone else found)
+
+
+def chosen_in(value: Expr, question: Question) -> list[str]:
+    """Return the quantiles that an output is made of."""
+    names = e.columns_of(value)
+    return [name for name, _ in question.measured.choices if name in names]
+
+
+def rank_errors(
+    question: Question,
+    rows: Sequence[Mapping[str, Any]],
+    choices: Choices,
+    selected: NoiseSelection,
+) -> Ranks:
+    """Return the error of each cell that was chosen; empty where there is none."""
+    if question.top:
+        found = largest_error(question, choices)
+        return tuple((found,) * len(question.outputs) for _ in rows)
+    used = [chosen_in(value, question) for _, value in question.outputs]
+    if not any(used):
+        return ()
+    plain = [isinstance(value, e.ColumnRef) for _, value in question.outputs]
+    return tuple(
+        tuple(
+            worst(_errors(names, question, row, choices, selected), computed=not alone)
+            for names, alone in zip(used, plain, strict=True)
+        )
+        for row in rows
+    )
+
+
+def largest_error(question: Question, choices: Choices) -> RankError:
+    """Return the error of the choice of the largest group."""
+    groups = question.groups
+    if choices.top is None or not isinstance(groups, PublicGroups):
+        return RankError(None, largest=True)
+    return RankError(group_loss(choices.top, groups.count), largest=True)
+
+
+def _errors(
+    names: Sequence[str],
+    question: Question,
+    row: Mapping[str, Any],
+    choices: Choices,
+    selected: NoiseSelection,
+) -> Iterator[RankError]:
+    known = dict(question.measured.choices)
+    for name in names:
+        selection = choices.selections.get(name)
+        error = None if selection is None else rank_loss(selection, selected.failure([name]))
+        ranged = known[name].width > 1
+        yield RankError(error, _rows_of(known[name], question, row), ranged=ranged)
+
+
+def _rows_of(choice: Choice, question: Question, row: Mapping[str, Any]) -> int | None:
+    """Return the noisy number of rows that a quantile is of, where it was paid for in the same answer.
+
+    A count of all rows will do for a column, of which few rows are NULL; not for one under a condition.
+    """
+    found = None
+    for name, measure in question.measured.measures:
+        if measure.kind is Kind.PRESENT and measure.operand == choice.operand:
+            found = name, measure
+            break
+        whole = measure.kind is Kind.ROWS and measure.operand is None
+        if whole and isinstance(choice.operand, e.ColumnRef):
+            found = name, measure
+    if found is None or row.get(found[0]) is None:
+        return None
+    return max(0, int(row[found[0]]) * found[1].grain)

@@ -1,0 +1,229 @@
+"""No chosen value comes without its error: every aggregate that has no interval, in every form, on every door.
+
+MEDIAN, quantiles, MIN, MAX and MODE are chosen, so their error is a rank: never more than the number of rows, "too noisy
+to use" from a quarter of them on, and of an unknown number of rows where none was paid for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from itertools import product
+
+import pytest
+
+from discreet import open as open_catalog
+from discreet.cli.commands.query import answer_words
+from discreet.core.answers.answer import Answer
+from discreet.core.answers.rank_error import RankError, worst
+from discreet.release import finish as finishing
+from discreet.server.pgwire.protocol.types import TEXT, WireColumn
+from discreet.server.pgwire.session.question import pg_result
+from sittings import FULL
+
+TOML = """
+[engine]
+url = "duckdb:"
+[ledger]
+url = "sqlite:ledger.db"
+[datasets.s]
+epsilon = 1000000
+delta = 1e-6
+[datasets.s.tables.t]
+source = "t.csv"
+unit = "row"
+[datasets.s.tables.t.columns]
+age = { type = "integer", lower = 0, upper = 60 }
+income = { type = "number", lower = 0, upper = 90000, step = 0.01 }
+day = { type = "date", lower = 2024-01-01, upper = 2024-12-31 }
+ward = { type = "category", values = ["A", "B", "C"] }
+town = { type = "text" }
+"""
+CHOSEN = (
+    "MIN(age)",
+    "MAX(age)",
+    "MEDIAN(age)",
+    "MEDIAN(income)",
+    "MAX(day)",
+    "QUANTILE_CONT(age, 0.9)",
+)
+CHOSEN += ("APPROX_QUANTILE(age, 0.9)", "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age)")
+CHOSEN += ("MEDIAN(age) FILTER (WHERE ward = 'A')", "QUANTILE_CONT(age, [0.25, 0.75])")
+MADE = (
+    "MAX(age) - MIN(age)",
+    "ROUND(MEDIAN(age), 0)",
+    "AVG(age) - MEDIAN(age)",
+    "COUNT(*) + MEDIAN(age)",
+)
+MADE += ("CASE WHEN MEDIAN(age) > 30 THEN 1 ELSE 0 END",)
+FORMS = (
+    "SELECT {x} AS x FROM t",
+    "SELECT COUNT(*) AS n, {x} AS x FROM t",
+    "SELECT ward, {x} AS x, COUNT(*) AS n FROM t GROUP BY ward",
+    "SELECT town, {x} AS x FROM t GROUP BY town",
+    "SELECT ward, {x} AS x FROM t GROUP BY ward ORDER BY 2 DESC LIMIT 1",
+    "SELECT ward, {x} AS x FROM t GROUP BY ROLLUP (ward)",
+    "SELECT x FROM (SELECT ward, {x} AS x FROM t GROUP BY ward) AS s",
+    "WITH m AS (SELECT ward, {x} AS x FROM t GROUP BY ward) SELECT MAX(x) AS x FROM m",
+    "SELECT ward, {x} AS x, SUM(COUNT(*)) OVER () AS s FROM t GROUP BY ward",
+)
+MODES = ("SELECT MODE(ward) AS x FROM t", "SELECT COUNT(*) AS n, MODE(ward) AS x FROM t")
+MODES += ("SELECT MODE(ward) FILTER (WHERE age > 9) AS x FROM t",)
+ASKED = [form.format(x=x) for x, form in product((*CHOSEN, *MADE), FORMS)] + list(MODES)
+
+
+@pytest.fixture(scope="module")
+def curator(tmp_path_factory):
+    folder, rng = tmp_path_factory.mktemp("bare"), random.Random(5)
+    (folder / "discreet.toml").write_text(TOML)
+    lines = ["age,income,day,ward,town"]
+    for i in range(300):
+        day = f"2024-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
+        ward, income = rng.choice("AAAAABC"), rng.randint(0, 90_000)
+        lines.append(f"{rng.randint(0, 60)},{income},{day},{ward},{'here' if i % 9 else 'there'}")
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    with open_catalog(folder / "discreet.toml") as opened:
+        yield opened
+
+
+def doors(answer: Answer, curator, sql: str) -> dict[str, str]:
+    """Return what each door shows of an answer."""
+    outputs = curator.columns(sql)
+    wired = tuple(WireColumn(each.name, TEXT) for each in outputs)
+    wire = pg_result(answer, outputs, wired, errors=False, notices=True)
+    kept = Answer.from_json(json.loads(json.dumps(answer.to_json())))
+    return {
+        "terminal": answer_words(answer),
+        "notebook": answer._repr_html_(),
+        "csv": answer.to_csv(),
+        "arrow": str(answer.to_arrow().to_pydict()),
+        "pandas": answer.to_pandas().to_csv(),
+        "json": json.dumps(answer.to_json(), ensure_ascii=False),
+        "client": repr(kept),
+        "postgresql": "\n".join(wire.notices),
+    }
+
+
+def bare_cells(answer: Answer, curator, sql: str, but: str = "") -> list[str]:
+    """Return the cells of noisy columns of which some door says no error; `but` is one computed of counts."""
+    found = []
+    shown = doors(answer, curator, sql)
+    for i, output in enumerate(curator.columns(sql)):
+        if output.noisy and i not in answer.noisy:
+            found.append(f"{output.name} is not called noisy")
+    for r, row in enumerate(answer.rows):
+        for i in (i for i in answer.noisy if answer.columns[i] != but):
+            rank = answer.ranks[r][i] if answer.ranks else None
+            interval = answer.intervals[r][i]
+            if rank is not None:
+                missing = [door for door, text in shown.items() if rank.words not in text]
+                found += [
+                    f"{answer.columns[i]}: '{rank.words}' is not in {each}" for each in missing[:1]
+                ]
+            elif interval is None and row[i] is not None:
+                found.append(f"{answer.columns[i]} = {row[i]} has no error")
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_that_is_chosen_comes_without_its_error(curator, form):
+    every = (*CHOSEN, *MADE)
+    for x in (
+        every if FULL or form == FORMS[0] else (every[FORMS.index(form)], "MEDIAN(age)", MADE[2])
+    ):
+        sql = form.format(x=x)
+        answer = curator.query(sql, epsilon="0.7")
+        x_column = answer.columns.index("x")
+        cells = [row[x_column] for row in answer.ranks]
+        assert len(cells) == len(answer.rows), sql
+        assert all(cells), sql
+        assert bare_cells(answer, curator, sql, but="s") == [], sql
+        for rank in cells:
+            assert rank.rows is None or rank.shown <= rank.rows
+            assert rank.too_noisy is (None if rank.rows is None else 4 * rank.error > rank.rows)
+
+
+@pytest.mark.parametrize("sql", MODES)
+def test_the_most_frequent_value_comes_with_its_error(curator, sql):
+    answer = curator.query(sql, epsilon="0.7")
+    ranks = [row[answer.columns.index("x")] for row in answer.ranks]
+    assert [rank.largest for rank in ranks] == [True]
+    assert bare_cells(answer, curator, sql) == []
+
+
+def test_the_largest_group_comes_with_a_note(curator):
+    answer = curator.query(
+        "SELECT ward FROM t GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 1", epsilon="0.7"
+    )
+    again = curator.query(
+        "SELECT ward AS w FROM t GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 1", epsilon="0.7"
+    )
+    for each in (answer, again):
+        said = [note for note in each.provenance.notes if "behind the most frequent" in note]
+        assert len(said) == 1
+        assert said[0] in answer_words(each)
+
+
+@pytest.mark.parametrize(
+    ("x", "epsilon", "words"),
+    [
+        ("MEDIAN(age)", "0.01", "too noisy to use"),
+        ("MEDIAN(age)", "50", "rank ± 1 of"),
+        ("MEDIAN(income)", "50", "rank of its range ± 1 of"),
+        ("AVG(age) - MEDIAN(age)", "50", "computed from a value with rank ± 1 of"),
+    ],
+)
+def test_a_count_in_the_answer_says_whether_it_is_any_use(curator, x, epsilon, words):
+    """About 300 rows, counted with noise of at most 600."""
+    answer = curator.query(f"SELECT COUNT(*) AS n, {x} AS x FROM t", epsilon=epsilon, fresh=True)
+    rank = answer.ranks[0][1]
+    assert rank.words.startswith(words)
+    assert rank.shown <= rank.rows
+    assert rank.rows == max(answer.rows[0][0], 0)
+
+
+def test_more_ranks_than_rows_are_never_told():
+    said = RankError(1109, 1000)
+    assert said.words == "too noisy to use: rank ± 1,000 of 1,000 rows"
+    assert RankError.from_json(json.loads(json.dumps(said.to_json()))).shown == 1000
+    assert RankError(250, 1000).words == "rank ± 250 of 1,000 rows"
+    assert RankError(251, 1000).words.startswith("too noisy to use")
+    assert RankError(1, None).words == "rank ± 1 row, number of rows unknown"
+    assert RankError(7, 0).words == "too noisy to use: rank ± 0 of 0 rows"
+    assert RankError(None, 9).words == "rank error not kept"
+    assert worst([], computed=True) is None
+    assert worst([said, RankError(2, 1000)], computed=False) == said
+
+
+def test_a_group_of_a_named_size_is_told_alike(curator):
+    sql = "SELECT MEDIAN(age) AS x FROM t"
+    said = curator.explain(sql, epsilon="0.01", group_size=300)
+    assert "x too noisy to use: rank ± 300 of 300 rows" in str(said)
+    assert said.to_json()["stated"]["words"]["x"] in str(said)
+    assert "x rank ± " in str(curator.explain(sql, epsilon=5, group_size=300))
+
+
+def test_a_value_that_noise_selects_is_said_to_be_off_by_more(curator):
+    every = "SELECT ward, MEDIAN(age) AS x FROM t GROUP BY ward"
+    first = curator.query(every, epsilon=1).ranks[0][1]
+    best = curator.query(f"{every} ORDER BY x LIMIT 1", epsilon=1).ranks[0][1]
+    step = curator.query(f"SELECT x FROM ({every}) AS s ORDER BY x LIMIT 1", epsilon=1).ranks[0][0]
+    assert best.error == step.error
+    assert best.error - first.error == pytest.approx(math.log(3), abs=1)
+
+
+def test_an_answer_that_is_shown_again_keeps_its_error(curator):
+    sql = "SELECT ward, COUNT(*) AS n, MEDIAN(age) AS x FROM t WHERE age > 3 GROUP BY ward"
+    first = curator.query(sql, epsilon=1)
+    again = curator.query(sql.replace("AS x", "AS y") + " ORDER BY ward DESC", epsilon="0.5")
+    assert again.bill.free
+    assert again.ranks == first.ranks[::-1]
+
+
+def test_an_error_that_is_not_told_is_found(curator, monkeypatch):
+    """The broken twin: no ranks."""
+    monkeypatch.setattr(finishing, "rank_errors", lambda *_: ())
+    for sql in (ASKED[0], MODES[0], ASKED[len(FORMS) + 5]):
+        answer = curator.query(sql, epsilon="0.3", fresh=True)
+        assert bare_cells(answer, curator, sql), sql
