@@ -32,7 +32,7 @@ class Accounts:
     `exposed` holds the columns of each dataset that left it without any guarantee, in order.
     `requests` has where each analyst's request ids were paid; `outcomes` what became of them, and
     `sealed` the hash of what was answered. `beside` remembers what others than an analyst have paid
-    (`beside.py`). `asked` has what is asked by charges that have not ended, `incidents` the statements
+    (`others_spending.py`). `asked` has what is asked by charges that have not ended, `incidents` the statements
     on which the database failed, by dataset and statement. `run` is where several charges made together
     begin and how many they are, while some of them are still to come.
 

@@ -42,7 +42,7 @@ STORED = {
     Storage.TEXT: "varchar",
     Storage.OTHER: "blob",
 }
-"""One type for each storage: how a cell is read depends on nothing else (engine/types.py)."""
+"""One type for each storage: how a cell is read depends on nothing else (engine/dialect/types.py)."""
 
 
 def declared_cells(
