@@ -30,7 +30,6 @@ KEEP_PLACE = {"class", "publish"}
 """Pictures of a part further down the page."""
 SURVEY = """title = "Smoking at our school"
 epsilon = 2.0
-donations_per_day = 1
 respondents = 90
 [questions.smokes]
 kind = "yes-no"

@@ -7,13 +7,11 @@ from playwright.sync_api import expect
 from discreet.survey.randomizers.mechanism import AnswerDomain
 from discreet.survey.spec.mechanisms import MECHANISMS
 
-SECRET = "discreet survey secret"
 SIZE = {"width": 390, "height": 844}
 YES_NO = 'title = "Smoking"\nepsilon = "1.0986"\n[questions.smokes]\nkind = "yes-no"\ntext = "Do you smoke?"\n'
 ALL_KINDS = """
 title = "All kinds"
 epsilon = 12
-donations_per_day = 2
 [questions.smokes]
 kind = "yes-no"
 [questions.grade]
@@ -49,33 +47,65 @@ def every_mechanism(epsilon, **more):
 CONSENT, QUESTIONS, PREVIEW = (
     f"#survey[data-step={step}]" for step in ("consent", "questions", "preview")
 )
-SENT, WAITING, NOTHING, TODAY = (
-    f"#survey[data-step={step}]" for step in ("sent", "waiting", "nothing", "today")
+SENT, WAITING, NOTHING, ANSWERED, FORGOTTEN = (
+    f"#survey[data-step={step}]" for step in ("sent", "waiting", "nothing", "answered", "forgotten")
 )
+TRUTH, LIE = bytes(4), b"\xff" * 4
+"""A word of coins that tells the answer, and one that tells another."""
+
+
+def coins(*words):
+    """Return the operating system's bytes of one visit: a one-use id, then these words, then more."""
+    return bytes(range(16)) + b"".join(words) + bytes(range(256)) * 64
+
+
+_RECORDED = """{
+  const bytes = new Uint8Array(%s);
+  let used = 0;
+  const value = (place) => {
+    for (let i = 0; i < place.length; i += 1) place[i] = bytes[used++];
+    return place;
+  };
+  Object.defineProperty(crypto, "getRandomValues", { value });
+}"""
+
+_KEPT = """async () => {
+  const copies = {};
+  for (const name of await caches.keys()) {
+    const found = await (await caches.open(name)).keys();
+    copies[name] = found.map((each) => each.url).sort();
+  }
+  const workers = await navigator.serviceWorker.getRegistrations();
+  return {
+    local: { ...localStorage },
+    session: { ...sessionStorage },
+    cookie: document.cookie,
+    databases: (await indexedDB.databases()).map(({ name }) => name),
+    copies,
+    workers: workers.map(({ scope }) => scope),
+  };
+}"""
 
 
 class Respondent:
     """One isolated device: a browser context of its own or like new, with a log of its requests."""
 
-    def __init__(self, chromium, served, store, *, secret=None, script=None, now=None):
+    def __init__(self, chromium, served, store, *, coins=None, script=None):
         self._left = False
         self.store = store
         self.path = f"/s/{store.plan.survey.name}"
         self._lent = None
-        if (secret, script, now) == (None, None, None):
+        if (coins, script) == (None, None):
             self._lent = chromium.lend(served.address, viewport=SIZE)
             self.context, self.page = self._lent.context, self._lent.page()
         else:  # what is put into a context stays there
             self.context = chromium.new_context(viewport=SIZE)
-            if now is not None:
-                self.context.clock.set_fixed_time(now)
             self.page = self.context.new_page()
         self.complaints = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self._console)
-        if secret is not None:
-            kept = json.dumps([SECRET, secret.hex()])
-            self.context.add_init_script(f"localStorage.setItem(...{kept})")
+        if coins is not None:
+            self.context.add_init_script(_RECORDED % json.dumps(list(coins)))
         if script is not None:
             self.context.add_init_script(script)
         self.requests = []
@@ -120,6 +150,11 @@ class Respondent:
         self.say(answer)
         self.look()
         self.send()
+
+    def kept(self):
+        """Return all that the browser keeps for this site."""
+        found = self.page.evaluate(_KEPT)
+        return found | {"cookies": self.context.cookies()}
 
     @property
     def sent(self):

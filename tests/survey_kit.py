@@ -52,7 +52,6 @@ class Script:
 
     def __init__(self, script):
         self.script = script
-        self.moment = self  # one script for what is drawn once and what is drawn for each report
         self.taken = []  # (outcome, how many outcomes there are, probability of this one)
 
     def _next(self, outcomes, probability_of):

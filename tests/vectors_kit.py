@@ -9,7 +9,6 @@ from importlib.resources import files
 from typing import Any
 
 from discreet.survey.device.device import Device
-from discreet.survey.device.secret import SecretStream
 from discreet.survey.randomizers.device_coins import Draws
 from discreet.survey.spec.plan import SurveyPlan, value_of
 from discreet.survey.spec.read import survey_of
@@ -92,8 +91,8 @@ def make_vectors() -> dict[str, Any]:
     }
 
 
-def _survey(epsilon: str, changes: int, questions: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    stated = {"title": "Vectors", "epsilon": epsilon, "changes": changes, "questions": questions}
+def _survey(epsilon: str, more: int, questions: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    stated = {"title": "Vectors", "epsilon": epsilon, "waves": 1 + more, "questions": questions}
     plan = SurveyPlan.of(survey_of(stated, name="vectors"), nonce="00112233")
     return {
         "document": plan.document.decode(),
@@ -120,24 +119,19 @@ def _reports(plan: SurveyPlan, index: int) -> Iterator[dict[str, Any]]:
 
 
 def _donation(plan: SurveyPlan, turn: int) -> dict[str, Any]:
-    secret = sha256(f"secret {turn}".encode()).digest()
     answers = {each.name: _ANSWERS[each.name][-1 - turn % 2 :][0] for each in plan.survey.questions}
     answers = {name: answer for name, answer in answers.items() if turn == 0 or name != "grade"}
-    day = 20_000 + turn
-    donation = Device(secret).donate(plan, answers, day=day)
+    recorded = _recorded(f"donation {turn}")
+    coins = RecordedBytes(recorded)
+    donation = Device().donate(plan, answers, coins=coins)
     assert donation is not None
-    first = plan.survey.questions[0]
-    stream = SecretStream(secret, plan.id, 0, value_of(first, answers[first.name]))
     return {
-        "secret": secret.hex(),
-        "day": day,
-        "slot": 0,
+        "random": recorded[: coins.used].hex(),
         "answers": answers,
-        "first_stream_bytes": stream.take(64).hex(),
         "cbor": donation.to_cbor().hex(),
         "json": donation.to_json(),
     }
 
 
 def _recorded(name: str) -> bytes:
-    return b"".join(sha256(f"{name} {block}".encode()).digest() for block in range(200))
+    return b"".join(sha256(f"{name} {block}".encode()).digest() for block in range(400))

@@ -44,6 +44,7 @@ STANDING = {
     "cli/owner/ledger.py": "entries that a restore found missing",
     "cli/commands/learn.py": "a help text about files",
     "cli/commands/query.py": "a rehearsal or a price",
+    "server/features/survey/words/en.json": "of a device, whose storages a test reads",
     "server/pgwire/session/commands.py": "ROLLBACK undoes no charge",
     "server/pages/ask.html": "the price comes before the button",
     "server/pages/data.html": "deleting a table undoes no charge",

@@ -1,6 +1,5 @@
 """The respondent's page without a connection, in other languages, and with RAPPOR."""
 
-import datetime as dt
 import secrets
 
 import pytest
@@ -9,7 +8,8 @@ from playwright.sync_api import expect
 
 from discreet.survey.device.device import Device
 from patience import eventually
-from respondent_kit import CONSENT, NOTHING, SENT, WAITING, YES_NO
+from respondent_kit import CONSENT, NOTHING, SENT, WAITING, YES_NO, coins
+from survey_kit import RecordedBytes
 
 
 def kept_for_offline(page):
@@ -81,23 +81,11 @@ def test_another_language_is_one_press_and_no_request(survey, device):
     expect(respondent.page.locator(SENT)).to_contain_text("Merci")
 
 
-def test_rappor_shows_what_it_sends_and_says_that_it_blurs(survey, device):
-    rappor = YES_NO.replace("[questions", "donations_per_day = 2\n[questions", 1)
-    store = survey(f'{rappor}mechanism = "rappor"\n')
-    secret = secrets.token_bytes(32)
-    now = dt.datetime.now(dt.UTC).replace(hour=12)  # both on one day
-    day = int(now.timestamp() // 86_400)
-    respondent = device(store, secret=secret, now=now)
-    for turn in range(2):
-        respondent.open()
-        expect(respondent.page.locator(CONSENT)).to_contain_text("anew for each report")
-        respondent.begin()
-        respondent.say("yes")
-        respondent.look()
-        expect(respondent.page.locator(".leaves")).to_contain_text("thrown anew for each report")
-        respondent.send()
-        expect(respondent.page.locator(SENT)).to_be_visible()
-        sent = respondent.sent[turn].post_data_buffer
-        twin = Device(secret)
-        given = [twin.donate(store.plan, {"smokes": "yes"}, day=day) for _ in range(turn + 1)]
-        assert sent == given[turn].to_cbor()
+def test_rappor_sends_one_report_of_both_its_steps(survey, device):
+    store = survey(f'{YES_NO}mechanism = "rappor"\n')
+    given = coins(*[secrets.token_bytes(4) for _ in range(4)])
+    respondent = device(store, coins=given)
+    respondent.answer("yes")
+    expect(respondent.page.locator(SENT)).to_be_visible()
+    made = Device().donate(store.plan, {"smokes": "yes"}, coins=RecordedBytes(given))
+    assert respondent.sent[0].post_data_buffer == made.to_cbor()

@@ -1,5 +1,5 @@
 // Reads {module, document, question, answers, times, broken} on standard input; prints how often each
-// report comes out for each answer. Every report is made by a device of its own, with a fresh secret.
+// report comes out for each answer. Every report is made by a device of its own, with fresh coins.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
@@ -15,14 +15,18 @@ const AT_ONCE = 64;
 
 function storage() {
   const kept = new Map();
-  return { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text) };
+  return {
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, text) => kept.set(key, text),
+    removeItem: (key) => kept.delete(key),
+  };
 }
 
 async function counted(answer) {
   const counts = new Map();
   for (let done = 0; done < times; done += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, times - done) }, () =>
-      new Device(storage()).preview(survey, { [name]: answer }, 20000),
+      new Device(storage()).answering(survey).preview({ [name]: answer }),
     );
     for (const { reports } of await Promise.all(some)) {
       const key = reports[0] instanceof Uint8Array ? hex(reports[0]) : String(reports[0]);

@@ -3,63 +3,81 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const { module, documents, lies } = JSON.parse(readFileSync(0, "utf8"));
-const { BadAnswer, BrokenPromise, Changed, Device, checkPromise, readSurvey } = await import(
+const { BadAnswer, BrokenPromise, Device, checkPromise, readSurvey } = await import(
   pathToFileURL(`${module}/index.js`)
 );
 const { hex } = await import(pathToFileURL(`${module}/bytes.js`));
 
-function storage() {
-  const kept = new Map();
+function storage(kept = new Map()) {
   return {
     kept,
+    get length() {
+      return kept.size;
+    },
+    key: (place) => [...kept.keys()][place] ?? null,
     getItem: (name) => kept.get(name) ?? null,
     setItem: (name, text) => kept.set(name, text),
     removeItem: (name) => kept.delete(name),
   };
 }
 
-const survey = await readSurvey(documents.changes);
-const shown = (donation) => (donation ? { id: hex(donation.id), reports: donation.reports, cbor: hex(donation.bytes) } : null);
-
-async function limits() {
-  const store = storage();
-  const device = new Device(store);
-  const told = [];
-  // Three a day: yes, no (the one change that is allowed), then a third value is told as the last one.
-  for (const answer of ["a", "b", "c", "a"]) told.push(shown(await device.donate(survey, { letter: answer }, 20000)));
-  const tomorrow = shown(await device.donate(survey, { letter: "a" }, 20001));
-  return { told, tomorrow, secret: store.kept.get("discreet survey secret") };
-}
-
-async function previewWritesNothing() {
-  const store = storage();
-  const device = new Device(store);
-  await device.preview(survey, { letter: "a" }, 20000);
-  const names = [...store.kept.keys()];
-  const mayGive = device.mayGive(survey, 20000);
-  return { names, mayGive, pending: device.pending(survey) };
-}
-
-async function withdrawn() {
-  const device = new Device(storage());
-  const first = await device.donate(survey, { letter: "a" }, 20000);
-  const pending = hex(device.pending(survey)) === hex(first.bytes);
-  await device.withdraw(survey);
-  const second = await device.donate(survey, { letter: "b" }, 20000);
-  await device.settle(survey);
-  return { pending, sameId: hex(first.id) === hex(second.id), left: device.pending(survey) };
-}
-
-async function changed() {
-  const device = new Device(storage());
-  const seen = await device.preview(survey, { letter: "a" }, 20000);
-  await device.donate(survey, { letter: "b" }, 20000);
+const survey = await readSurvey(documents.waves);
+const NAME = `discreet survey ${hex(survey.id)}`;
+const keptIn = (store) => Object.fromEntries(store.kept);
+const thrown = async (work) => {
   try {
-    await device.donate(survey, { letter: "a" }, 20000, seen.bytes);
-    return false;
+    await work();
+    return null;
   } catch (error) {
-    return error instanceof Changed;
+    return error.constructor.name;
   }
+};
+
+// What a device keeps at each step; and that one person gives once, another again.
+async function steps() {
+  const store = storage();
+  const device = new Device(store);
+  const found = {};
+  const answering = device.answering(survey);
+  const one = await answering.preview({ letter: "a" });
+  const two = await answering.preview({ letter: "a" });
+  found.twice = hex(one.bytes) === hex(two.bytes);
+  found.looked = keptIn(store);
+  await answering.give({ letter: "a" }, one.bytes);
+  found.given = keptIn(store)[NAME] === JSON.stringify({ done: 0, pending: [hex(one.bytes)] });
+  found.again = await thrown(() => answering.give({ letter: "a" }, one.bytes));
+  await device.finish(survey, device.pending(survey));
+  found.arrived = keptIn(store)[NAME];
+  const other = device.answering(survey);
+  const shown = await other.preview({ letter: "a" });
+  found.otherCoins = hex(shown.id) !== hex(one.id);
+  found.notShown = await thrown(() => other.give({ letter: "a" }, one.bytes));
+  await other.give({ letter: "a" }, shown.bytes);
+  await device.finish(survey, shown.bytes);
+  found.both = keptIn(store)[NAME];
+  await device.forget();
+  found.forgotten = keptIn(store);
+  return found;
+}
+
+async function twoTabs() {
+  const store = storage();
+  const [one, two] = [new Device(store).answering(survey), new Device(store).answering(survey)];
+  await one.give({ letter: "a" });
+  return thrown(() => two.give({ letter: "b" }));
+}
+
+// What earlier versions kept, of this survey and of another one; and what is left of it at once.
+async function earlier(memory) {
+  const other = `discreet survey ${"ab".repeat(16)}`;
+  const store = storage(new Map([
+    ["discreet survey secret", "5e".repeat(32)],
+    [NAME, JSON.stringify(memory)],
+    [other, JSON.stringify({ ...memory, pending: null })],
+    ["theirs", "stays"],
+  ]));
+  const device = new Device(store);
+  return { kept: keptIn(store), names: { [NAME]: "this", [other]: "other" }, answered: device.answered(survey) };
 }
 
 async function refused(answers) {
@@ -67,7 +85,7 @@ async function refused(answers) {
   const found = [];
   for (const [question, answer] of answers) {
     try {
-      await new Device(storage()).preview(kinds, { [question]: answer }, 20000);
+      await new Device(storage()).answering(kinds).preview({ [question]: answer });
       found.push("taken");
     } catch (error) {
       found.push(error instanceof BadAnswer ? error.reason : String(error));
@@ -104,10 +122,14 @@ async function strangeCodes() {
 
 console.log(
   JSON.stringify({
-    limits: await limits(),
-    preview: await previewWritesNothing(),
-    withdrawn: await withdrawn(),
-    changed: await changed(),
+    steps: await steps(),
+    twoTabs: await twoTabs(),
+    earlier: [
+      await earlier({ told: { 0: [1] }, day: 20000, given: 1, pending: null }),
+      await earlier({ told: { 0: [1] }, day: 20000, given: 1, pending: "8401" }),
+      await earlier({ told: { 0: [1] }, day: 20000, given: 0, pending: null }),
+      await earlier({ told: {}, day: -1, given: 0, pending: null }),
+    ],
     refused: await refused([
       ["letter", "z"],
       ["hours", "12.1"],

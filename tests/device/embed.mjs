@@ -9,7 +9,12 @@ let answers = [];
 
 function store() {
   const kept = new Map();
-  return { getItem: (name) => kept.get(name) ?? null, setItem: (name, text) => kept.set(name, text), kept };
+  return {
+    getItem: (name) => kept.get(name) ?? null,
+    setItem: (name, text) => kept.set(name, text),
+    removeItem: (name) => kept.delete(name),
+    kept,
+  };
 }
 
 function network(text) {
@@ -29,7 +34,7 @@ const script = `${folder}/app.mjs`;
 writeFileSync(script, snippet);
 answers = [200];
 await import(pathToFileURL(script));
-const example = { secret: localStorage.kept.get("discreet survey secret"), log: log.splice(0) };
+const example = { kept: [...localStorage.kept.values()], log: log.splice(0) };
 
 writeFileSync(`${folder}/embed.mjs`, 'export * from "discreet-survey-device/embed";\nexport * from "discreet-survey-device";\n');
 const { BrokenPromise, NotTaken, openSurvey } = await import(pathToFileURL(`${folder}/embed.mjs`));
@@ -43,7 +48,10 @@ async function outcomes(statuses) {
   while (answers.length) found.push(await survey.sendPending().catch(said));
   found.push(await survey.sendPending());
   const again = await survey.preview({ smokes: "yes" });
-  return { found, again, bodies: log.splice(0).map((each) => each.body).filter(Boolean) };
+  survey.someoneElse();
+  const other = Boolean(await survey.preview({ smokes: "no" }));
+  await survey.forget();
+  return { found, again, other, answered: survey.answered, bodies: log.splice(0).map((each) => each.body).filter(Boolean) };
 }
 
 const failing = await outcomes([0, 503, 200]);

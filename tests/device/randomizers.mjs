@@ -23,7 +23,7 @@ function nextDraws() {
 }
 
 async function counted(answer) {
-  const { encode } = await valueOf(survey, 0, answer);
+  const encode = await valueOf(survey, 0, answer);
   const counts = new Map();
   for (let done = 0; done < times; done += 1) {
     const told = report(question, encode, nextDraws());

@@ -1,4 +1,4 @@
-"""The JavaScript device at its limits, beside Python's, and before surveys that promise too much."""
+"""The JavaScript device: what it keeps at each step, and what it makes of surveys that promise too much."""
 
 import json
 import sys
@@ -10,7 +10,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from node import run_node
 
-from discreet.survey.device.device import Device
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
 from vectors_kit import stored_vectors
@@ -24,7 +23,7 @@ def plan_of(questions, **more):
     return SurveyPlan.of(survey_of(stated, name="s"), nonce="00")
 
 
-CHANGES = plan_of({"letter": LETTERS}, changes=1, donations_per_day=3)
+WAVES = plan_of({"letter": LETTERS}, waves=2)
 KINDS = plan_of(
     {
         "letter": LETTERS,
@@ -46,12 +45,19 @@ def of_kind(document, question, kind, **more):
     return json.dumps(stated)
 
 
+def earlier(stated):
+    """Return a document as it was before there were waves."""
+    new = {name: value for name, value in stated.items() if name not in ("wave", "waves")}
+    return new | {"version": 1, "changes": 0, "donations_per_day": 1}
+
+
 def lies():
     """Surveys that tell more than they promise, one for each way; and the honest ones."""
     honest = {f"honest {i}": each["document"] for i, each in enumerate(stored_vectors()["surveys"])}
     _, listed, others, found, blurred = (each["document"] for each in stored_vectors()["surveys"])
     one = json.loads(listed)
     return honest | {
+        "honest before waves": json.dumps(earlier(one)),
         "k-ary keeps too much": altered(listed, 1, keep=WORD - 9),
         "k-ary keeps too little": altered(listed, 1, keep=9),
         "k-ary of other codes": altered(listed, 1, codes=3),
@@ -75,7 +81,9 @@ def lies():
         "rappor of other codes": altered(blurred, 0, codes=3),
         "rappor sketch": altered(blurred, 1, lie=1),
         "shares": json.dumps(one | {"epsilon": "7.9"}),
-        "changes": json.dumps(one | {"changes": 1}),
+        "waves": json.dumps(one | {"waves": 2}),
+        "wave": json.dumps(one | {"wave": 2}),
+        "changes": json.dumps(earlier(one) | {"changes": 1}),
         "no decimal": json.dumps(one | {"epsilon": "1e9"}),
         "a number told as a code": of_kind(listed, 0, "number", lower=0, upper=1e9),
         "a code told as a number": of_kind(listed, 3, "choice", options=["a", "b"]),
@@ -87,36 +95,40 @@ def lies():
 
 @pytest.fixture(scope="module")
 def found():
-    documents = {"changes": CHANGES.document.decode(), "kinds": KINDS.document.decode()}
+    documents = {"waves": WAVES.document.decode(), "kinds": KINDS.document.decode()}
     return run_node("behaviour.mjs", {"documents": documents, "lies": lies()})
 
 
-def test_limits_are_those_of_python(found):
-    device = Device(bytes.fromhex(found["limits"]["secret"]))
-    expected = [device.donate(CHANGES, {"letter": each}, day=20_000) for each in "abca"]
-    assert [each and each["cbor"] for each in found["limits"]["told"]] == [
-        each and each.to_cbor().hex() for each in expected
-    ]
-    assert found["limits"]["told"][3] is None, "past the day's limit nothing leaves"
-    assert found["limits"]["told"][2]["reports"] == found["limits"]["told"][1]["reports"]
-    tomorrow = device.donate(CHANGES, {"letter": "a"}, day=20_001)
-    assert found["limits"]["tomorrow"]["cbor"] == tomorrow.to_cbor().hex()
-
-
-def test_a_preview_tells_nothing_and_writes_nothing_but_the_secret(found):
-    assert found["preview"] == {
-        "names": ["discreet survey secret"],
-        "mayGive": True,
-        "pending": None,
+def test_a_device_keeps_a_report_until_it_has_arrived_and_nothing_else(found):
+    assert found["steps"] == {
+        "twice": True,  # looking twice throws no coin twice
+        "looked": {},
+        "given": True,
+        "again": "Changed",
+        "arrived": '{"done":1,"pending":[]}',
+        "otherCoins": True,
+        "notShown": "Changed",
+        "both": '{"done":2,"pending":[]}',
+        "forgotten": {},
     }
 
 
-def test_what_is_withdrawn_frees_its_place_under_the_same_id(found):
-    assert found["withdrawn"] == {"pending": True, "sameId": True, "left": None}
+def test_two_tabs_give_once(found):
+    assert found["twoTabs"] == "Changed"
 
 
-def test_only_what_was_shown_leaves(found):
-    assert found["changed"] is True
+def test_secrets_and_answers_of_earlier_versions_are_deleted_at_once(found):
+    told = '{"done":1,"pending":[]}'
+    expected = [
+        (told, told, 1),
+        ('{"done":0,"pending":["8401"]}', told, 1),  # sent off by its respondent, not arrived
+        (told, told, 1),  # withdrawn: it may have left, so the survey is not answered twice
+        ('{"done":0,"pending":[]}', '{"done":0,"pending":[]}', 0),
+    ]
+    for each, (this, other, answered) in zip(found["earlier"], expected, strict=True):
+        names = {called: name for name, called in each["names"].items()}
+        assert each["kept"] == {names["this"]: this, names["other"]: other, "theirs": "stays"}
+        assert each["answered"] == answered
 
 
 def test_answers_that_cannot_be_told(found):
@@ -135,7 +147,14 @@ def test_answers_that_cannot_be_told(found):
 
 def test_a_promise_that_is_not_kept_is_noticed(found):
     kept = {name for name, outcome in found["promises"].items() if outcome == "kept"}
-    assert kept == {"honest 0", "honest 1", "honest 2", "honest 3", "honest 4"}
+    assert kept == {
+        "honest 0",
+        "honest 1",
+        "honest 2",
+        "honest 3",
+        "honest 4",
+        "honest before waves",
+    }
     assert set(found["promises"].values()) == {"kept", "broken"}
 
 

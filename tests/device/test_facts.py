@@ -18,10 +18,10 @@ EPSILONS = ("0.1", "1.0986", "2.999", "3", "5.999", "6", "12", "20", "40")
 
 
 def plans():
-    """Return surveys with one question a mechanism, at many epsilons, with and without changes."""
+    """Return surveys with one question a mechanism, at many epsilons, in one wave and in four."""
     for epsilon in EPSILONS:
-        for changes in (0, 3):
-            stated = every_mechanism(epsilon, changes=changes)
+        for waves in (1, 4):
+            stated = every_mechanism(epsilon, waves=waves)
             yield SurveyPlan.of(survey_of(stated, name="s"))
 
 

@@ -7,14 +7,20 @@ const { Device, Draws, checkPromise, readSurvey, report, twin, valueOf } = await
   pathToFileURL(`${module}/index.js`)
 );
 const { fromHex, hex } = await import(pathToFileURL(`${module}/bytes.js`));
-const { answerBytes, keyOf } = await import(pathToFileURL(`${module}/secret.js`));
-
 const shown = (each) => (each instanceof Uint8Array ? hex(each) : each);
 
-function stored(secret) {
-  const kept = new Map([["discreet survey secret", secret]]);
-  return { getItem: (name) => kept.get(name) ?? null, setItem: (name, text) => kept.set(name, text) };
+// The operating system's coins, as they were recorded.
+function recorded(random) {
+  const bytes = fromHex(random);
+  let used = 0;
+  crypto.getRandomValues = (place) => {
+    for (let i = 0; i < place.length; i += 1) place[i] = bytes[used + i] ?? 0;
+    used += place.length;
+    return place;
+  };
 }
+
+const storage = () => ({ getItem: () => null, setItem: () => undefined, removeItem: () => undefined });
 
 async function one({ document, reports, donations }) {
   const survey = await readSurvey(document);
@@ -23,15 +29,13 @@ async function one({ document, reports, donations }) {
   for (const { question, answer, random } of reports) {
     const value = await valueOf(survey, question, answer);
     const draws = new Draws(fromHex(random));
-    const told = report(survey.questions[question], value.encode, draws);
+    const told = report(survey.questions[question], value, draws);
     found.reports.push({ question, answer, random: random.slice(0, 2 * draws.used), report: shown(told) });
   }
-  for (const { secret, day, slot, answers } of donations) {
-    const donation = await new Device(stored(secret)).donate(survey, answers, day);
-    const value = await valueOf(survey, 0, answers[survey.questions[0].name]);
-    const stream = await answerBytes(await keyOf(fromHex(secret)), survey.id, 0, value.bytes, 2);
-    const first_stream_bytes = hex(stream);
-    found.donations.push({ secret, day, slot, answers, first_stream_bytes, cbor: hex(donation.bytes), json: twin(survey, donation) });
+  for (const { random, answers } of donations) {
+    recorded(random);
+    const donation = await new Device(storage()).answering(survey).give(answers);
+    found.donations.push({ random, answers, cbor: hex(donation.bytes), json: twin(survey, donation) });
   }
   return { document, ...found };
 }

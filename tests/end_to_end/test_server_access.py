@@ -107,6 +107,7 @@ EXPECTED = {
     ("GET", "/surveys/{name}"): ASKERS,
     ("POST", "/surveys/{name}/estimate"): ASKERS,
     ("POST", "/surveys/{name}/close"): OWNER,
+    ("POST", "/surveys/{name}/wave"): OWNER,
     ("GET", "/surveys/{name}/document"): EVERYBODY,
     ("POST", "/surveys/{name}/reports"): EVERYBODY,
     ("POST", "/surveys/{name}/reports/batch"): EVERYBODY,

@@ -54,7 +54,7 @@ def survey(world, owner):
 
 
 def donation(plan, **answers):
-    return Device().donate(plan, answers or {"smokes": "yes", "hours": "7"}, day=20_000)
+    return Device().donate(plan, answers or {"smokes": "yes", "hours": "7"})
 
 
 def send(survey, body, *, headers=CBOR, batch=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -15,12 +15,8 @@ from discreet.core.numbers import to_fraction
 from discreet.core.progress import Progress
 from discreet.noise.rng import SystemRng
 from discreet.report.blocks import Figure
-from discreet.survey.device.device import Device
-from discreet.survey.randomizers.base import Report
 from discreet.survey.randomizers.kary import KaryResponse
-from discreet.survey.randomizers.rappor import Rappor
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey.randomizers.rappor import BLUR, Rappor
 
 ATTACK = Attack(
     name="averaging",
@@ -35,7 +31,7 @@ ATTACK = Attack(
     ),
 )
 _YES, _NO = 0x80, 0x40  # the two bits of a RAPPOR report
-_FRESH, _KEPT = "coins tossed anew", "memoised coins"
+_FRESH, _KEPT = "coins tossed anew", "one report, sent again"
 _FRESH_RAPPOR, _KEPT_RAPPOR = "RAPPOR, permanent coins tossed anew", "RAPPOR, permanent coins kept"
 Leanings = Floats
 """How far the reports of each person speak for the answer, on average: above a half, or below."""
@@ -52,11 +48,11 @@ def run(chosen: AttackSettings, *, progress: Progress) -> Outcome:
         truth = balanced_bits(bits, min(people, 2 * int(min(bits.sum(), (~bits).sum()))), rng)
     progress(0, 3, "devices that toss anew each time")
     leaning = {_FRESH: _fresh(truth, answers, epsilon)}
-    progress(1, 3, "devices that remember")
-    leaning[_KEPT] = _memoised("warner", truth, answers, epsilon, progress)
+    progress(1, 3, "devices that answer once")
+    leaning[_KEPT] = _kept(truth, epsilon)
     leaning[_FRESH_RAPPOR] = _fresh_rappor(truth, answers, epsilon)
-    progress(2, 3, "devices that remember, and blur what they remember")
-    leaning[_KEPT_RAPPOR] = _memoised("rappor", truth, answers, epsilon, progress)
+    progress(2, 3, "devices that answer once, and blur what they keep")
+    leaning[_KEPT_RAPPOR] = _kept_rappor(truth, answers, epsilon)
     progress(3, 3, "writing the report")
     scores = {name: Score.of_bits(each > 0.5, truth) for name, each in leaning.items()}
     return _outcome(chosen, truth, scores)
@@ -78,35 +74,20 @@ def _fresh_rappor(truth: Bits, answers: int, epsilon: Fraction) -> Leanings:
     return found
 
 
-def _memoised(
-    mechanism: str, truth: Bits, answers: int, epsilon: Fraction, progress: Progress
-) -> Leanings:
-    """Return the same for the devices of this package, a day for each answer."""
-    question = {"kind": "yes-no", "mechanism": mechanism}
-    stated = {"title": "Every day", "epsilon": str(epsilon), "questions": {"a": question}}
-    plan, leans = SurveyPlan.of(survey_of(stated, name="daily")), _LEANS[mechanism]
+def _kept(truth: Bits, epsilon: Fraction) -> Leanings:
+    """Return what one report of each person says, sent as often as anybody asks."""
+    coin = KaryResponse.of(2, epsilon, name="warner")
+    return np.asarray(coin.encode_many(truth.astype(np.int64), SystemRng()), dtype=np.float64)
+
+
+def _kept_rappor(truth: Bits, answers: int, epsilon: Fraction) -> Leanings:
+    """Return the same for RAPPOR: permanent bits, thrown once, that each report blurs anew."""
+    kept = Rappor.of(2, epsilon).keep_many(truth.astype(np.int64), SystemRng())
     found = np.empty(truth.size)
-    for person, smokes in enumerate(truth):
-        if person % 50 == 0:
-            progress(1, 3, f"devices that remember: {person} of {truth.size}")
-        device, total = Device(), 0.0
-        for day in range(answers):
-            donation = device.donate(plan, {"a": "no" if smokes else "yes"}, day=day)
-            assert donation is not None
-            total += leans(donation.reports[0])
-        found[person] = total / answers
+    for person, bits in enumerate(kept):
+        told = BLUR.many(np.repeat(bits[None, :], answers, axis=0), 2, SystemRng())
+        found[person] = np.mean(((told & _NO) > 0) + 1.0 - ((told & _YES) > 0)) / 2
     return found
-
-
-def _rappor_leans(report: Report | None) -> float:
-    assert isinstance(report, bytes)
-    return (bool(report[0] & _NO) + 1 - bool(report[0] & _YES)) / 2
-
-
-_LEANS: Mapping[str, Callable[[Report | None], float]] = {
-    "warner": lambda report: float(report == 1),
-    "rappor": _rappor_leans,
-}
 
 
 def _outcome(chosen: AttackSettings, truth: Bits, found: Mapping[str, Score]) -> Outcome:
@@ -118,11 +99,12 @@ def _outcome(chosen: AttackSettings, truth: Bits, found: Mapping[str, Score]) ->
         f"report randomised at epsilon {epsilon:g}.",
         did="The collector takes the majority of each person's reports (of RAPPOR's, the bit that is "
         "set more often).",
-        lesson="Epsilon of one report says nothing about a thousand: a device must remember its coins.",
+        lesson="Epsilon of one report says nothing about a thousand: coins are tossed once, and what a thousand "
+        "new answers may tell is a thousand times epsilon.",
         score=found[_FRESH],
         private=found[_KEPT],
-        private_words=f"A device that remembers says the same thing {answers:,} times; in the long run "
-        f"nobody can be right more than {ceiling:.1%} of the time. RAPPOR blurs what it remembers anew "
+        private_words=f"A device that answers once says the same thing {answers:,} times; in the long run "
+        f"nobody can be right more than {ceiling:.1%} of the time. RAPPOR keeps bits and blurs them anew "
         "each time: averaging takes the blur away, and ends at the coins that were tossed once.",
         details={
             "ceiling": float(ceiling),

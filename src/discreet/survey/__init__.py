@@ -1,6 +1,6 @@
 """Surveys whose answers are randomised on the respondent's own device, and what can be learnt from them.
 
-`randomizers` and `sketch` turn an answer into a report, `device` holds the secret and the limits, `collect` keeps
+`randomizers` and `sketch` turn an answer into a report, `device` gives one report for each wave, `collect` keeps
 reports, `estimate` reads them.
 
 Imported by: attack, cli, course, discreet, server.
@@ -9,7 +9,7 @@ Imported by: attack, cli, course, discreet, server.
 from __future__ import annotations
 
 from discreet.survey.collect.store import SurveyStore
-from discreet.survey.command import begin_survey, close_survey, estimate_survey
+from discreet.survey.command import begin_survey, begin_wave, close_survey, estimate_survey
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import Donation
 from discreet.survey.estimate.request import EstimateRequest
@@ -24,6 +24,7 @@ __all__ = [
     "SurveyPlan",
     "SurveyStore",
     "begin_survey",
+    "begin_wave",
     "close_survey",
     "estimate_survey",
     "read_survey",

@@ -34,6 +34,24 @@ def begin_survey(toml: Path, base: Path, *, within: float = _USUAL_ERROR) -> dic
     return {**described(store.plan, within=within), "folder": str(store.folder)}
 
 
+def begin_wave(name: str, base: Path) -> dict[str, Any]:
+    """Return the name and number of a survey's next wave, after making it and closing the one before.
+
+    It is a survey of its own: NAME-wave-2, with a page and a link of its own, asked of everybody again.
+    """
+    before = SurveyStore.open(name, base)
+    store = before.next_wave()
+    before.close()
+    return {
+        "survey": store.plan.survey.name,
+        "id": store.plan.id.hex(),
+        "title": store.plan.survey.title,
+        "wave": store.plan.wave,
+        "waves": store.plan.survey.waves,
+        "folder": str(store.folder),
+    }
+
+
 def described(plan: SurveyPlan, *, within: float = _USUAL_ERROR) -> dict[str, Any]:
     """Return each question's mechanism, why it was chosen, and how many respondents it needs."""
     survey = plan.survey
@@ -42,6 +60,8 @@ def described(plan: SurveyPlan, *, within: float = _USUAL_ERROR) -> dict[str, An
         "id": plan.id.hex(),
         "title": survey.title,
         "epsilon": float(survey.epsilon),
+        "wave": plan.wave,
+        "waves": survey.waves,
         "question_epsilon": float(survey.question_epsilon),
         "protection": str(ConsentFacts.of(plan).protection),
         "within": within,

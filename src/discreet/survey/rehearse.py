@@ -1,7 +1,7 @@
 """A rehearsal: simulated devices answer, and the estimates are what the survey would have shown.
 
-Nobody is protected here: whoever runs it holds the answers. Every device of a rehearsal has a fresh
-secret, so its bytes are fresh random bytes; the reports are drawn in bulk by the same laws.
+Nobody is protected here: whoever runs it holds the answers. Every device throws coins
+of its own; the reports are drawn in bulk by the same laws.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Averaging: fresh coins are read off, remembered ones are not."""
+"""Averaging: fresh coins are read off, one report sent again is not."""
 
 from math import exp
 
-import pytest
-
-from discreet.attack import averaging
 from discreet.attack.attacks import attack_named
 from discreet.noise.bars.binomial import lower_limit
 
@@ -12,34 +9,18 @@ ALPHA = 1e-9
 """How often each limit below accuses a device that is right."""
 
 
-@pytest.fixture
-def only_long(monkeypatch):
-    """Let one kind of device answer as often as asked; the other, which a test does not read, once."""
-    memoised = averaging._memoised
-
-    def chosen(long):
-        def often(kind, truth, answers, *rest):
-            return memoised(kind, truth, answers if kind == long else 1, *rest)
-
-        monkeypatch.setattr(averaging, "_memoised", often)
-
-    return chosen
-
-
-def test_a_device_that_forgets_is_caught_and_one_that_remembers_is_not(only_long):
+def test_a_device_that_tosses_anew_is_caught_and_one_that_answers_once_is_not():
     """The private side fails a correct device with probability ALPHA (Clopper-Pearson)."""
-    only_long("warner")
     found = attack_named("averaging").run({"people": 70, "answers": 220})
     assert found.score.success == 1.0  # 220 coins at 0.73: the majority is wrong once in 1e12
     ceiling = 1 / (1 + exp(-1))
     assert lower_limit(round(found.private.success * 70), 70, ALPHA) <= ceiling
-    assert lower_limit(70, 70, ALPHA) > ceiling, "the device that forgets would be caught"
+    assert lower_limit(70, 70, ALPHA) > ceiling, "the device that tosses anew would be caught"
     assert found.details["ceiling"] == ceiling
 
 
-def test_rappor_without_its_permanent_step_is_caught_and_with_it_is_not(only_long):
+def test_rappor_without_its_permanent_step_is_caught_and_with_it_is_not():
     """At epsilon 4 a report's bits differ by 0.38 on average: 300 of them are misread once in 1e12."""
-    only_long("rappor")
     found = attack_named("averaging").run({"people": 170, "answers": 300, "epsilon": 4.0})
     scores = found.details["by_device"]
     assert scores["RAPPOR, permanent coins tossed anew"]["success"] == 1.0

@@ -1,7 +1,10 @@
 """The collector's store: donations once, hostile ones refused one by one and counted."""
 
+import json
+import secrets
 import threading
 import time
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -13,11 +16,12 @@ from discreet.errors import InvalidInput, UnknownName
 from discreet.survey.collect import state
 from discreet.survey.collect.check import Refusal
 from discreet.survey.collect.store import COLUMNS, SurveyStore
-from discreet.survey.command import begin_survey, close_survey, estimate_survey
+from discreet.survey.command import begin_survey, begin_wave, close_survey, estimate_survey
 from discreet.survey.device.cbor import encoded
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import Donation
 from discreet.survey.estimate.request import EstimateRequest
+from discreet.survey.spec.plan import SurveyPlan
 from patience import eventually
 
 TOML = """
@@ -59,7 +63,7 @@ ANSWERS = {"smokes": "yes", "street": "b", "hours": "2.5", "word": "tea"}
 
 
 def donations(store, count, **more):
-    return [Device().donate(store.plan, ANSWERS | more, day=1) for _ in range(count)]
+    return [Device().donate(store.plan, ANSWERS | more) for _ in range(count)]
 
 
 def test_reports_are_kept_and_estimated(store, tmp_path):
@@ -252,12 +256,23 @@ def plain(tmp_path):
     return SurveyStore.create(tmp_path / "s.toml", tmp_path)
 
 
-def test_copies_of_a_report_do_not_count_as_many(plain, tmp_path, monkeypatch):
-    devices, widths, mixed = [Device() for _ in range(40)], [], []
-    begun = state.today()
+def as_of_before(plain, tmp_path):
+    """Turn a survey into one that began before there were waves, and return its store."""
+    stated = replace(plain.plan.survey)
+    plan = SurveyPlan.of(stated, nonce=plain.plan.nonce, wave=0)
+    kept = {"id": plan.id.hex(), "nonce": plan.nonce, "begun": state.today(), "ended": -1}
+    (plain.folder / "state.json").write_text(json.dumps(kept), encoding="utf-8")
+    return SurveyStore.open("s", tmp_path)
+
+
+def test_copies_of_before_there_were_waves_do_not_count_as_many(plain, tmp_path, monkeypatch):
+    plain = as_of_before(plain, tmp_path)
+    assert b'"changes":0,"donations_per_day":1' in plain.plan.document
+    copies = [Device().donate(plain.plan, {"q": "yes", "r": "no"}) for _ in range(40)]
+    widths, mixed, begun = [], [], state.today()
     for day in range(begun, begun + 9):
         monkeypatch.setattr(state, "today", lambda day=day: day)
-        given = [each.donate(plain.plan, {"q": "yes", "r": "no"}, day=day) for each in devices]
+        given = [replace(each, id=secrets.token_bytes(16)) for each in copies]
         assert plain.take_cbor([each.to_cbor() for each in given]).accepted == 40
         found = estimate_survey("s", tmp_path)
         share = found["questions"]["q"]["estimates"]["yes"]
@@ -270,18 +285,57 @@ def test_copies_of_a_report_do_not_count_as_many(plain, tmp_path, monkeypatch):
     plain.close()
     monkeypatch.setattr(state, "today", lambda: begun + 100)
     assert plain.repeats == 9
+    with pytest.raises(InvalidInput, match="before there were waves"):
+        begin_wave("s", tmp_path)
+
+
+def test_each_wave_is_a_survey_of_its_own(tmp_path):
+    toml = YES_NO.replace("epsilon = 1", "epsilon = 3\nwaves = 3")
+    (tmp_path / "s.toml").write_text(toml, encoding="utf-8")
+    begun = begin_survey(tmp_path / "s.toml", tmp_path)
+    assert (begun["wave"], begun["waves"], begun["question_epsilon"]) == (1, 3, 0.5)
+    device, answers = Device(), {"q": "yes", "r": "no"}
+    first = SurveyStore.open("s", tmp_path)
+    given = device.donate(first.plan, answers)
+    assert device.donate(first.plan, answers) is None, "a wave is answered once"
+    assert first.take_cbor([given.to_cbor()]).accepted == 1
+    for wave, (name, expected) in enumerate([("s", "s-wave-2"), ("s-wave-2", "s-wave-3")], 2):
+        found = begin_wave(name, tmp_path)
+        assert (found["survey"], found["wave"]) == (expected, wave)
+        assert SurveyStore.open(name, tmp_path).closed
+        store = SurveyStore.open(expected, tmp_path)
+        assert store.plan.document.endswith(b'"version":2,"wave":%d,"waves":3}' % wave)
+        assert store.take_cbor([given.to_cbor()]).refused == {Refusal.SURVEY: 1}
+        given = device.donate(store.plan, answers)
+        assert store.take_cbor([given.to_cbor()]).accepted == 1
+        assert (store.repeats, store.reports()) == (1, 1)
+    with pytest.raises(InvalidInput, match="has 3 of them"):
+        begin_wave("s-wave-3", tmp_path)
+    with pytest.raises(InvalidInput, match="already"):
+        begin_wave("s", tmp_path)
+
+
+def test_the_words_of_an_open_question_go_with_the_next_wave(tmp_path):
+    (tmp_path / "class.toml").write_text(
+        TOML.replace("epsilon = 30", "epsilon = 30\nwaves = 2"), encoding="utf-8"
+    )
+    (tmp_path / "words.csv").write_text("word\ntea\n", encoding="utf-8")
+    SurveyStore.create(tmp_path / "class.toml", tmp_path)
+    begin_wave("class", tmp_path)
+    found = estimate_survey("class-wave-2", tmp_path)
+    assert list(found["questions"]["word"]["estimates"]) == ["tea"]
 
 
 def test_whoever_alone_skips_a_question_is_not_hidden_by_mixing(plain, tmp_path):
-    both = [Device().donate(plain.plan, {"q": "yes", "r": "no"}, day=1) for _ in range(500)]
+    both = [Device().donate(plain.plan, {"q": "yes", "r": "no"}) for _ in range(500)]
     plain.take_cbor([each.to_cbor() for each in both])
     assert estimate_survey("s", tmp_path)["shuffled"]["epsilon"] < 0.9
-    plain.take_cbor([Device().donate(plain.plan, {"q": "yes"}, day=1).to_cbor()])
+    plain.take_cbor([Device().donate(plain.plan, {"q": "yes"}).to_cbor()])
     assert estimate_survey("s", tmp_path)["shuffled"]["epsilon"] == 1.0
 
 
 def test_a_closed_file_lies_in_the_order_of_ids_for_its_owner_only(plain):
-    given = [Device().donate(plain.plan, {"q": "yes"}, day=1) for _ in range(90)]
+    given = [Device().donate(plain.plan, {"q": "yes"}) for _ in range(90)]
     for each in given:
         plain.take_cbor([each.to_cbor()])
     columns = plain.close()

@@ -54,8 +54,8 @@ def test_the_word_for_the_protection_follows_from_epsilon(epsilon, word):
     assert ("hardly protects their answers" in promise) == (word == "hardly")
 
 
-def test_answers_that_change_tell_more():
-    (facts,) = ConsentFacts.of(plan_of("2", changes=1)).questions
+def test_two_waves_tell_more_than_one_of_them():
+    (facts,) = ConsentFacts.of(plan_of("2", waves=2)).questions
     (single,) = ConsentFacts.of(plan_of("1")).questions
     odds = facts.sure / (1 - facts.sure)
     assert odds == (single.sure / (1 - single.sure)) ** 2

@@ -1,6 +1,11 @@
-"""The device: memoised reports, limits, the donation's bytes, and the vectors for other devices."""
+"""The device: one report a wave, nothing kept, the donation's bytes, and the vectors for other devices."""
 
 import json
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import exp, inf
 
 import pytest
 
@@ -8,9 +13,9 @@ from discreet.errors import InvalidInput
 from discreet.survey.device.cbor import decoded, encoded
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import donation_from_cbor, donation_from_json
-from discreet.survey.device.secret import SecretStream, report_id
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
+from survey_kit import RecordedBytes
 from vectors_kit import make_vectors, stored_vectors
 
 
@@ -23,57 +28,74 @@ def test_the_vectors_are_what_this_device_makes():
     assert make_vectors() == stored_vectors()
 
 
-def test_the_same_answer_is_the_same_report_for_ever():
-    plan, device = plan_of(donations_per_day=1000), Device()
-    found = [device.donate(plan, {"a": "yes"}, day=day) for day in range(1000)]
-    assert len({each.reports for each in found}) == 1
-    assert len({each.id for each in found}) == 1000  # one-use ids, not to be linked
-    fresh = {Device().donate(plan, {"a": "yes"}, day=1).reports for _ in range(400)}
-    assert len(fresh) == 2  # other secrets, other coins: each tells "yes" with 0.88, all with 1e-22
-
-
-def test_different_answers_questions_and_surveys_have_independent_bytes():
-    secret, survey = bytes(32), b"s" * 16
-    first = SecretStream(secret, survey, 0, 0).take(100)
-    assert first == SecretStream(secret, survey, 0, 0).take(100)
-    others = [
-        SecretStream(secret, survey, 0, 1),
-        SecretStream(secret, survey, 1, 0),
-        SecretStream(secret, b"t" * 16, 0, 0),
-        SecretStream(bytes(31) + b"x", survey, 0, 0),
-        SecretStream(secret, survey, 0, 0.0),
-        SecretStream(secret, survey, 0, "0"),
-    ]
-    assert len({first, *(other.take(100) for other in others)}) == 7
-    with pytest.raises(InvalidInput):
-        SecretStream(b"short", survey, 0, 0)
-    assert report_id(secret, survey, 1, 0) != report_id(secret, survey, 1, 1)
-
-
-@pytest.mark.parametrize("changes", [0, 2])
-def test_past_the_limit_of_changes_nothing_seems_to_change(changes):
-    plan = plan_of(
-        {"a": {"kind": "choice", "options": list("abcdefgh")}}, changes=changes, epsilon="9"
+def test_a_wave_is_answered_once_and_with_coins_of_its_own():
+    device, first = Device(), plan_of(waves=2)
+    second = SurveyPlan.of(first.survey, wave=2)
+    assert device.donate(first, {"a": ""}) is None
+    assert device.donate(first, {}) is None, (
+        "nothing answered: nothing is sent, and nothing is spent"
     )
-    device = Device()
-    for day, letter in enumerate("abcdefgh"):
-        found = device.donate(plan, {"a": letter}, day=day)
-        if day == changes:
-            last = found.reports
-        if day > changes:
-            assert found.reports == last
-    assert device.spent(plan) == 9
-    again = device.donate(plan, {"a": "a"}, day=99)
-    assert again.reports == Device(device.secret).donate(plan, {"a": "a"}, day=0).reports
+    given = device.donate(first, {"a": "no"})
+    assert device.donate(first, {"a": "no"}) is None
+    assert device.donate(first, {"a": "yes"}) is None, "nor after a change of mind"
+    again = device.donate(second, {"a": "no"})
+    assert again.id != given.id
+    device.forget()
+    assert device.donate(first, {"a": "no"}) is not None, "whoever comes next is somebody new"
+    told = {Device().donate(first, {"a": "yes"}).reports for _ in range(400)}
+    assert len(told) == 2  # each tells "yes" with 0.73: all the same with 1e-54
 
 
-def test_a_day_has_its_limit_and_nothing_answered_sends_nothing():
-    plan, device = plan_of(donations_per_day=2), Device()
-    assert device.donate(plan, {"a": ""}, day=5) is None
-    assert device.donate(plan, {}, day=5) is None
-    given = [device.donate(plan, {"a": "no"}, day=5) for _ in range(4)]
-    assert [each is None for each in given] == [False, False, True, True]
-    assert device.donate(plan, {"a": "no"}, day=6) is not None
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_nothing_that_a_device_keeps_depends_on_the_answer(answer):
+    device, plan = Device(), plan_of()
+    device.donate(plan, {"a": answer})
+    assert vars(device) == {"_answered": {plan.id}}
+
+
+class Remembers(Device):
+    """A broken twin, as this device was: an answer that did not change is told by the same report."""
+
+    def __init__(self):
+        super().__init__()
+        self.told = {}
+
+    def donate(self, plan, answers, *, coins):
+        known = self.told.get(answers["a"])
+        found = super().donate(plan, answers, coins=coins)
+        self.told[answers["a"]] = known or found
+        return found if known is None else replace(found, reports=known.reports)
+
+
+def worst_ratio(kind):
+    """Return how much likelier any two reports of two waves are for one pair of answers than for another."""
+    first = plan_of(epsilon="2", waves=2)
+    plans = (first, SurveyPlan.of(first.survey, wave=2))
+    keep = Fraction(first.choices[0].randomizer.keep, 2**32)
+    laws = []
+    for answers in product(("yes", "no"), repeat=2):
+        law = Counter()
+        for falls in product((True, False), repeat=2):
+            device, told, chance = kind(), [], Fraction(1)
+            for plan, answer, truth in zip(plans, answers, falls, strict=True):
+                coins = RecordedBytes(bytes(16) + (bytes(4) if truth else b"\xff" * 4))
+                told += device.donate(plan, {"a": answer}, coins=coins).reports
+                chance *= keep if truth else 1 - keep
+            law[tuple(told)] += chance
+        laws.append(law)
+    reports = {each for law in laws for each in law}
+    return max(
+        one[each] / other[each] if other[each] else inf
+        for one, other in product(laws, repeat=2)
+        for each in reports
+    )
+
+
+def test_two_waves_tell_two_shares_whatever_changed_and_a_repeat_tells_everything():
+    """Law, not sample: every fall of the coins, for every pair of answers."""
+    assert 1 < float(worst_ratio(Device)) <= exp(2)
+    # Two reports that differ prove that the answer changed, at any epsilon.
+    assert worst_ratio(Remembers) == inf
 
 
 def test_donations_are_the_same_in_both_forms():
@@ -84,7 +106,7 @@ def test_donations_are_the_same_in_both_forms():
             "c": {"kind": "number", "lower": 0, "upper": 9},
         }
     )
-    donation = Device().donate(plan, {"a": "yes", "b": "tea"}, day=1)
+    donation = Device().donate(plan, {"a": "yes", "b": "tea"})
     assert donation.reports[2] is None
     assert donation_from_cbor(donation.to_cbor()) == donation
     assert donation_from_json(json.loads(json.dumps(donation.to_json()))) == donation

@@ -9,24 +9,15 @@ import pytest
 
 from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
-from discreet.survey.device.device import Device
 from discreet.survey.estimate.planning import once_epsilon
 from discreet.survey.estimate.shares import shares_from, variance
 from discreet.survey.randomizers.device_coins import WORD, Draws
 from discreet.survey.randomizers.rappor import InstantaneousResponse, Rappor
 from discreet.survey.sketch.rappor_sketch import RapporSketch
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
 from laws_kit import exact_law
 from survey_kit import VALUES, RecordedBytes, made
 
 CHANCE = 1e-6  # that a correct device fails one of the tests below
-
-
-def plan_of(epsilon="2", **more):
-    question = {"kind": "yes-no", "mechanism": "rappor"}
-    stated = {"title": "t", "epsilon": epsilon, "questions": {"a": question}, **more}
-    return SurveyPlan.of(survey_of(stated, name="s"))
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "2", "4", "8"])
@@ -42,43 +33,26 @@ def test_one_report_tells_what_is_stated_and_less_than_all_of_them(name, epsilon
 
 
 def test_the_blur_sees_only_what_is_kept():
-    """Equal permanent bits, equal draws of the moment: equal reports, whatever was answered."""
+    """Equal permanent bits, equal draws for the blur: equal reports, whatever was answered."""
     randomizer = Rappor.of(2, Fraction(1))
-    now = RecordedBytes(secrets.token_bytes(8))
+    now = secrets.token_bytes(8)
     truth, lie = bytes(4), b"\xff" * 4  # coin(lie) falls, and does not
-    kept = RecordedBytes(lie + lie)  # no bit is turned over: 10
-    turned = RecordedBytes(truth + truth)  # both are: 01 becomes 10
-    first = randomizer.encode(0, Draws(kept, now))
-    now.used = 0
-    assert randomizer.encode(1, Draws(turned, now)) == first
+    kept = Draws(RecordedBytes(lie + lie + now))  # no bit is turned over: 10
+    turned = Draws(RecordedBytes(truth + truth + now))  # both are: 01 becomes 10
+    assert randomizer.encode(1, turned) == randomizer.encode(0, kept)
 
 
-def test_a_device_blurs_anew_for_each_donation_and_shows_what_it_sends():
-    plan, device = plan_of(donations_per_day=3), Device()
-    days = [device.donate(plan, {"a": "yes"}, day=day) for day in range(200)]
-    assert len({each.reports for each in days}) > 1  # else one in 2^200 or less
-    twin = Device(device.secret)
-    assert [twin.donate(plan, {"a": "yes"}, day=day) for day in range(200)] == days
-    slots = {device.donate(plan, {"a": "yes"}, day=999).id for _ in range(3)}
-    assert len(slots) == 3
-
-
-class Forgetful(Device):
-    """A broken twin, as there are in the wild: its permanent coins are tossed again for each report."""
-
-    def _report(self, plan, index, value, moment):
-        self.secret = secrets.token_bytes(32)
-        return super()._report(plan, index, value, moment)
-
-
-def guessed_right(kind, plan, *, people, days):
-    """Return how many answers the sums of all reports give away."""
+def guessed_right(randomizer, *, people, days, forgetful=False):
+    """Return how many answers the sums of all reports give away; `forgetful`: permanent coins are tossed anew."""
     right = 0
-    for person in range(people):
-        device, answer = kind(), ("yes", "no")[person % 2]
-        told = [device.donate(plan, {"a": answer}, day=day).reports[0][0] for day in range(days)]
-        yes = sum(byte >> 7 for byte in told) - sum(byte >> 6 & 1 for byte in told)
-        right += (yes > 0) == (answer == "yes")
+    for answer in np.arange(people) % 2:
+        if forgetful:
+            told = randomizer.encode_many(np.full(days, answer), SystemRng())
+        else:
+            bits = randomizer.keep_many(np.array([answer]), SystemRng())
+            told = randomizer.blur.many(np.repeat(bits, days, axis=0), 2, SystemRng())
+        yes = int((told >> 7).sum()) - int((told >> 6 & 1).sum())
+        right += (yes > 0) == (answer == 0)
     return right
 
 
@@ -89,16 +63,16 @@ def tail(count, least, share):
     )
 
 
-def test_averaging_a_device_s_reports_for_ever_tells_no_more_than_its_permanent_bits():
-    plan, people, days, limit = plan_of(), 100, 90, 96
+def test_averaging_blurred_bits_for_ever_tells_no_more_than_the_bits():
+    rappor, people, days, limit = Rappor.of(2, Fraction(2)), 100, 90, 96
     # The best guess from both permanent bits is right as often as one bit is not turned over: 73%.
-    kept = float(1 - Fraction(plan.choices[0].randomizer.lie, WORD))
+    kept = float(1 - Fraction(rappor.lie, WORD))
     assert kept < exp(2) / (1 + exp(2))
     assert tail(people, limit, kept) < CHANCE
-    assert guessed_right(Device, plan, people=people, days=days) < limit
+    assert guessed_right(rappor, people=people, days=days) < limit
     # 90 fresh reports separate the two sums by 20.8, at a standard error of 6.6: 0.08% are wrong.
     assert tail(people, people - limit + 1, 0.0008) < CHANCE
-    assert guessed_right(Forgetful, plan, people=people, days=days) >= limit
+    assert guessed_right(rappor, people=people, days=days, forgetful=True) >= limit
 
 
 def test_what_remains_after_averaging_is_what_was_kept():

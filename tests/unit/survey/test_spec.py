@@ -43,6 +43,10 @@ BAD = {
     "a name with a blank": GOOD | {"questions": {"a b": {"kind": "yes-no"}}},
     "donations": GOOD | {"donations_per_day": 0},
     "changes": GOOD | {"changes": -1},
+    "waves": GOOD | {"waves": 0},
+    "waves and changes": GOOD | {"waves": 2, "changes": 1},
+    "reports": GOOD | {"most_reports": 0},
+    "megabytes": GOOD | {"most_mb": True},
     "no kind": question(),
     "another kind": question(kind="yesno"),
     "a kind that is a list": question(kind=["yes-no"]),
@@ -147,3 +151,10 @@ def test_answers_that_are_none(name, answer):
     with pytest.raises(InvalidInput) as said:
         value_of(questions[name], answer)
     assert answer not in said.value.message
+
+
+def test_the_settings_of_earlier_versions_protect_nobody_less():
+    earlier = survey_of(GOOD | {"changes": 3, "donations_per_day": 5}, name="s")
+    assert earlier.waves == 4
+    assert earlier.question_epsilon == survey_of(GOOD | {"waves": 4}, name="s").question_epsilon
+    assert earlier.question_epsilon == Fraction(1, 8)

@@ -1,4 +1,4 @@
-"""`discreet survey new|rehearse|estimate|close`: answers that are randomised on people's own devices."""
+"""`discreet survey new|rehearse|estimate|wave|close`: answers that are randomised on people's own devices."""
 
 from __future__ import annotations
 
@@ -101,6 +101,22 @@ def estimate(
 
 
 @app.command()
+def wave(name: Name, *, folder: Folder = HERE, json: Json = False) -> None:
+    """Close a survey and begin its next wave, with a page of its own.
+
+    Example: discreet survey wave smoking
+    """
+    from discreet.survey.command import begin_wave
+
+    found = begin_wave(name, folder)
+    words = (
+        f"'{name}' is closed. Wave {found['wave']} of at most {found['waves']} is the survey "
+        f"'{found['survey']}': hand out its page."
+    )
+    tell(found, words, json=json)
+
+
+@app.command()
 def close(name: Name, *, folder: Folder = HERE, json: Json = False) -> None:
     """Take no more reports; estimates stay.
 
@@ -143,6 +159,7 @@ def new_words(found: dict[str, Any]) -> list[str]:
     """Return a new survey for a terminal."""
     lines = [
         f"{found['title']}: epsilon {found['epsilon']:g} for each device.",
+        *_wave_words(found),
         f"Each answer gets {found['question_epsilon']:.4g} of it.",
         *_PROTECTION_WORDS[found["protection"]],
         f"It takes at most {found['most_reports']:,} reports and {found['most_mb']:,} MB.",
@@ -157,10 +174,14 @@ def new_words(found: dict[str, Any]) -> list[str]:
         ]
         if question["epsilon_once"] < 0.999 * found["question_epsilon"]:
             once = question["epsilon_once"]
-            lines.append(
-                f"    One report by itself tells {once:.3g}; all of a device's together the whole."
-            )
+            lines.append(f"    One report tells {once:.3g} of it.")
     return [*lines, "", f"Its reports will lie in {found['folder']}. Hand it out: discreet serve"]
+
+
+def _wave_words(found: dict[str, Any]) -> list[str]:
+    if found["waves"] == 1:
+        return ["It is asked once: each device sends one report."]
+    return [f"This is wave {found['wave']} of at most {found['waves']}; each has its share."]
 
 
 def result_words(found: dict[str, Any]) -> list[str]:

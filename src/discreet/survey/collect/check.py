@@ -8,8 +8,13 @@ from typing import Any
 
 from discreet.errors import InvalidInput
 from discreet.survey.device.cbor import decoded
-from discreet.survey.device.donation import Donation, donation_from_cbor, donation_from_json
-from discreet.survey.spec.plan import VERSION, SurveyPlan
+from discreet.survey.device.donation import (
+    VERSION,
+    Donation,
+    donation_from_cbor,
+    donation_from_json,
+)
+from discreet.survey.spec.plan import SurveyPlan
 
 _OVERHEAD = 64
 

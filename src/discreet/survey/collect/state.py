@@ -22,12 +22,16 @@ def today() -> int:
 
 @dataclass(frozen=True, slots=True)
 class SurveyState:
-    """The survey's id and nonce, the day it began, and the day it was closed (-1: it is open)."""
+    """The survey's id and nonce, the day it began, the day it was closed (-1: it is open), and its wave.
+
+    Wave 0: it began before there were waves.
+    """
 
     id: str
     nonce: str
     begun: int
     ended: int = -1
+    wave: int = 0
 
     @property
     def closed(self) -> bool:
@@ -65,7 +69,7 @@ def read_state(folder: Path) -> SurveyState:
         found = SurveyState(**stated)
     except (OSError, ValueError, TypeError, RecursionError):
         raise _damaged(folder) from None
-    whole = all(type(each) is int for each in (found.begun, found.ended))
+    whole = all(type(each) is int for each in (found.begun, found.ended, found.wave))
     if not whole or not isinstance(found.id, str) or not isinstance(found.nonce, str):
         raise _damaged(folder)
     return found

@@ -26,15 +26,15 @@ from discreet.survey.device.donation import Donation
 from discreet.survey.estimate.result import QuestionTally
 from discreet.survey.randomizers.base import Reports, Tally
 from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import read_survey
-from discreet.survey.spec.survey import SurveyQuestion
+from discreet.survey.spec.read import check_name, read_survey
+from discreet.survey.spec.survey import Survey, SurveyQuestion
 
 Row = tuple[Any, ...]
 """A donation as it is stored: its one-use id, then a report a question."""
 
 FOLDER = "surveys"
 COLUMNS = "reports.parquet"
-_TOML, _REPORTS = "survey.toml", "reports.db"
+_TOML, _REPORTS, _WAVE = "survey.toml", "reports.db", "-wave-"
 LATER = "What you chose to send stays on your device and is sent later."
 _AT_ONCE = 20_000
 _WAIT = 30.0
@@ -77,16 +77,42 @@ class SurveyStore:
     def create(cls, toml: Path, base: Path) -> SurveyStore:
         """Return the store of a new survey below `base`; its name is the file's stem."""
         survey = read_survey(toml)
-        plan = SurveyPlan.of(survey, nonce=secrets.token_hex(8))
+        words = {
+            question.name: toml.parent / question.candidates
+            for question in survey.questions
+            if question.candidates
+        }
+        return cls._made(toml, survey, base, words, wave=1)
+
+    def next_wave(self) -> SurveyStore:
+        """Return the store of the next wave: a survey of its own, from the same file, beside this one."""
+        survey, wave = self.plan.survey, self.plan.wave
+        if not 0 < wave < survey.waves:
+            had = "began before there were waves" if not wave else f"has {survey.waves} of them"
+            raise InvalidInput(
+                f"The survey '{survey.name}' has no next wave: it {had}.",
+                hint="Begin a new survey, which makes a promise of its own.",
+            )
+        name = f"{survey.name.removesuffix(f'{_WAVE}{wave}')}{_WAVE}{wave + 1}"
+        check_name(name, "The name of the next wave")
+        words = {each.name: self.words_of(each) for each in survey.questions if each.candidates}
+        toml, base = self.folder / _TOML, self.folder.parent.parent
+        return self._made(toml, replace(survey, name=name), base, words, wave=wave + 1)
+
+    @classmethod
+    def _made(
+        cls, toml: Path, survey: Survey, base: Path, listed: Mapping[str, Path], *, wave: int
+    ) -> SurveyStore:
+        plan = SurveyPlan.of(survey, nonce=secrets.token_hex(8), wave=wave)
         folder = base / FOLDER / survey.name
         if folder.exists():
             raise _taken_name(survey.name)
         # Made beside its place and moved there: a survey is whole, or not there at all.
         fresh = cls(base / FOLDER / f".{survey.name}.{secrets.token_hex(4)}", plan)
         words = {
-            fresh.words_of(question).name: _words(toml.parent / question.candidates, question)
+            fresh.words_of(question).name: _words(listed[question.name], question)
             for question in survey.questions
-            if question.candidates
+            if question.name in listed
         }
         fresh.folder.parent.mkdir(parents=True, exist_ok=True)
         fresh.folder.mkdir(mode=0o700)
@@ -101,7 +127,8 @@ class SurveyStore:
     def _prepare(self, files: Mapping[str, bytes]) -> None:
         for name, content in {**files, _REPORTS: b""}.items():
             write_whole(self.folder / name, content)
-        SurveyState(self.plan.id.hex(), self.plan.nonce, today()).write(self.folder)
+        state = SurveyState(self.plan.id.hex(), self.plan.nonce, today(), wave=self.plan.wave)
+        state.write(self.folder)
         with self._connection() as connection:
             connection.execute(self._table())
             connection.execute("CREATE TABLE refused (reason TEXT PRIMARY KEY, times INTEGER)")
@@ -117,7 +144,7 @@ class SurveyStore:
             raise UnknownName("There is no survey of this name here.", hint=hint)
         state = read_state(folder)
         stated = read_survey(folder / _TOML)
-        plan = SurveyPlan.of(replace(stated, name=name), nonce=state.nonce)
+        plan = SurveyPlan.of(replace(stated, name=name), nonce=state.nonce, wave=state.wave)
         if plan.id.hex() != state.id:
             raise InvalidInput(
                 f"The file '{_TOML}' of the survey '{name}' was changed after the survey began.",
@@ -132,7 +159,9 @@ class SurveyStore:
 
     @property
     def repeats(self) -> int:
-        """Return how often one device may have given: its limit for each day that the survey was open."""
+        """Return how often one device may have given: once, or before there were waves its limit each day."""
+        if self.plan.wave:
+            return 1
         return self.plan.survey.donations_per_day * read_state(self.folder).days
 
     def words_of(self, question: SurveyQuestion) -> Path:

@@ -1,6 +1,6 @@
-"""The respondent's side: a secret, memoised reports, a small ledger of what was told, and the donation.
+"""The respondent's side: a report for each wave, from fresh coins, and the donation that carries it.
 
 The collector's side takes the donation's bytes from here, and nothing else.
 
-Imported by: attack, survey, survey/collect.
+Imported by: survey, survey/collect.
 """

@@ -24,14 +24,8 @@ class Draws:
         rejects the words beyond the last full multiple, so that every value is equally likely.
     """
 
-    def __init__(self, source: ByteSource, moment: ByteSource | None = None) -> None:
+    def __init__(self, source: ByteSource) -> None:
         self._source = source
-        self._moment = moment
-
-    @property
-    def moment(self) -> Draws:
-        """Return the draws for this one report, from bytes that are new each time where there are such."""
-        return self if self._moment is None else Draws(self._moment)
 
     def word(self) -> int:
         """Return 4 bytes as one number, the most significant byte first."""

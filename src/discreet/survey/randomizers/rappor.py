@@ -48,9 +48,8 @@ class InstantaneousResponse:
         return one * Fraction(self.loud, WORD) + (1 - one) * Fraction(self.quiet, WORD)
 
     def bits(self, kept: Sequence[bool], draws: Draws) -> bytes:
-        """Return the bits of one report: a coin each, in order, from the draws of the moment."""
-        moment = draws.moment
-        return packed([moment.coin(self.loud if bit else self.quiet) for bit in kept])
+        """Return the bits of one report: a coin each, in order."""
+        return packed([draws.coin(self.loud if bit else self.quiet) for bit in kept])
 
     def many(self, kept: Reports, width: int, rng: Rng) -> Reports:
         """Return one report for each row of packed bits, by the same law."""

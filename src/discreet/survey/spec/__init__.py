@@ -2,5 +2,5 @@
 
 Read by the device, the collector and the estimates alike.
 
-Imported by: attack, server, survey, survey/collect, survey/device, survey/estimate.
+Imported by: server, survey, survey/collect, survey/device, survey/estimate.
 """

@@ -56,7 +56,7 @@ class ConsentFacts:
         >>> str(facts.protection), round(float(facts.questions[0].truth), 3)
         ('some', 0.731)
         """
-        epsilon, times = plan.survey.epsilon.value, 1 + plan.survey.changes
+        epsilon, times = plan.survey.epsilon.value, plan.survey.waves
         protection = Protection.SOME
         if epsilon >= LITTLE_FROM:
             protection = Protection.HARDLY if epsilon >= HARDLY_FROM else Protection.LITTLE

@@ -16,7 +16,8 @@ from discreet.survey.sketch.hashes import BLANKS, word_bytes
 from discreet.survey.spec.choose import ChosenRandomizer, choose
 from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion
 
-VERSION = 1
+VERSION = 2
+"""Of the document. Version 1 had changes and donations a day instead of waves; devices read both."""
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 """How every device reads a number; float() would take more."""
 ID_BYTES = 16
@@ -26,22 +27,27 @@ ID_BYTES = 16
 class SurveyPlan:
     """A survey with the randomizer of each question; `nonce` sets equal surveys apart.
 
-    Guarantee: a device that keeps its secret and tells at most 1 + changes different answers to each
-        question loses at most epsilon in all: the sum over questions and answers of `question_epsilon`.
+    `wave` is the one that is asked, from 1; 0: the survey began before there were waves, and devices are
+    given its document as it was.
+
+    Guarantee: who answers each wave once loses at most epsilon in all, whatever the answers were: the sum over
+        questions and waves of `question_epsilon`. The coins of two reports are independent.
     """
 
     survey: Survey
     choices: tuple[ChosenRandomizer, ...]
     nonce: str = ""
+    wave: int = 1
 
     @classmethod
-    def of(cls, survey: Survey, *, nonce: str = "") -> SurveyPlan:
+    def of(cls, survey: Survey, *, nonce: str = "", wave: int = 1) -> SurveyPlan:
         """Return the plan of a survey."""
         share = survey.question_epsilon
         return cls(
             survey,
             tuple(choose(each, share, respondents=survey.respondents) for each in survey.questions),
             nonce,
+            wave,
         )
 
     @cached_property
@@ -58,14 +64,19 @@ class SurveyPlan:
 
     def _stated(self) -> dict[str, Any]:
         survey = self.survey
+        limits: dict[str, int] = {"version": VERSION, "wave": self.wave, "waves": survey.waves}
+        if not self.wave:
+            limits = {
+                "version": 1,
+                "donations_per_day": survey.donations_per_day,
+                "changes": survey.changes,
+            }
         return {
-            "version": VERSION,
+            **limits,
             "nonce": self.nonce,
             "title": survey.title,
             "epsilon": plain(survey.epsilon.value),
             "question_epsilon": plain(survey.question_epsilon, significant=15),
-            "donations_per_day": survey.donations_per_day,
-            "changes": survey.changes,
             "questions": [
                 _question(each, choice)
                 for each, choice in zip(survey.questions, self.choices, strict=True)

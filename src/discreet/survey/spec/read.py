@@ -57,7 +57,7 @@ def survey_of(stated: Mapping[str, Any], *, name: str) -> Survey:
     >>> survey_of({"title": "t", "epsilon": 1, "questions": {"a": {"kind": "yes-no"}}}, name="s").name
     's'
     """
-    _check_name(name, "The name of a survey (its file's stem)")
+    check_name(name, "The name of a survey (its file's stem)")
     _known(stated, settings_of(Survey), "A survey")
     questions = stated.get("questions")
     if not isinstance(questions, Mapping) or not questions:
@@ -67,13 +67,17 @@ def survey_of(stated: Mapping[str, Any], *, name: str) -> Survey:
     if len(questions) > MOST_QUESTIONS:
         raise InvalidInput(f"A survey has at most {MOST_QUESTIONS} questions.")
     respondents = _whole(stated, "respondents", "The survey", (0, 10**12), 0)
+    changes = _whole(stated, "changes", "The survey", (0, 1_000), 0)
+    if "changes" in stated and "waves" in stated:
+        raise InvalidInput("The survey has both waves and changes.", hint="Write waves only.")
     return Survey(
         name=name,
         title=_text(stated, "title", "The survey", required=True),
         epsilon=_epsilon(stated),
         questions=tuple(_question(key, table) for key, table in questions.items()),
         donations_per_day=_whole(stated, "donations_per_day", "The survey", (1, 1_000), 1),
-        changes=_whole(stated, "changes", "The survey", (0, 1_000), 0),
+        changes=changes,
+        waves=_whole(stated, "waves", "The survey", (1, 1_000), 1 + changes),
         respondents=respondents,
         most_reports=_whole(
             stated, "most_reports", "The survey", (1, 10**12), max(MOST_REPORTS, respondents)
@@ -90,7 +94,7 @@ def _epsilon(stated: Mapping[str, Any]) -> Epsilon:
 
 
 def _question(name: str, table: Any) -> SurveyQuestion:
-    _check_name(name, "The name of a question")
+    check_name(name, "The name of a question")
     where = f"The question '{name}'"
     if not isinstance(table, Mapping):
         raise InvalidInput(f"{where} must be a table.", hint=f"Write [questions.{name}].")
@@ -195,7 +199,8 @@ def _known(table: Mapping[str, Any], settings: Mapping[str, str], where: str) ->
             )
 
 
-def _check_name(name: str, what: str) -> None:
+def check_name(name: str, what: str) -> None:
+    """Refuse a name that cannot stand in an address; `what` says whose it is."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(
             f"{what} has up to 64 letters, digits, hyphens and underscores, not '{visible(name)[:40]}'."

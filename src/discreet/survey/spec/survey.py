@@ -59,8 +59,11 @@ class Survey:
     title: str = _setting("What the survey is called.")
     epsilon: Epsilon = _setting("Promised to each device, for the whole survey.")  # noqa: RUF009  # a field
     questions: tuple[SurveyQuestion, ...] = _setting("The questions, in order.")
-    donations_per_day: int = _setting("How many reports a device sends in a day, at most.", 1)
-    changes: int = _setting("How often an answer may change before changes are kept silent.", 0)
+    waves: int = _setting("In how many waves it is asked at most; each is answered once.", 1)
+    donations_per_day: int = _setting(
+        "Of earlier versions, without effect: a device sends one report for each wave.", 1
+    )
+    changes: int = _setting("Of earlier versions: the same as waves = 1 + changes.", 0)
     respondents: int = _setting("How many are expected; 0: not said.", 0)
     most_reports: int = _setting("How many reports are taken at most.", MOST_REPORTS)
     most_mb: int = _setting("How large the file of reports may grow, in MB.", MOST_MB)
@@ -69,15 +72,15 @@ class Survey:
     def question_epsilon(self) -> Fraction:
         """Return the share of each report of one question, rounded down at the twelfth digit.
 
-        The whole is divided by the number of questions and by the number of different answers that
-        a device may tell for each.
+        The whole is divided by the number of questions and by the number of waves: what is lost in a
+        wave does not depend on whether an answer changed, so each wave has a share of its own.
 
         >>> from discreet.survey.spec.read import survey_of
         >>> two = {"title": "t", "epsilon": "2", "questions": {"a": {"kind": "yes-no"}, "b": {"kind": "yes-no"}}}
         >>> survey_of(two, name="s").question_epsilon
         Fraction(1, 1)
         """
-        parts = len(self.questions) * (1 + self.changes)
+        parts = len(self.questions) * self.waves
         return round_down(self.epsilon.value / parts, digits=_DIGITS)
 
 

@@ -83,7 +83,7 @@ def test_a_survey_from_beginning_to_end(folder, capsys):
     store = SurveyStore.open("school", folder)
     assert store.plan.id.hex() == begun["id"]
     answers = {"smokes": "yes", "grade": "9", "hours": "3", "emoji": "x"}
-    store.take_cbor([Device().donate(store.plan, answers, day=1).to_cbor() for _ in range(50)])
+    store.take_cbor([Device().donate(store.plan, answers).to_cbor() for _ in range(50)])
     (folder / "words.csv").write_text("x\ny\n", encoding="utf-8")
     found = printed(capsys, "estimate", "school", "--candidates", "emoji=words.csv")
     assert found["reports"] == 50

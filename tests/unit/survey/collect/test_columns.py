@@ -46,7 +46,7 @@ def store(tmp_path):
     (tmp_path / "class.toml").write_text(TOML, encoding="utf-8")
     found = SurveyStore.create(tmp_path / "class.toml", tmp_path)
     answers = [ANSWERS] * 40 + [ANSWERS | {"smokes": None}] * 30
-    given = [Device().donate(found.plan, each, day=1).to_cbor() for each in answers]
+    given = [Device().donate(found.plan, each).to_cbor() for each in answers]
     assert found.take_cbor(given).accepted == 70
     return found
 

@@ -1,6 +1,7 @@
 """The quick reader takes exactly what the careful one takes, on right and on spoiled donations."""
 
 import secrets
+from hashlib import sha256
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from discreet.survey.device.device import Device
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
 from sittings import FULL
+from survey_kit import RecordedBytes
 
 QUESTIONS = {
     "smokes": {"kind": "yes-no"},
@@ -37,7 +39,8 @@ def careful(data):
 
 def right(left_out=()):
     answers = {name: answer for name, answer in ANSWERS.items() if name not in left_out}
-    return Device(bytes(32)).donate(PLAN, answers, day=20_000).to_cbor()
+    coins = RecordedBytes(sha256(b"a donation").digest() * 40)
+    return Device().donate(PLAN, answers, coins=coins).to_cbor()
 
 
 def test_right_donations_are_read():

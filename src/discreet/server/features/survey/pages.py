@@ -27,7 +27,6 @@ FEATURE = Feature(
 
 EXAMPLE = """title = "Smoking at our school"
 epsilon = 2.0             # promised to each respondent, for the whole survey
-donations_per_day = 1
 respondents = 90          # how many you expect
 [questions.smokes]
 kind = "yes-no"

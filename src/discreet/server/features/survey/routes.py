@@ -14,7 +14,13 @@ from discreet.server.access.auth import Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
 from discreet.server.features.survey.body import EstimateBody, StatedSurvey
 from discreet.server.features.survey.shelf import SurveyShelf, shelf_of
-from discreet.survey.command import begin_survey, close_survey, described, estimate_survey
+from discreet.survey.command import (
+    begin_survey,
+    begin_wave,
+    close_survey,
+    described,
+    estimate_survey,
+)
 from discreet.survey.spec.consent import promise_of
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
@@ -69,6 +75,20 @@ def estimated(request: Request, name: Id, body: EstimateBody) -> dict[str, Any]:
     return _with_needs(shelf, name, estimate_survey(name, shelf.base, wanted=body.wanted()))
 
 
+@router.post("/surveys/{name}/wave", status_code=201)
+@allow(Role.OWNER)
+def next_wave(request: Request, name: Id) -> dict[str, Any]:
+    """Close a survey and begin its next wave, a survey with a name and a page of its own."""
+    shelf = shelf_of(request)
+    shelf.store(name)
+    found = begin_wave(name, shelf.base)
+    shelf.forget(name)
+    tell(request, AuditAction.SURVEY_CLOSED, survey=name)
+    tell(request, AuditAction.SURVEY_BEGUN, survey=found["survey"])
+    del found["folder"]
+    return found
+
+
 @router.post("/surveys/{name}/close")
 @allow(Role.OWNER)
 def closed(request: Request, name: Id) -> dict[str, Any]:
@@ -103,6 +123,8 @@ def listed(shelf: SurveyShelf, name: str) -> dict[str, Any]:
         "epsilon": float(store.plan.survey.epsilon),
         "reports": store.reports(),
         "closed": store.closed,
+        "wave": store.plan.wave,
+        "waves": store.plan.survey.waves,
     }
 
 

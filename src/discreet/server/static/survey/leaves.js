@@ -3,7 +3,6 @@ import { drawn, element } from "../dom.js";
 import { filled, shareText, truthText } from "./consent.js";
 import { hex } from "./device/bytes.js";
 import { WORD } from "./device/draws.js";
-import { FRESH } from "./device/randomizers.js";
 
 export function leavesList(survey, donation, answers, words) {
   const parts = survey.questions.map((question, index) => {
@@ -20,14 +19,11 @@ export function leavesList(survey, donation, answers, words) {
 }
 
 function behind(question, index, donation, answers, words) {
-  if (donation.repeats.has(index)) return element("p", { class: "quiet small" }, words.told_before);
   const report = donation.reports[index];
-  if (report !== null && isFresh(question)) return element("p", { class: "quiet small" }, words.leaves_fresh);
   if (report === null || !isCoin(question)) return undefined;
   return coin(question, report, answers[question.name], words);
 }
 
-export const isFresh = ({ mechanism }) => FRESH.includes(mechanism);
 const kept = ({ settings }) => [BigInt(settings.keep), BigInt(WORD)];
 const isCoin = ({ mechanism }) => mechanism === "warner" || mechanism === "k-ary";
 

@@ -2,7 +2,7 @@
 import { byId, element, whenSent } from "../dom.js";
 import { consentText, filled } from "./consent.js";
 import { BadAnswer, Changed, Device, checkPromise, readSurvey } from "./device/index.js";
-import { isFresh, leavesList } from "./leaves.js";
+import { leavesList } from "./leaves.js";
 import { forgetPage, keepPage } from "./offline.js";
 import { answersIn, questionField, sayBad } from "./questions.js";
 import { CLOSED, SENT, sendUntilAnswered } from "./sending.js";
@@ -30,42 +30,69 @@ function storage() {
 }
 
 async function start() {
+  const kept = storage();
+  const device = kept && new Device(kept); // first of all: it deletes what earlier versions kept
   if (!globalThis.isSecureContext || !crypto.subtle) return say("insecure", words.insecure);
   if (!navigator.locks) return say("old", words.old);
-  const kept = storage();
-  if (!kept) return say("storage", words.storage);
+  if (!device) return say("storage", words.storage);
   const survey = await readSurvey(place.dataset.document);
   try {
     checkPromise(survey);
   } catch {
     return say("broken", words.broken);
   }
-  const device = new Device(kept);
-  const pending = device.pending(survey);
-  if (pending) return send(survey, device, pending);
-  if (place.dataset.closed) return say("closed", words.closed);
-  if (!device.mayGive(survey)) return say("today", words.today);
+  return arrive(survey, device);
+}
+
+// Whoever opens the page: what is still to be sent leaves first, then it is asked who is there.
+function arrive(survey, device) {
+  if (device.pending(survey)) return send(survey, device);
+  if (place.dataset.closed) return end(survey, device, "closed", words.closed);
+  if (device.answered(survey)) return answered(survey, device);
   return consent(survey, device);
+}
+
+function answered(survey, device) {
+  say("answered", words.answered, words.answered_who);
+  const done = () => end(survey, device, "done", words.done);
+  place.append(pair(button(words.answered_me, done), button(words.answered_other, () => consent(survey, device))), forgetting(survey, device));
 }
 
 function consent(survey, device) {
   place.dataset.step = "consent";
+  const answering = device.answering(survey);
   const factor = (Math.ceil(Math.exp(Number(survey.epsilon)) * 100 - 1e-9) / 100).toLocaleString(words.language);
-  const count = survey.donations_per_day;
-  const donations = count === 1 ? words.one_donation : filled(words.donations, { count });
-  const keeps = survey.questions.some(isFresh) ? [words.keeps_fresh, ...words.keeps.slice(1)] : words.keeps;
   show(
     ...consentText(survey, words),
-    pair(button(words.begin, () => begin(survey, device)), button(words.nothing, () => nothing(survey, device))),
+    pair(button(words.begin, () => begin(survey, device, answering)), button(words.nothing, () => nothing(survey, device))),
+    survey.waves > 1 ? element("p", { class: "wave" }, filled(words.wave, survey)) : undefined,
     element("p", { class: "promise" }, filled(words.promise, { factor, epsilon: survey.epsilon })),
     element(
       "details",
       {},
       element("summary", {}, words.keeps_title),
-      ...keeps.map((sentence) => element("p", {}, filled(sentence, { donations }))),
+      ...words.keeps.map((sentence) => element("p", {}, sentence)),
     ),
     languages(survey, device),
+    forgetting(survey, device),
   );
+}
+
+// The last words of a visit, and a way to leave no trace of it.
+function end(survey, device, step, ...sentences) {
+  say(step, ...sentences);
+  place.append(forgetting(survey, device));
+}
+
+// There where anything is kept; a report that has not arrived goes with it.
+function forgetting(survey, device, before = () => undefined) {
+  const forget = async () => {
+    before();
+    await device.forget(survey);
+    await forgetPage();
+    say("forgotten", words.forgotten, words.forgotten_more);
+  };
+  return device.memory.holds ? button(words.forget, forget, { class: "plain forget" }) : "";
 }
 
 // The other languages. All of them are here already: nothing is asked for.
@@ -81,12 +108,12 @@ function languages(survey, device) {
   return element("p", { class: "languages" }, ...buttons);
 }
 
-function begin(survey, device) {
+function begin(survey, device, answering) {
   keepPage();
-  ask(survey, device);
+  ask(survey, device, answering);
 }
 
-function ask(survey, device) {
+function ask(survey, device, answering) {
   place.dataset.step = "questions";
   const problem = element("div", { role: "alert" });
   const form = element(
@@ -103,11 +130,10 @@ function ask(survey, device) {
     problem.replaceChildren();
     try {
       const answers = answersIn(form, survey);
-      const donation = await device.preview(survey, answers);
+      const donation = await answering.preview(answers);
       sayBad(form, survey, null, words);
-      if (donation) preview(survey, device, form, answers, donation);
-      else if (device.mayGive(survey)) problem.replaceChildren(element("p", { class: "wrong" }, words.empty));
-      else say("today", words.today);
+      if (donation) preview(survey, device, { answering, form, answers, donation });
+      else problem.replaceChildren(element("p", { class: "wrong" }, words.empty));
     } catch (error) {
       if (!(error instanceof BadAnswer)) throw error;
       sayBad(form, survey, error, words);
@@ -116,18 +142,17 @@ function ask(survey, device) {
   show(form);
 }
 
-function preview(survey, device, form, answers, donation) {
+function preview(survey, device, { answering, form, answers, donation }) {
   place.dataset.step = "preview";
   const sendIt = async () => {
     place.querySelectorAll("button").forEach((each) => (each.disabled = true));
     try {
-      const given = await device.donate(survey, answers, undefined, donation.bytes);
+      await answering.give(answers, donation.bytes);
       form.reset();
-      if (given) send(survey, device, given.bytes);
-      else say("today", words.today);
+      send(survey, device);
     } catch (error) {
       if (!(error instanceof Changed)) throw error;
-      preview(survey, device, form, answers, await device.preview(survey, answers));
+      arrive(survey, device); // somebody has answered in another tab
     }
   };
   const back = () => {
@@ -142,32 +167,41 @@ function preview(survey, device, form, answers, donation) {
   );
 }
 
-async function send(survey, device, bytes) {
+async function send(survey, device) {
   const stop = new AbortController();
+  const bytes = device.pending(survey);
   const stopped = async () => {
     stop.abort();
-    await device.withdraw(survey);
+    await device.withdraw(survey); // the report of somebody before stays, and leaves at the next visit
     forgetPage();
-    say("nothing", words.not_sent, words.stopped_more);
+    end(survey, device, "nothing", words.not_sent, words.stopped_more);
+  };
+  const other = () => {
+    stop.abort(); // it stays pending, and leaves with the next one
+    consent(survey, device);
   };
   say("sending", words.sending);
   const waiting = () => {
     say("waiting", words.waiting);
-    place.append(button(words.stop, stopped));
+    place.append(
+      pair(button(words.stop, stopped), button(words.answered_other, other)),
+      forgetting(survey, device, () => stop.abort()),
+    );
   };
   const found = await sendUntilAnswered(place.dataset.address, bytes, { signal: stop.signal, waiting });
   if (found.outcome === null) return;
-  await device.settle(survey);
+  await device.finish(survey, bytes);
+  if (device.pending(survey)) return send(survey, device);
   forgetPage();
-  if (found.outcome === SENT) say("sent", words.sent, words.sent_more);
-  else if (found.outcome === CLOSED) say("closed", words.closed);
-  else say("refused", filled(words.refused, { reason: found.reason }));
+  if (found.outcome === SENT) end(survey, device, "sent", words.sent, words.sent_more);
+  else if (found.outcome === CLOSED) end(survey, device, "closed", words.closed);
+  else end(survey, device, "refused", filled(words.refused, { reason: found.reason }));
 }
 
 function nothing(survey, device) {
   forgetPage();
   say("nothing", words.not_sent, words.not_sent_more);
-  place.append(button(words.again, () => consent(survey, device)));
+  place.append(button(words.again, () => arrive(survey, device)), forgetting(survey, device));
 }
 
 start();

@@ -116,6 +116,13 @@ byId("close-yes")?.addEventListener("click", () =>
   }),
 );
 
+byId("next-wave")?.addEventListener("click", () =>
+  tried(byId("problem"), async () => {
+    const found = await call("POST", `/surveys/${encodeURIComponent(name)}/wave`);
+    window.location.assign(`/surveys/${encodeURIComponent(found.survey)}`);
+  }),
+);
+
 // Words of open questions that are looked for, by question; they stay on this page.
 const lookedFor = {};
 function wishes() {

@@ -17,7 +17,6 @@ const FILES = [
   "/static/survey/device/memory.js",
   "/static/survey/device/promise.js",
   "/static/survey/device/randomizers.js",
-  "/static/survey/device/secret.js",
   "/static/survey/device/survey.js",
   "/static/survey/leaves.js",
   "/static/survey/offline.js",

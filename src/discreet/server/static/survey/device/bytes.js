@@ -22,10 +22,8 @@ export function bigEndian(number, width) {
   return found;
 }
 
-export function double(number) {
-  const found = new DataView(new ArrayBuffer(8));
-  found.setFloat64(0, number + 0); // minus zero plus zero is zero
-  return new Uint8Array(found.buffer);
+export async function sha256(bytes) {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 }
 
 export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

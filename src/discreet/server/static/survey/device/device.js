@@ -1,23 +1,20 @@
-// A respondent's device: the raw answer stays here, only donations leave. It says the same thing twice,
-// and falls silent at its limits.
+// A respondent's device: the answer stays here and is not kept, only donations leave. For each wave of a survey
+// coins are thrown once, by the operating system; what they make is kept until it has arrived, and no longer.
 import { base64url, fromHex, hex } from "./bytes.js";
 import { encoded } from "./cbor.js";
-import { Draws, EndOfBytes } from "./draws.js";
-import { Memory, tellable } from "./memory.js";
-import { FRESH, report } from "./randomizers.js";
-import { answerBytes, blocksFor, keyOf, momentBytes, reportId } from "./secret.js";
+import { Draws, newCoins } from "./draws.js";
+import { Memory } from "./memory.js";
+import { report } from "./randomizers.js";
 import { valueOf } from "./survey.js";
 
 const VERSION = 1;
-const SPARE_BLOCKS = 1;
+const ID_BYTES = 16;
 
-// What would leave is no longer what was shown: another tab told something, or the day ended.
+// What would leave is no longer what was shown, or somebody has answered here meanwhile.
 export class Changed extends Error {}
 
-export const today = () => Math.floor(Date.now() / 86_400_000);
-
-// Only one tab at a time decides what is told; otherwise two could tell two answers for one. A page asks
-// for locks before it begins; elsewhere a device is alone anyway.
+// Only one tab at a time changes what is kept. A page asks for locks before it begins; elsewhere a device is
+// alone anyway.
 const alone = (work) =>
   globalThis.navigator?.locks ? navigator.locks.request("discreet survey", work) : work();
 
@@ -26,102 +23,80 @@ export class Device {
     this.memory = new Memory(storage);
   }
 
-  // What would leave now, or null past the day's limit or when nothing is answered. Writes nothing.
-  async preview(survey, answers, day = today()) {
-    return (await this.#prepared(survey, answers, day))?.donation ?? null;
+  // How many have answered this wave here, with those whose report is still to be sent.
+  answered(survey) {
+    const { done, pending } = this.memory.of(survey);
+    return done + pending.length;
   }
 
-  // What may leave now; it is written down as told, and as pending, before it is returned. Where `shown`
-  // are the bytes of a preview, nothing else leaves.
-  donate(survey, answers, day = today(), shown = null) {
-    return alone(async () => {
-      const found = await this.#prepared(survey, answers, day);
-      if (!found) return null;
-      if (shown && hex(shown) !== hex(found.donation.bytes)) throw new Changed();
-      this.memory.keep(survey, { ...found.kept, pending: hex(found.donation.bytes) });
-      return found.donation;
-    });
+  // Somebody begins to answer: with coins of their own, which are gone when they have sent or left.
+  answering(survey) {
+    return new Answering(this, survey);
   }
 
+  // The next report that is still to be sent, or null.
   pending(survey) {
-    const { pending } = this.memory.of(survey);
-    return pending ? fromHex(pending) : null;
+    const [first] = this.memory.of(survey).pending;
+    return first ? fromHex(first) : null;
   }
 
-  // It has arrived, or will never be wanted: forget what was pending.
-  settle(survey) {
-    return alone(() => this.memory.keep(survey, { ...this.memory.of(survey), pending: null }));
+  // Do not send the latest report after all: it is that of whoever is here.
+  async withdraw(survey) {
+    const latest = this.memory.of(survey).pending.at(-1);
+    if (latest) await this.finish(survey, fromHex(latest));
   }
 
-  // Not to be sent after all. Its place in the day is free again under the same one-use id, so that a
-  // collector counts one of both at most; what was told stays told, since it may have left already.
-  withdraw(survey) {
+  // A report has arrived, or will never be wanted: forget it. It counts as given, since it may have left.
+  finish(survey, bytes) {
     return alone(() => {
-      const kept = this.memory.of(survey);
-      if (!kept.pending) return;
-      this.memory.keep(survey, { ...kept, pending: null, given: Math.max(0, kept.given - 1) });
+      const { done, pending } = this.memory.of(survey);
+      const left = pending.filter((each) => each !== hex(bytes));
+      this.memory.keep(survey, { done: done + pending.length - left.length, pending: left });
     });
   }
 
-  mayGive(survey, day = today()) {
-    const kept = this.memory.of(survey);
-    return (kept.day === day ? kept.given : 0) < survey.donations_per_day;
-  }
-
-  async #prepared(survey, answers, day) {
-    const kept = this.memory.of(survey);
-    const given = kept.day === day ? kept.given : 0;
-    const wanted = await Promise.all(survey.questions.map((each, i) => valueOf(survey, i, answers[each.name])));
-    if (given >= survey.donations_per_day || wanted.every((value) => value === null)) return null;
-    const key = await keyOf(this.memory.secret());
-    const moment = { day, slot: given };
-    const told = { ...kept.told };
-    const repeats = new Set(); // questions that are told an earlier answer again
-    const reports = await Promise.all(
-      wanted.map(async (value, index) => {
-        if (value === null) return null;
-        const allowed = tellable(told[index] ?? [], value.told, survey.changes);
-        told[index] = allowed.told;
-        if (allowed.value === value.told) return memoised(key, survey, index, value, moment);
-        repeats.add(index);
-        return memoised(key, survey, index, await again(survey, index, allowed.value), moment);
-      }),
-    );
-    const id = await reportId(key, survey.id, day, given);
-    const bytes = encoded([VERSION, survey.id, id, reports]);
-    return { donation: { id, reports, bytes, repeats }, kept: { ...kept, told, day, given: given + 1 } };
+  // Keep nothing of any survey of this site: no report that has not arrived, and not that anybody answered.
+  forget(...surveys) {
+    return alone(() => this.memory.clear(...surveys));
   }
 }
 
-// A value that was told before, as `valueOf` gave it.
-function again(survey, index, told) {
-  const { kind, options } = survey.questions[index];
-  return valueOf(survey, index, kind === "open" || kind === "number" ? String(told) : options[told]);
-}
+class Answering {
+  #device;
+  #survey;
+  #coins = newCoins();
+  #before;
 
-// The report of one value; when the bytes at hand end, more of the same streams are made. `moment` is the
-// donation's day and slot: only what is blurred anew each time depends on it.
-export async function memoised(key, survey, index, value, moment) {
-  const question = survey.questions[index];
-  const fresh = FRESH.includes(question.mechanism);
-  let blocks = blocksFor(wordsOf(question)) + SPARE_BLOCKS;
-  for (;;) {
-    const bytes = await answerBytes(key, survey.id, index, value.bytes, blocks);
-    const now = fresh ? await momentBytes(key, survey.id, index, value.bytes, moment, blocks) : null;
-    try {
-      return report(question, value.encode, new Draws(bytes, now));
-    } catch (error) {
-      if (!(error instanceof EndOfBytes)) throw error;
-      blocks *= 2;
-    }
+  constructor(device, survey) {
+    this.#device = device;
+    this.#survey = survey;
+    this.#before = device.answered(survey);
   }
-}
 
-// About how many words a mechanism draws.
-function wordsOf({ mechanism, settings }) {
-  if (mechanism === "unary" || mechanism === "rappor") return settings.codes;
-  if (mechanism === "count-mean-sketch" || mechanism === "rappor-sketch") return settings.buckets + 1;
-  return 4 + (settings.dimension ?? settings.digits ?? 0);
+  // What would leave, or null when nothing is answered. Writes nothing. Looking twice throws no coin twice.
+  async preview(answers) {
+    const survey = this.#survey;
+    const values = await Promise.all(survey.questions.map((each, i) => valueOf(survey, i, answers[each.name])));
+    if (values.every((value) => value === null)) return null;
+    const draws = new Draws(this.#coins);
+    const id = draws.bytes(ID_BYTES).slice();
+    const reports = values.map((value, i) => (value === null ? null : report(survey.questions[i], value, draws)));
+    return { id, reports, bytes: encoded([VERSION, survey.id, id, reports]) };
+  }
+
+  // What may leave; it is written down as pending before it is returned. Where `shown` are the bytes of a
+  // preview, nothing else leaves. Once: afterwards, and when somebody answered in another tab, it throws Changed.
+  async give(answers, shown = null) {
+    const found = await this.preview(answers);
+    if (!found) return null;
+    if (shown && hex(shown) !== hex(found.bytes)) throw new Changed();
+    return alone(() => {
+      const { done, pending } = this.#device.memory.of(this.#survey);
+      if (done + pending.length !== this.#before) throw new Changed();
+      this.#device.memory.keep(this.#survey, { done, pending: [...pending, hex(found.bytes)] });
+      return found;
+    });
+  }
 }
 
 // The JSON twin of a donation.

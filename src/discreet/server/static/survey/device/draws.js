@@ -1,23 +1,48 @@
 // Random bytes as a device draws them: 32-bit words, exact uniform integers, and coins whose
 // probabilities are whole numbers of 2^32 parts. No float decides an outcome.
 
+import { joined } from "./bytes.js";
+
 export const WORD = 2 ** 32;
 export const HALF = 2 ** 31;
 
-// The bytes at hand have ended; whoever made them makes more and begins again.
+const AT_ONCE = 4096;
+
+// The bytes at hand have ended: recorded ones, as tests use.
 export class EndOfBytes extends Error {}
 
+// Coins of the operating system, held in memory while somebody answers: a function that gives at least so
+// many of them, always the same from the first on. Nothing of them is stored anywhere.
+export function newCoins() {
+  let held = new Uint8Array(0);
+  return (length) => {
+    while (held.length < length) held = joined(held, crypto.getRandomValues(new Uint8Array(AT_ONCE)));
+    return held;
+  };
+}
+
 export class Draws {
-  // `moment`: bytes for this one report, new each time; without them they come from the same bytes.
-  constructor(bytes, moment = null) {
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // `source`: recorded bytes, or what `newCoins` gives.
+  constructor(source) {
+    const recorded = source instanceof Uint8Array;
+    this.more = recorded ? null : source;
+    this.view = viewOf(recorded ? source : source(0));
     this.used = 0;
-    this.moment = moment ? new Draws(moment) : this;
+  }
+
+  // The next `count` bytes.
+  bytes(count) {
+    const end = this.used + count;
+    if (end > this.view.byteLength) {
+      if (!this.more) throw new EndOfBytes();
+      this.view = viewOf(this.more(end));
+    }
+    this.used = end;
+    return new Uint8Array(this.view.buffer, this.view.byteOffset + end - count, count);
   }
 
   word() {
-    if (this.used + 4 > this.view.byteLength) throw new EndOfBytes();
-    this.used += 4;
+    this.bytes(4);
     return this.view.getUint32(this.used - 4);
   }
 
@@ -36,3 +61,5 @@ export class Draws {
     }
   }
 }
+
+const viewOf = (bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

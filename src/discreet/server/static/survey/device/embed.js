@@ -1,13 +1,13 @@
 // A survey inside a page or program of your own: fetch the document, see what would leave, send it.
 // The one request besides the document's carries the donation's bytes, and nothing else.
-import { Device, today } from "./device.js";
+import { Device } from "./device.js";
 import { checkPromise } from "./promise.js";
 import { readSurvey } from "./survey.js";
 
 export class NotTaken extends Error {}
 
 // `address`: where the survey lies, such as /api/v1/surveys/smoking. `storage`: localStorage, or anything
-// with its getItem and setItem that is kept as long as the promise is to hold.
+// with its getItem, setItem and removeItem: it holds what is still to be sent, and that somebody has answered.
 export async function openSurvey(address, { storage = globalThis.localStorage, fetch = globalThis.fetch } = {}) {
   const found = await fetch(`${address}/document`, { credentials: "omit", referrerPolicy: "no-referrer" });
   if (!found.ok) throw new NotTaken(`There is no survey here (${found.status}).`);
@@ -25,23 +25,36 @@ class EmbeddedSurvey {
   #address;
   #device;
   #fetch;
+  #answering = null;
 
   constructor(address, survey, device, fetch) {
     this.survey = survey;
     this.#address = address;
     this.#device = device;
     this.#fetch = fetch;
+    if (!this.answered) this.someoneElse();
   }
 
-  // What would leave for these answers ({question: text}), or null: nothing is answered, or enough for today.
-  preview(answers, day = today()) {
-    return this.#device.preview(this.survey, answers, day);
+  // How many have answered here. If there are any, ask who is there: only `someoneElse` may answer.
+  get answered() {
+    return this.#device.answered(this.survey);
   }
 
-  // Send exactly what `preview` showed; false where nothing may leave any more today. If the network fails
-  // this throws, and the bytes stay pending: call `sendPending` later, they are counted once.
-  async send(answers, shown, day = today()) {
-    const given = await this.#device.donate(this.survey, answers, day, shown.bytes);
+  // Somebody who has not answered yet begins, with coins of their own.
+  someoneElse() {
+    this.#answering = this.#device.answering(this.survey);
+  }
+
+  // What would leave for these answers ({question: text}), or null: nothing is answered, or it was answered here.
+  async preview(answers) {
+    return (await this.#answering?.preview(answers)) ?? null;
+  }
+
+  // Send exactly what `preview` showed. If the network fails this throws, and the bytes stay pending: call
+  // `sendPending` later, they are counted once.
+  async send(answers, shown) {
+    const given = await this.#answering?.give(answers, shown.bytes);
+    this.#answering = null;
     return given ? this.sendPending() : false;
   }
 
@@ -58,13 +71,19 @@ class EmbeddedSurvey {
       cache: "no-store",
     });
     if (answer.status >= 500 || answer.status === 429) throw new NotTaken(`Try again later (${answer.status}).`);
-    await this.#device.settle(this.survey);
+    await this.#device.finish(this.survey, bytes);
     if (!answer.ok) throw new NotTaken(`The collector refused it (${answer.status}).`);
     return true;
   }
 
-  // Do not send what is pending after all.
+  // Do not send the latest report after all. It may have left, so it counts as answered.
   withdraw() {
     return this.#device.withdraw(this.survey);
+  }
+
+  // Keep nothing on this device: whoever answers next counts as somebody new.
+  async forget() {
+    await this.#device.forget(this.survey);
+    this.someoneElse();
   }
 }

@@ -1,5 +1,5 @@
 // A device that randomises answers before they leave it; no dependencies. docs/survey-reports.md
-export { Changed, Device, memoised, today, twin } from "./device.js";
+export { Changed, Device, twin } from "./device.js";
 export { BrokenPromise, checkPromise, factsOf } from "./promise.js";
 export { MECHANISMS, report } from "./randomizers.js";
 export { Draws } from "./draws.js";

@@ -20,7 +20,7 @@ const KINDS = { "yes-no": ["two", "options"], choice: ["options"], number: ["num
 
 export function checkPromise(survey) {
   const share = decimal(survey.question_epsilon);
-  const parts = BigInt(survey.questions.length) * BigInt(1 + whole(survey.changes, 0, 1000));
+  const parts = BigInt(survey.questions.length) * BigInt(whole(survey.waves, whole(survey.wave, 1, 1001), 1001));
   if (share.units * parts * decimal(survey.epsilon).scale > decimal(survey.epsilon).units * share.scale) {
     throw new BrokenPromise("The shares of the questions add up to more than the promise.");
   }
@@ -44,7 +44,7 @@ function checkQuestion(question, epsilon) {
 // code), and `sure`, how sure of one of two answers anyone can become who thought them equally likely.
 export function factsOf(survey) {
   const epsilon = Number(survey.epsilon);
-  const times = 1n + BigInt(survey.changes);
+  const times = BigInt(survey.waves);
   return {
     protection: epsilon >= HARDLY_FROM ? "hardly" : epsilon >= LITTLE_FROM ? "little" : "some",
     questions: survey.questions.map((question) => {

@@ -13,8 +13,7 @@ export function report(question, value, draws) {
   return randomizer.tell(question.settings, value, draws, question);
 }
 
-// One line each: over which answers it works, and how a value is told. `fresh`: every report is blurred
-// anew, on top of bits that are kept for ever.
+// One line each: over which answers it works, and how a value is told.
 const RANDOMIZERS = {
   warner: { over: "two", tell: kary },
   "k-ary": { over: "options", tell: kary },
@@ -24,15 +23,14 @@ const RANDOMIZERS = {
   "count-mean-sketch": { over: "words", tell: countMeanSketch },
   "hadamard-sketch": { over: "words", tell: hadamardSketch },
   "prefix-tree": { over: "words", tell: prefixTree },
-  rappor: { over: "options", tell: rappor, fresh: true },
-  "rappor-sketch": { over: "words", tell: rapporSketch, fresh: true },
+  rappor: { over: "options", tell: rappor },
+  "rappor-sketch": { over: "words", tell: rapporSketch },
   duchi: { over: "numbers", tell: (settings, value, draws, question) => bit(settings, position(question, value, draws), draws) },
   piecewise: { over: "numbers", tell: (settings, value, draws, question) => near(settings, position(question, value, draws), draws) },
   hybrid: { over: "numbers", tell: hybrid },
 };
 
 export const MECHANISMS = Object.keys(RANDOMIZERS);
-export const FRESH = MECHANISMS.filter((name) => RANDOMIZERS[name].fresh);
 export const answersOf = (mechanism) => RANDOMIZERS[mechanism].over;
 
 // Anything but the number of an option would be told as it is.
@@ -97,19 +95,19 @@ function prefixTree(settings, bucketIn, draws) {
 
 function rappor(settings, code, draws) {
   const kept = Array.from({ length: settings.codes }, (_, place) => (place === code) !== draws.coin(settings.lie));
-  return blurred(settings, kept, draws.moment);
+  return blurred(settings, kept, draws);
 }
 
 function rapporSketch(settings, bucketIn, draws) {
   const row = draws.below(settings.rows);
   const own = bucketIn(row);
   const kept = Array.from({ length: settings.buckets }, (_, place) => (place === own) !== draws.coin(settings.lie));
-  return joined(bigEndian(row, 2), blurred(settings, kept, draws.moment));
+  return joined(bigEndian(row, 2), blurred(settings, kept, draws));
 }
 
 // The instantaneous step: it sees bits that are randomised already, never the answer.
-const blurred = ({ quiet, loud }, kept, moment) =>
-  packed(kept.length, (place) => moment.coin(kept[place] ? loud : quiet));
+const blurred = ({ quiet, loud }, kept, draws) =>
+  packed(kept.length, (place) => draws.coin(kept[place] ? loud : quiet));
 
 function evenOnes(bits) {
   let even = true;

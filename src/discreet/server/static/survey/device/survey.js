@@ -1,6 +1,5 @@
 // The survey as a device reads it: its id is the hash of the very bytes, and an answer becomes a value.
-import { bigEndian, double, joined, utf8 } from "./bytes.js";
-import { sha256 } from "./secret.js";
+import { bigEndian, joined, sha256, utf8 } from "./bytes.js";
 
 const ID_BYTES = 16;
 const LONGEST_WORD = 256;
@@ -19,12 +18,14 @@ export class BadAnswer extends Error {
 
 export async function readSurvey(text) {
   const stated = JSON.parse(text);
-  if (stated.version !== 1) throw new Error("This page reads surveys of version 1 only.");
+  if (![1, 2].includes(stated.version)) throw new Error("This page reads surveys of versions 1 and 2 only.");
   const id = (await sha256(utf8(text))).slice(0, ID_BYTES);
-  return { ...stated, id };
+  // Version 1 had changes instead of waves: as many shares of the promise, of which one is used.
+  const waves = stated.version === 1 ? { wave: 1, waves: 1 + stated.changes } : {};
+  return { ...stated, ...waves, id };
 }
 
-// A value, the bytes that its randomness is keyed by, and what its randomizer takes; null: not answered.
+// What its randomizer takes; null: not answered.
 export async function valueOf(survey, index, answer) {
   const question = survey.questions[index];
   const written = (answer ?? "").replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
@@ -33,13 +34,13 @@ export async function valueOf(survey, index, answer) {
   if (question.kind === "number") return numeric(question, index, written);
   const code = question.options.indexOf(written);
   if (code < 0) throw new BadAnswer(index, "option");
-  return { told: code, bytes: bigEndian(code, 4), encode: code };
+  return code;
 }
 
 function numeric(question, index, written) {
   const value = NUMBER.test(written) ? Number(written) + 0 : NaN;
   if (!(value >= question.lower && value <= question.upper)) throw new BadAnswer(index, "range");
-  return { told: value, bytes: double(value), encode: value };
+  return value;
 }
 
 async function word(question, index, written) {
@@ -47,7 +48,7 @@ async function word(question, index, written) {
   const bytes = utf8(told);
   if (bytes.length > LONGEST_WORD) throw new BadAnswer(index, "long");
   if (/\p{Surrogate}/u.test(told)) throw new BadAnswer(index, "text");
-  return { told, bytes, encode: await hashes(bytes, question.settings) };
+  return hashes(bytes, question.settings);
 }
 
 // The word's buckets; of a prefix tree those of each prefix, with zeros after the word's end.
