@@ -207,6 +207,13 @@ def test_each_mechanism_leads_to_its_proof(served, visit):
     expect(page.locator("#panel-table tbody tr")).to_have_count(1)
 
 
+def test_the_price_says_what_cannot_be_told(served, visit):
+    page = visit(served)
+    page.fill("#sql", "SELECT CORR(age, income) AS c FROM people")
+    page.fill("#epsilon", "0.02")
+    expect(page.locator("#noise")).to_contain_text("'c' cannot be told at this epsilon from fewer")
+
+
 def test_a_chosen_value_stands_beside_its_error(served, visit):
     page = visit(served)
     ask(page, "SELECT COUNT(*) AS n, MEDIAN(age) AS m FROM people WHERE age > 12")

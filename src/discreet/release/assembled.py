@@ -14,6 +14,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan, Statement, scans_of
 from discreet.plan.plan import Plan, Question
+from discreet.release.bars.noise_for_size import drowned_notes
 from discreet.release.bars.row_losses import RowsHistogram
 from discreet.release.finish import ResultTable
 from discreet.release.request import Request
@@ -127,6 +128,7 @@ def notes_of(ready: PreparedQuestion) -> tuple[str, ...]:
         if version != "1"
     ]
     notes += bounding_notes(ready.question.statement, ready.paid)
+    notes += () if ready.question.region.empty else drowned_notes(ready.plan)
     if ready.question.region.empty:
         notes.append("No declared value satisfies the condition, so nothing was read or charged.")
     if ready.exposure is not None:

@@ -13,14 +13,22 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.core.answers.explanation import StatedNoise
+from discreet.core.escape_text import visible
+from discreet.core.numbers import least_whole
 from discreet.kernel.mechanism import Law
+from discreet.plan import expr as e
 from discreet.plan.plan import Plan
-from discreet.release.bars.forms import Ratio, Spread
+from discreet.release.bars.forms import Ratio, Spread, spread_form
 from discreet.release.bars.intervals import Interval, as_float, root
 from discreet.release.bars.outputs import Bar, bar_of
 from discreet.release.bars.ranks import chosen_in, rank_loss
-from discreet.release.bars.selected import AS_THEY_ARE, selected_before
+from discreet.release.bars.selected import AS_THEY_ARE, FAILS, selected_before
 from discreet.release.bars.sets import ratio_set, spread_set
+
+FEW = 10
+"""Of so few rows nobody expects a correlation."""
+MOST = 2**50
+"""More rows than this are not looked for."""
 
 
 def stated_noise(plan: Plan, rows: int, most_rows: int | None = None) -> StatedNoise:
@@ -34,6 +42,7 @@ def stated_noise(plan: Plan, rows: int, most_rows: int | None = None) -> StatedN
     selected = selected_before(plan.question, chosen.laws, most_rows)
     widths: dict[str, float | None] = {}
     ranks: dict[str, int] = {}
+    needed = drowned(plan)
     for name, value in plan.question.outputs:
         used = chosen_in(value, plan.question)
         if selected is not None and used:
@@ -41,9 +50,56 @@ def stated_noise(plan: Plan, rows: int, most_rows: int | None = None) -> StatedN
             ranks[name] = max(rank_loss(chosen.selections[each], failure) for each in used)
             continue
         bar = bar_of(value, chosen.laws, selected or AS_THEY_ARE)
+        if rows < needed.get(name, 0):
+            widths[name] = None
         if selected is not None and _can_be_told(bar):
             widths[name] = _width(bar, chosen.laws, rows)
     return StatedNoise(rows, widths, ranks, chosen.threshold)
+
+
+def drowned(plan: Plan) -> dict[str, int]:
+    """Return from how many rows on an output that divides by variances, such as CORR, can be told at all.
+
+    Guarantee: a function of noise and declared ranges only. Below it, noise covers even the largest variance that
+        the ranges allow, so the divisor may be 0 and the output NULL or any number, whatever the rows are.
+    """
+    laws = plan.mechanisms.laws
+    found: dict[str, int] = {}
+    for name, value in plan.question.outputs:
+        divisors = (
+            node.right
+            for node in e.walk(value)
+            if isinstance(node, e.Arithmetic) and node.operator is e.Operator.DIVIDE
+        )
+        parts = (spread_form(part) for divisor in divisors for part in e.walk(divisor))
+        spreads = {spread for spread in parts if spread is not None}
+        if spreads:
+            found[name] = max(_rows_needed(spread, laws) for spread in spreads)
+    return found
+
+
+def drowned_notes(plan: Plan) -> tuple[str, ...]:
+    """Return a sentence for each such output."""
+    return tuple(
+        f"'{visible(name)}' cannot be told at this epsilon from fewer than about {rows:,} rows: the noise is larger "
+        "than any spread, so it may be NULL, which is paid for all the same. A larger epsilon needs fewer rows."
+        for name, rows in drowned(plan).items()
+        if rows > FEW
+    )
+
+
+def _rows_needed(form: Spread, laws: Mapping[str, Law]) -> int:
+    """Return the least number of rows at which the largest variance is told apart from 0."""
+
+    def enough(rows: int) -> bool:
+        row = {form.squares: form.high * rows / form.square, form.centred: 0, form.count: rows}
+        low, _ = spread_set(form, row, laws, FAILS)
+        return low > 0
+
+    most = 1
+    while most < MOST and not enough(most):
+        most *= 2
+    return least_whole(most // 2, most, enough)
 
 
 def _can_be_told(bar: Bar) -> bool:

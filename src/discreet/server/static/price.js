@@ -144,7 +144,7 @@ export class Price {
     this.changed(explanation);
   }
 
-  sayNoise({ columns, expected_error: errors, free, stated }) {
+  sayNoise({ columns, expected_error: errors, free, stated, notes }) {
     const all = Object.entries(errors);
     const known = all.filter(([, value]) => value !== null);
     const open = all.filter(([, value]) => value === null).map(([name]) => name);
@@ -157,6 +157,7 @@ export class Price {
     if (told.length) parts.push(told.join(", "));
     else if (open.length) parts.push(`the noise of ${open.join(", ")} is known with the answer`);
     if (stated?.appears_from) parts.push(`groups appear from about ${noise(stated.appears_from)} people on`);
+    parts.push(...notes.filter((note) => note.includes("cannot be told at this epsilon")));
     if (free) parts.push("follows from answers that were paid for");
     byId("noise").textContent = parts.join(" · ") || "no noise";
   }

@@ -7,10 +7,11 @@ import pytest
 from asking import curator as make_curator
 from asking import plan as planned
 from discreet.errors import InvalidInput
-from discreet.release.bars.noise_for_size import stated_noise
+from discreet.release.bars import noise_for_size
+from discreet.release.bars.noise_for_size import drowned, drowned_notes, stated_noise
 from discreet.release.bars.outputs import bar_of
 from discreet.release.bars.selected import FAILS
-from discreet.release.bars.sets import ratio_set
+from discreet.release.bars.sets import ratio_set, spread_set
 
 SQL = "SELECT AVG(age) AS mean, VARIANCE(age) AS v, MEDIAN(age) AS m, COUNT(*) AS n FROM people"
 ROWS = 2000
@@ -54,3 +55,53 @@ def test_a_group_has_rows(rows, tmp_path):
 
     with make_curator(tmp_path) as curator, pytest.raises(InvalidInput):
         curator.explain(SQL, epsilon=1, group_size=rows)
+
+
+DIVIDED = ("CORR(age, income)", "REGR_SLOPE(age, income)", "REGR_INTERCEPT(age, income)")
+DIVIDED += (
+    "REGR_R2(age, income)",
+    "CORR(age, income) FILTER (WHERE age > 20)",
+    "1 / VARIANCE(age)",
+)
+NOT_DIVIDED = ("COVAR_POP(age, income)", "STDDEV(age) / COUNT(*)", "VARIANCE(age)", "AVG(age)")
+
+
+@pytest.mark.parametrize("call", DIVIDED)
+def test_it_is_said_from_how_many_rows_on_a_correlation_can_be_told(call):
+    """At any epsilon, from fewer rows the larger it is, and of what is public only."""
+    found = []
+    for epsilon in ("0.02", "0.05", "0.1", "1", "800", "10000"):
+        plan = planned(f"SELECT {call} AS c FROM people", epsilon=epsilon)
+        found.append(drowned(plan)["c"])
+        assert len(drowned_notes(plan)) == (found[-1] > 10)
+        assert all(f"{found[-1]:,} rows" in note for note in drowned_notes(plan))
+        assert found[-1] == 1 or stated_noise(plan, found[-1] - 1).noise["c"] is None
+        assert "c" not in stated_noise(plan, found[-1]).noise
+    assert found == sorted(found, reverse=True)
+    assert found[0] > 500
+    assert found[-1] <= 10
+
+
+@pytest.mark.parametrize("call", NOT_DIVIDED)
+def test_what_divides_by_no_variance_can_always_be_told(call):
+    assert drowned(planned(f"SELECT {call} AS c FROM people", epsilon="0.001")) == {}
+
+
+def test_the_number_of_rows_is_the_least_that_shows_a_spread(monkeypatch):
+    """At one row fewer the noise covers the largest variance; the broken twin says half as many."""
+    plan = planned("SELECT CORR(age, income) AS c FROM people", epsilon="0.1")
+    seen = []
+
+    def noted(form, row, laws, failure):
+        found = spread_set(form, row, laws, failure)
+        seen.append((row[form.count], found[0] > 0))
+        return found
+
+    monkeypatch.setattr(noise_for_size, "spread_set", noted)
+    rows = drowned(plan)["c"]
+
+    def right(told):
+        return (told, True) in seen and (told - 1, False) in seen
+
+    assert right(rows)
+    assert not right(rows // 2)
