@@ -31,6 +31,7 @@ class SeenColumn:
             found.append(self.loss.words())
         if self.loss is not None and self.loss.rare:
             found.append(rare_words(self.loss.rare))
+        found += [] if self.loss is None else self.loss.odd
         return tuple(found)
 
     def to_json(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from discreet.core.unit import PrivacyUnit
 from discreet.engine.base import Engine
 from discreet.engine.dialect.storage import Storage, storage
 from discreet.kernel.canonical.losses import table_losses
+from discreet.kernel.canonical.odd_values import has_ends
 
 
 def init(
@@ -45,7 +46,7 @@ def init(
     lost: dict[str, list[str]] = {}
 
     def look(engine: Engine, text: str) -> None:
-        lost.update(_lost(engine, text, Path(out)))
+        lost.update(_lost(engine, text, Path(out), progress))
 
     proposal = propose_file(request, progress=progress, look=look)
     return {**summary(proposal, Path(out)), "lost": lost}
@@ -55,21 +56,28 @@ def _may_lose(column: Column) -> bool:
     return not (column.spelling.plain and isinstance(column.domain, CategoryDomain))
 
 
-def _lost(engine: Engine, text: str, out: Path) -> dict[str, list[str]]:
-    """Return what the proposed declarations would read as missing, by table.column, with examples.
+def _lost(
+    engine: Engine, text: str, out: Path, progress: Callable[[str], None]
+) -> dict[str, list[str]]:
+    """Return what the owner should look at in the proposed declarations, by table.column.
 
-    Only texts can be lost, and of categories those with a spelling: other lists hold every value,
-    and bounds were widened to hold all numbers.
+    That is what would be read as missing, with examples, and odd values at the ends. Only texts can
+    be lost, and of categories those with a spelling: other lists hold every value, and bounds were
+    widened to hold all numbers.
     """
     found = {}
     for each in declared_tables(text, base=out.parent, file=out.name)[1]:
         name = each.table.name
         texts = {c for c, kind in engine.columns(name) if storage(kind) is Storage.TEXT}
-        kept = tuple(c for c in each.table.columns if c.name in texts and _may_lose(c))
+        kept = tuple(
+            c for c in each.table.columns if has_ends(c) or (c.name in texts and _may_lose(c))
+        )
+        progress(f"{name}: what would be lost")
         if kept:
             table = replace(each.table, columns=kept, unit=PrivacyUnit())
             losses = table_losses(engine, name, table, rare=False)
             for loss in losses.columns:
-                if loss.lost:
-                    found[f"{name}.{loss.column}"] = [loss.words()]
+                words = [*([loss.words()] if loss.lost else []), *loss.odd]
+                if words:
+                    found[f"{name}.{loss.column}"] = words
     return found

@@ -27,6 +27,8 @@ from discreet.catalog.read.sources import Sources
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput
 
+MOST_COLUMNS = 5_000
+"""Every column is read once, and shown to an owner who must judge it."""
 TellStep: TypeAlias = Callable[[str], None]
 """Told the name of what is read now."""
 
@@ -57,15 +59,26 @@ def propose(
     )
 
 
+def refuse_wide(table: str, columns: int) -> None:
+    """Refuse a table with so many columns that nobody would look at each."""
+    if columns > MOST_COLUMNS:
+        raise InvalidInput(
+            f"The source of table '{table}' has {columns:,} columns; at most {MOST_COLUMNS:,} can be "
+            "proposed.",
+            hint="Split it into several tables, or make one row of each group of like columns.",
+        )
+
+
 def _table(
     engine: Engine, name: str, source: str, request: InitRequest, progress: TellStep
 ) -> TableProposal:
     unit = request.unit
     names = [column for column, _ in engine.columns(name)]
+    refuse_wide(name, len(names))
     person = None if unit in (None, "row") else _person_column(names, unit or "", name)
     profiles: dict[str, Profile | None] = {}
-    for column in names:
-        progress(f"{name}.{column}")
+    for number, column in enumerate(names, start=1):
+        progress(f"{name}.{column} ({number:,} of {len(names):,})")
         profiles[column] = read_profile(engine, name, column)
     rows = max((p.rows for p in profiles.values() if p is not None), default=0)
     if not rows:

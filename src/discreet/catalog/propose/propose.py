@@ -10,7 +10,7 @@ from typing import Any
 from discreet.catalog.declare.change_file import refuse_existing, write_file
 from discreet.catalog.declare.proposal import Proposal
 from discreet.catalog.declare.render import render_toml
-from discreet.catalog.propose.infer import TellStep, propose
+from discreet.catalog.propose.infer import TellStep, propose, refuse_wide
 from discreet.catalog.propose.request import InitRequest
 from discreet.catalog.read.policy_file import loads
 from discreet.catalog.read.sources import Sources, find_sources
@@ -37,6 +37,9 @@ def propose_file(
         raise InvalidInput(f"There is no folder '{base}' to write to.")
     found = find_sources(request.files, base=base)
     kind_of(found.engine_url).check_reach(found.engine_url, found.tables)
+    for name, columns in found.widths.items():
+        refuse_wide(name, columns)
+    progress(", ".join(found.tables.values()))
     try:
         engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
         try:

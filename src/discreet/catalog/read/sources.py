@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from discreet.engine.files import (
     PARQUET_FILES,
     READABLE,
@@ -34,13 +37,14 @@ class Sources:
     """An engine, and the source of each table by its name.
 
     `encodings` are those of text files that are not UTF-8 as far as can be told, `notes` what their
-    owner should check.
+    owner should check, `widths` how many columns files have.
     """
 
     engine_url: str
     tables: dict[str, str]
     encodings: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    widths: dict[str, int] = field(default_factory=dict)
 
 
 def find_sources(words: Sequence[str], *, base: Path) -> Sources:
@@ -73,6 +77,7 @@ def _files(words: Sequence[str], base: Path) -> Sources:
         name = _new_name(part or path.name.replace("*", "").split(".")[0], found.tables)
         found.tables[name] = Path(relative).as_posix() + (f"#{part}" if part else "")
         encoding = next((encoding for encoding, _ in told if encoding), "")
+        found.widths[name] = _width(paths[0], encoding, part)
         if encoding:
             shown = ", ".join(dict.fromkeys(word for _, words in told for word in words))
             found.encodings[name] = encoding
@@ -158,11 +163,25 @@ def check_file(path: Path, part: str = "") -> tuple[str, tuple[str, ...]]:
     return encoding, words
 
 
-def _check_heading(path: Path, encoding: str, part: str) -> None:
+def _width(path: Path, encoding: str, part: str) -> int:
+    """Return how many columns a file has: an engine takes minutes to find out that there are too many."""
+    if path.suffix.lower() in PARQUET_FILES:
+        try:
+            return len(pq.read_schema(path))
+        except (OSError, pa.ArrowException):
+            return 0  # the engine refuses a broken file in words
+    return len(_heading(path, encoding, part))
+
+
+def _heading(path: Path, encoding: str, part: str) -> list[str]:
     line = first_line(path, encoding=encoding, part=part)
     if "\0" in line:
         raise InvalidInput(f"'{path.name}' is not a text file.")
-    cells = next(csv.reader([line], delimiter=delimiter(path, encoding, part)), [])
+    return next(csv.reader([line], delimiter=delimiter(path, encoding, part)), [])
+
+
+def _check_heading(path: Path, encoding: str, part: str) -> None:
+    cells = _heading(path, encoding, part)
     if not any(cell.strip() for cell in cells):
         raise InvalidInput(f"The first line of '{path.name}' must hold the column names.")
     for i, cell in enumerate(cells, start=1):  # never show a cell: without a heading it is a row

@@ -14,6 +14,7 @@ from discreet.engine.dialect.names import quoted
 from discreet.engine.dialect.storage import ColumnKind
 from discreet.engine.dialect.types import read_as
 from discreet.kernel.canonical.cells import source_cell
+from discreet.kernel.canonical.odd_values import ends_of, ends_sql, has_ends, odd_values
 from discreet.kernel.canonical.source import PlainSource
 from discreet.kernel.canonical.spelled import plain_cell, present_cell
 
@@ -28,7 +29,7 @@ class ColumnLoss:
     """How many filled cells a declaration reads as missing, and the most frequent of them.
 
     `examples` are (text, how often). `rare`: so many values of a category are those of fewer than
-    FEW rows or people. The repr shows none of this.
+    FEW rows or people. `odd` are sentences about values at its ends (`odd_values`). The repr shows none of this.
     """
 
     column: str
@@ -36,6 +37,7 @@ class ColumnLoss:
     lost: int
     examples: tuple[tuple[str, int], ...] = ()
     rare: int = 0
+    odd: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"ColumnLoss({self.column!r})"
@@ -95,7 +97,8 @@ def table_losses(engine: Engine, name: str, table: Table, *, rare: bool = True) 
         examples = _examples(engine, name, column, types) if filled > kept else ()
         listed = rare and isinstance(column.domain, CategoryDomain)
         few = _rare(engine, source, i, unit) if listed else 0
-        losses.append(ColumnLoss(column.name, filled, filled - kept, examples, few))
+        odd = _odd(engine, source, i, column) if kept and has_ends(column) else ()
+        losses.append(ColumnLoss(column.name, filled, filled - kept, examples, few, odd))
     repeats = _repeats(engine, name, table, types) if rare and unit is None else ()
     people = _people(engine, source, unit) if rare and unit is not None else ()
     outside = int(found["without_unit"])
@@ -116,6 +119,13 @@ def _rare(engine: Engine, source: PlainSource, place: int, unit: str | None) -> 
     )
     sql = f"SELECT COUNT(*) AS n FROM ({groups}) AS g WHERE g.n < {FEW}"
     return int(open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()[0]["n"])
+
+
+def _odd(engine: Engine, source: PlainSource, place: int, column: Column) -> tuple[str, ...]:
+    sql = ends_sql(source.cell(place), source.rows)
+    rows = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()
+    ends = ends_of(column, rows)
+    return () if ends is None else odd_values(ends)
 
 
 def _people(engine: Engine, source: PlainSource, unit: str) -> tuple[tuple[int, int], ...]:

@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from discreet.catalog import load
+from discreet.catalog.propose.infer import refuse_wide
 from discreet.catalog.read.check import check_table
 from discreet.catalog.read.policy_file import loads
 from discreet.cli.owner.init import init
@@ -218,3 +219,25 @@ def test_a_password_in_the_file_is_refused():
             loads(text, base=Path())
         assert "hush" not in str(caught.value)
     loads('[engine]\nurl = "postgresql://me:@host/db"\n', base=Path())
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_table_that_nobody_would_look_through_is_refused_before_it_is_opened(
+    tmp_path, monkeypatch, form
+):
+    def never(*_given, **_named):
+        pytest.fail("opened: with so many columns that takes minutes")
+
+    names = [f"c{i}" for i in range(5_001)]
+    path = tmp_path / f"wide.{form}"
+    if form == "csv":
+        path.write_text(",".join(names) + "\n" + ",".join("1" * 5_001) + "\n")
+    else:
+        pq.write_table(pa.table({name: [1] for name in names}), path)
+    monkeypatch.setattr("discreet.catalog.propose.propose.connect", never)
+    out = tmp_path / "discreet.toml"
+    result = run(path, "--out", out, "--epsilon", "1")
+    assert isinstance(result.exception, InvalidInput)
+    assert "'wide' has 5,001 columns; at most 5,000 can be proposed" in str(result.exception)
+    assert not out.exists()
+    refuse_wide("wide", 5_000)

@@ -1,0 +1,199 @@
+"""Values at the ends of a column that owners should look at: codes for "missing", and extremes of few rows.
+
+For the owner's eyes, like all that is read before a declaration.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.schema import (
+    Column,
+    DateDomain,
+    IntegerDomain,
+    NumberDomain,
+    TimestampDomain,
+)
+
+ENDS = 12
+"""So many different values at each end are read: more than are set aside, and the next beside them."""
+MOST = 6
+"""At each end no value is set aside once so many are."""
+FEW = 5
+"""An extreme that fewer rows have may be one person's."""
+FENCES = 10
+"""Quartile distances from the middle, or times the next value, beyond which an extreme is alone."""
+
+_CODES = {-1, -7, -8, -9, 32_767, 65_535, 2**31 - 1, -(2**31)}
+_DAYS = {
+    dt.date(year, month, day)
+    for year, month, day in (
+        *((1, 1, 1), (1582, 10, 15), (1601, 1, 1), (1753, 1, 1), (1800, 1, 1), (1899, 12, 30)),
+        *((1899, 12, 31), (1900, 1, 1), (1901, 1, 1), (1904, 1, 1), (1970, 1, 1), (2099, 12, 31)),
+        *((2100, 1, 1), (2199, 12, 31), (2999, 12, 31), (9999, 12, 31)),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEnds:
+    """The least and the greatest values of a column with their rows, and its quartiles. The repr shows none.
+
+    `values` are different and in order; in the middle some may be missing. Days are their ordinals.
+    """
+
+    values: tuple[tuple[Fraction, int], ...]
+    quartiles: tuple[Fraction, Fraction]
+    days: bool = False
+
+    def __repr__(self) -> str:
+        return "ColumnEnds(hidden)"
+
+
+def has_ends(column: Column) -> bool:
+    """Return whether the values of a column have an order that says what is far away."""
+    return isinstance(column.by_day().domain, IntegerDomain | NumberDomain | DateDomain)
+
+
+def ends_sql(cell: str, rows: str) -> str:
+    """Return the query for the ends and quartiles of a column whose canonical cell is `cell`."""
+    groups = (
+        f"SELECT {cell} AS v, COUNT(*) AS n FROM {rows} WHERE {cell} IS NOT NULL GROUP BY {cell}"
+    )
+    placed = (
+        "SELECT g.v AS v, g.n AS n, SUM(g.n) OVER (ORDER BY g.v) AS upto, SUM(g.n) OVER () AS filled, "
+        "ROW_NUMBER() OVER (ORDER BY g.v) AS low, ROW_NUMBER() OVER (ORDER BY g.v DESC) AS high "
+        f"FROM ({groups}) AS g"
+    )
+    quartiles = " OR ".join(
+        f"(4 * p.upto >= {part} * p.filled AND 4 * (p.upto - p.n) < {part} * p.filled)"
+        for part in (1, 3)
+    )
+    ends = f"p.low <= {ENDS} OR p.high <= {ENDS}"
+    return f"SELECT p.* FROM ({placed}) AS p WHERE {ends} OR {quartiles}"
+
+
+def ends_of(column: Column, rows: Sequence[Mapping[str, Any]]) -> ColumnEnds | None:
+    """Return what the rows of `ends_sql` say; None for a column without values."""
+    if not rows:
+        return None
+    domain = column.by_day().domain
+    step = domain.step if isinstance(domain, NumberDomain) else Fraction(1)
+    days = isinstance(domain, DateDomain | TimestampDomain)
+    found = sorted(
+        (
+            Fraction(each["v"].toordinal()) if days else int(each["v"]) * step,
+            int(each["n"]),
+            int(each["upto"]),
+            min(int(each["low"]), int(each["high"])) <= ENDS,
+        )
+        for each in rows
+    )
+    filled = int(rows[0]["filled"])
+    first, third = (
+        next(value for value, _, upto, _ in found if 4 * upto >= part * filled) for part in (1, 3)
+    )
+    at_ends = tuple((value, n) for value, n, _, at_end in found if at_end)
+    return ColumnEnds(at_ends, (first, third), days)
+
+
+def odd_values(ends: ColumnEnds) -> tuple[str, ...]:
+    """Return a sentence for each value at an end that looks like a code for "missing", or stands alone.
+
+    A value at an end is odd if, compared with what remains between the ends,
+    - it is a usual code (-1, -9, -99, 99, 9999, 1900-01-01, 9999-12-31 and their kin): a negative one
+      where no other value is negative; another where the gap to the next value is above a tenth of
+      the range of the rest, or where it is ten times as frequent as the next;
+    - several rows have it, and the gap is above half of the range of the rest;
+    - it and all beyond it are fewer than five rows, and it is at least ten times the next value, or
+      more than ten interquartile ranges outside of the quartiles with a gap above a quarter of the
+      range of the rest: the last values of a long tail are no surprise.
+    The rest begins with the next value that is no code. An odd value is set aside, then the next is looked at.
+    """
+    rest, found = list(ends.values), []
+    for outwards in (-1, 1):
+        before = len(rest)
+        while len(rest) > max(1, before - MOST):
+            place = 0 if outwards < 0 else -1
+            why, values = _why(rest, ends, outwards), 1
+            if not why:
+                why, values = _lonely(rest, ends, outwards)
+            for value, rows in [rest.pop(place) for _ in range(values)]:
+                count = "1 row" if rows == 1 else f"{rows:,} rows"
+                found.append(f"{_shown(value, ends)} ({count}) {why}")
+            if not why:
+                break
+    return tuple(found)
+
+
+def _why(rest: Sequence[tuple[Fraction, int]], ends: ColumnEnds, outwards: int) -> str:
+    inwards = rest if outwards < 0 else rest[::-1]
+    (value, rows), others = inwards[0], inwards[1:]
+    plain = [each for each in others if not _is_code(each[0], ends)] or others
+    (near, near_rows), (far, _) = plain[0], plain[-1]
+    gap, span = abs(value - near), abs(far - near)
+    if _is_code(value, ends):
+        negative = not ends.days and value < 0
+        alone = min(near, far) >= 0 if negative else gap * 10 > span
+        if alone or (rows >= FEW and rows >= FENCES * near_rows):
+            return "looks like a code for a missing value: leave it outside of the declared range"
+    if len(plain) < 3:
+        return ""
+    if rows > 1 and gap * 2 > span:
+        return (
+            f"stands apart, the next is {_shown(near, ends)}: if it is a code for a missing value, "
+            "leave it outside of the declared range"
+        )
+    return ""
+
+
+def _lonely(
+    rest: Sequence[tuple[Fraction, int]], ends: ColumnEnds, outwards: int
+) -> tuple[str, int]:
+    """Return why so many values at an end are far from all others; no word and none where they are not."""
+    inwards = rest if outwards < 0 else rest[::-1]
+    rows = 0
+    for place, (value, count) in enumerate(inwards):
+        rows += count
+        others = inwards[place + 1 :]
+        if rows >= FEW or len(others) < 3:
+            break
+        near, far = others[0][0], others[-1][0]
+        if _is_far(value, near, far, ends, outwards):
+            why = (
+                f"is far from the rest, which ends at {_shown(near, ends)}: a range that holds it tells "
+                "of whoever has it, and adds noise to every sum"
+            )
+            return why, place + 1
+    return "", 0
+
+
+def _is_far(
+    value: Fraction, near: Fraction, far: Fraction, ends: ColumnEnds, outwards: int
+) -> bool:
+    first, third = ends.quartiles
+    beyond = (value - third) if outwards > 0 else (first - value)
+    apart = abs(value - near) * 4 > abs(far - near)
+    if apart and third > first and beyond > FENCES * (third - first):
+        return True
+    same_side = value * outwards > 0 and near * outwards > 0
+    return not ends.days and same_side and abs(value) >= FENCES * abs(near)
+
+
+def _is_code(value: Fraction, ends: ColumnEnds) -> bool:
+    if ends.days:
+        return dt.date.fromordinal(int(value)) in _DAYS
+    if value in _CODES:
+        return True
+    digits = f"{float(abs(value)):.6f}".rstrip("0").replace(".", "")
+    return len(digits) > 1 and set(digits) == {"9"}
+
+
+def _shown(value: Fraction, ends: ColumnEnds) -> str:
+    if ends.days:
+        return dt.date.fromordinal(int(value)).isoformat()
+    return f"{int(value):,}" if value.denominator == 1 else f"{float(value):,.10g}"
