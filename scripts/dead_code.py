@@ -38,6 +38,7 @@ NAMES = {
     "commands, found by the name of their module": {"demo", "synth", "completion", "course"},
     "a template of children calls it, in the module that it is told": {"prepare"},
     "documented: docs/survey.md": {"to_cbor", "donate", "forget"},
+    "documented: docs/packages.md": {"late_rows"},
 }  # fmt: skip
 FOUND_BY_NAME = {"main", "app", "build", "prepare", "make", "compare", "NEIGHBOURS", "__getattr__", "__dir__"}
 """In modules that are reached: what child processes, commands, an audit and Python itself look for."""

@@ -47,6 +47,7 @@ ONLY_HERE = {
     "package": "a path of the curator's machine; `publish(out=...)` writes the package here",
     "regress": "no route",
     "running_totals": "no route",
+    "late_rows": "no route",
     "synthesize_linked": "no route",
     "test_model": "no route: the model would have to be sent",
 }

@@ -112,6 +112,17 @@ class Publishing(OpenedCatalog):
             state=self.catalog.state_folder,
         )
 
+    def late_rows(self, series: str) -> int | None:
+        """Return how many rows had arrived too late for a series of running totals when it was last measured.
+
+        An exact count, for the owner alone: do not publish it. None before the first look, and for a series
+        that an earlier version measured last.
+        """
+        from discreet.publish.totals.request import series_name
+        from discreet.publish.totals.run import FrozenDays
+
+        return FrozenDays(self.catalog.state_folder, series_name(series)).late()
+
     def package(self, name: str) -> Path:
         """Return where the signed package of a release is kept, once it was released."""
         from discreet.publish.workflow import RELEASES

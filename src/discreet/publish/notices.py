@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.core.numbers import counted, plain
 from discreet.core.unit import Neighbours
 from discreet.publish.facts import zero_cells
-from discreet.publish.prepare import PlannedRelease
+from discreet.publish.prepare import PlannedRelease, widening_of
 
 
 def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
@@ -40,6 +40,15 @@ def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
             found.append(
                 f"The numbers of {', '.join(names)} are whole steps of {plain(step)}: "
                 f"12345 stands for {plain(12345 * step)}."
+            )
+    for number, family in enumerate(plan.families):
+        factor = widening_of(plan, number)
+        if factor is not None:
+            crossed = ", ".join(member.name for member in family.members)
+            found.append(
+                f"The 95% intervals of {crossed} are wider than they need be: measured, up to "
+                f"{math.ceil(100 * factor) / 100:.2f} times those of least squares, which take too long to "
+                "compute for tables that cross in so many ways."
             )
     if plan.dataset.accepted:
         found.append("The domains were read from the data and declared public unseen.")

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from discreet.catalog.read.check import check_table
 from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Delta
@@ -26,7 +28,7 @@ from discreet.publish.price.quote import Priced, price_release
 from discreet.publish.price.shares import MeasureShare
 from discreet.publish.reads import CellRead, plan_reads
 from discreet.publish.reconcile.problem import GridProblem, Sums, problem_of
-from discreet.publish.reconcile.solve import Reconciled, reconcile
+from discreet.publish.reconcile.solve import Reconciled, reconcile, widening
 from discreet.publish.specification.fact_files import check_published
 from discreet.publish.specification.spec import Spec
 from discreet.release.desk import Desk
@@ -126,16 +128,29 @@ def reconciled_family(
     plan: PlannedRelease, number: int, noisy: Sequence[Integers], facts: Sequence[Integers]
 ) -> Iterator[Reconciled]:
     """Return the tables of one family as they are published, from measurements alone."""
-    laws = plan.laws_of(number)
-    problem = problem_of(
+    problem = _problem(plan, number, noisy, facts)
+    return reconcile(problem, width=max(law.width95 for law in plan.laws_of(number)))
+
+
+def widening_of(plan: PlannedRelease, number: int) -> float | None:
+    """Return by how much the intervals of one family may be wider than those of least squares, if they are."""
+    family = plan.families[number]
+    noisy = [np.zeros(member.shape, dtype=np.int64) for member in family.members]
+    facts = [np.zeros(fact.shape, dtype=np.int64) for fact in family.facts]
+    return widening(_problem(plan, number, noisy, facts))
+
+
+def _problem(
+    plan: PlannedRelease, number: int, noisy: Sequence[Integers], facts: Sequence[Integers]
+) -> GridProblem:
+    return problem_of(
         plan.families[number],
         noisy,
-        [law.variance for law in laws],
+        [law.variance for law in plan.laws_of(number)],
         facts=facts,
         zero=plan.zeros[number],
         non_negative=plan.non_negative[number],
     )
-    return reconcile(problem, width=max(law.width95 for law in laws))
 
 
 def _public_rows(engine: Engine, held: Held) -> ReadPublicRows:

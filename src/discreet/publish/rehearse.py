@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.arrays import Integers
+from discreet.core.arrays import Floats, Integers
 from discreet.core.display import result_lines
 from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.hash_chain import ROOT
@@ -44,16 +45,18 @@ MOST_ROWS_WRITTEN = 200_000
 """Packages of more rows than that are made, but not written and checked: that would take as long as the release."""
 NOBODYS_KEY = OwnerKey(bytes(32))
 """Signs packages of made-up rows, which are thrown away."""
+TINY = 1e-12
 SIZES = (1, 10, 100, 1000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedError:
-    """What readers of one table will see: errors on made-up rows, in the table's own units.
+    """What readers of one table will see: errors expected on made-up rows, in the table's own units.
 
-    `noisy`, `fitted` and `whole` are root mean squared errors of the measurements, of least squares
-    and of the published whole numbers; `half` is the mean half width of the intervals; `by_size` maps
-    cells of at least that many to the share of them that is off by more than a tenth.
+    `noisy`, `fitted` and `whole` are expected root mean squared errors of the measurements, of least
+    squares and of the published numbers, which are not negative; `by_size` maps cells of at least that
+    many to the expected share of them that is off by more than a tenth. They follow from the variances by
+    formulas, not from draws; `half`, the mean half width of the intervals, from the one draw of the rehearsal.
     """
 
     table: str
@@ -106,7 +109,7 @@ class Rehearsal(ShownInLines):
         grid = Grid.of(
             ("table", "cells", "share", "measured", "least squares", "published", "interval ±"),
             rows,
-            "Errors on made-up rows: root mean squares over the cells of each table.",
+            "Errors to expect on made-up rows: root mean squares over the cells of each table.",
             shares=(2,),
         )
         pictures = [
@@ -199,7 +202,7 @@ def _made(plan: PlannedRelease) -> dict[MemberPlace, ExpectedError]:
     found: dict[MemberPlace, ExpectedError] = {}
     published = {}
     for place, result in reconciled_tables(plan, small, noisy, facts):
-        found[place] = _error(plan, place, leaf[place[0]], noisy[place], result)
+        found[place] = _error(plan, place, leaf[place[0]], result)
         published[place] = result.published
     if len(small) == len(plan.families):
         _check_package(plan, MeasuredFamily(noisy, published, facts))
@@ -259,22 +262,46 @@ def _made_up_leaf(plan: PlannedRelease, number: int) -> Integers:
 
 
 def _error(
-    plan: PlannedRelease, place: MemberPlace, leaf: Integers, seen: Integers, result: Reconciled
+    plan: PlannedRelease, place: MemberPlace, leaf: Integers, result: Reconciled
 ) -> ExpectedError:
     member = plan.families[place[0]].members[place[1]]
-    _, share = _law_and_share(plan, place)
+    law, share = _law_and_share(plan, place)
     step, cells = float(plan.steps[place[0]]), add_up(leaf, member.maps, member.shape)
+    variance = np.broadcast_to(result.estimate.variance, cells.shape)
     published = result.published
     return ExpectedError(
         table=member.name,
         cells=member.cells,
         share=share,
-        noisy=step * _rms(seen - cells),
-        fitted=step * _rms(result.estimate.values - cells),
-        whole=step * _rms(published.whole - cells),
+        noisy=step * float(np.sqrt(law.variance)),
+        fitted=step * float(np.sqrt(variance.mean())),
+        whole=step * expected_error(cells, variance, non_negative=plan.non_negative[place[0]]),
         half=step * float((published.high - published.low).mean()) / 2,
-        by_size=_by_size(cells, published.whole),
+        by_size=_by_size(cells, variance),
     )
+
+
+def expected_error(cells: Integers, variance: Floats, *, non_negative: bool) -> float:
+    """Return the root mean squared error of normal estimates of `cells`, cut at zero where they must be.
+
+    >>> expected_error(np.array([0, 1000]), np.array([4.0, 4.0]), non_negative=False)
+    2.0
+    """
+    if not non_negative:
+        return float(np.sqrt(variance.mean()))
+    spread = np.sqrt(np.maximum(variance, TINY))
+    far = np.maximum(cells, 0) / spread
+    density = np.exp(-0.5 * far * far) / math.sqrt(2 * math.pi)
+    below = 0.5 * _outside(far)
+    square = variance * (1 - below - far * density) + np.square(np.maximum(cells, 0)) * below
+    return float(np.sqrt(square.mean()))
+
+
+def _outside(far: Floats) -> Floats:
+    """Return how probably a normal number is further from zero than each of these, on either side."""
+    grid = np.linspace(0, 12, 12_001)
+    exact = np.array([math.erfc(each / math.sqrt(2)) for each in grid])
+    return np.asarray(np.interp(far, grid, exact, right=0.0))
 
 
 def _each(plan: PlannedRelease, number: int) -> int:
@@ -294,15 +321,11 @@ def made_up(family: Family) -> Integers:
     return dice.multinomial(ROWS, chances).reshape(family.shape).astype(np.int64)
 
 
-def _rms(errors: Any) -> float:
-    return float(np.sqrt(np.mean(np.square(errors.astype(np.float64)))))
-
-
-def _by_size(cells: Integers, whole: Integers) -> dict[int, float]:
+def _by_size(cells: Integers, variance: Floats) -> dict[int, float]:
     found = {}
+    spread = np.sqrt(np.maximum(variance, TINY))
     for size in SIZES:
         large = cells >= size
         if large.any():
-            off = np.abs(whole[large] - cells[large]) > cells[large] / 10
-            found[size] = float(off.mean())
+            found[size] = float(_outside(cells[large] / 10 / spread[large]).mean())
     return found

@@ -10,11 +10,12 @@ from scipy.stats import binom
 
 from discreet.errors import InvalidInput
 from discreet.publish.grid import add_up, narrowed, spread
-from discreet.publish.reconcile.crossed_groupings import bounded_variances, dense_variances
+from discreet.publish.reconcile.crossed_groupings import bounded_variances
 from discreet.publish.reconcile.integer_rounding import divided, whole_cells
 from discreet.publish.reconcile.nested_groupings import TreeEstimate, is_nested
 from discreet.publish.reconcile.problem import GridProblem, Sums
 from discreet.publish.reconcile.solve import Reconciled, intervals, least_squares, reconcile
+from discreet.publish.reconcile.symmetric_blocks import SymmetricBlocks
 from sittings import FULL
 
 ALPHA = 1e-9
@@ -93,7 +94,7 @@ def test_least_squares_is_the_dense_solution(seed: int):
     problem = GridProblem(leaf, measured, exact, zero)
     estimates, _ = least_squares(problem)
     cells, covariance = dense_solution(problem)
-    exactly = dense_variances(problem)
+    exactly = SymmetricBlocks(problem).variances()
     bounds = bounded_variances(problem)
     for sums, estimate, dense, bound in zip(measured, estimates, exactly, bounds, strict=True):
         a = matrix(sums.maps, leaf)

@@ -102,6 +102,36 @@ def test_rows_that_arrive_late_are_not_counted(clinic: Path) -> None:
     assert kept.stat().st_mode & 0o077 == 0
 
 
+def test_the_owner_alone_is_told_how_many_rows_are_late(clinic: Path) -> None:
+    with discreet.open(clinic / "discreet.toml") as curator:
+        assert curator.late_rows("arrivals") is None
+        first = curator.running_totals(asked(), through="2026-01-03")
+        assert curator.late_rows("arrivals") == 0
+    write(clinic, [5, 3, 7, 900, 9])  # three rows of a published day, and one day that is not
+    with discreet.open(clinic / "discreet.toml") as curator:
+        second = curator.running_totals(asked(), through="2026-01-04")
+        assert curator.late_rows("arrivals") == 3
+    said = "Rows that arrived after their day was published are not in these totals."
+    for found in (first, second):  # the same sentence, whether there are such rows or not
+        assert found.to_json()["notices"] == [said]
+        assert said in repr(found)
+    with discreet.open(clinic / "discreet.toml") as curator, pytest.raises(InvalidInput):
+        curator.late_rows("../access")
+
+
+def test_counts_that_an_earlier_version_kept_are_read(clinic: Path) -> None:
+    with discreet.open(clinic / "discreet.toml") as curator:
+        curator.running_totals(asked(), through="2026-01-03")
+        (kept,) = clinic.rglob("arrivals.private")
+        kept.write_text("[5, 0, 7]")
+        assert curator.late_rows("arrivals") is None
+        write(clinic, [1000, 0, 7, 2, 9])
+    with discreet.open(clinic / "discreet.toml") as curator:
+        later = curator.running_totals(asked(), through="2026-01-05")
+        assert later.totals[-1] < 500
+        assert curator.late_rows("arrivals") == 995
+
+
 def test_without_the_kept_counts_late_rows_come_in(clinic: Path) -> None:
     with opened(clinic) as curator:
         curator.running_totals(asked(), through="2026-01-03")

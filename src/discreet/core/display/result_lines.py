@@ -88,7 +88,8 @@ def totals_lines(facts: Facts) -> ShownLines:
     last = "no day yet"
     if facts["days"]:
         last = f"{facts['days'][-1]}: {facts['totals'][-1]:,.6g} ± {facts['error95'][-1]:,.4g}"
-    return [(facts["series"], f"{len(facts['days']):,} days, {last}"), ("uses", uses)]
+    said = (facts["series"], f"{len(facts['days']):,} days, {last}")
+    return [said, ("uses", uses), *_notes(facts)]
 
 
 def _ending(facts: Facts) -> ShownLines:

@@ -18,6 +18,12 @@ from discreet.publish.reconcile.problem import GridProblem, Sums, implies, open_
 TOLERANCE = 1e-11
 """The gradient is brought down to this part of where it started."""
 
+ROUGHLY = 1e-5
+"""The same where a few digits are enough."""
+
+KNOWN = 1e-6
+"""A smaller part of its bound is the variance of a sum that exact facts determine, and rounding."""
+
 MOST_STEPS = 2000
 
 MOST_EXACT = 4000
@@ -106,12 +112,18 @@ def crossed_estimate(problem: GridProblem) -> Floats:
     """
     projection = Projection(problem)
     cells = projection.start()
-    pulled = _pulled(problem, cells)
+    return _descended(problem, projection, cells, _pulled(problem, cells), TOLERANCE)
+
+
+def _descended(
+    problem: GridProblem, projection: Projection, cells: Floats, pulled: Floats, tolerance: float
+) -> Floats:
+    """Return the cells at which nothing pulls any more, by conjugate gradients."""
     residual = projection.apply(pulled)
     direction = residual
     size = float((residual * residual).sum())
     # Measured against what facts may have taken away: what is left of that is rounding.
-    small = TOLERANCE**2 * float((pulled * pulled).sum())
+    small = tolerance**2 * float((pulled * pulled).sum())
     for _ in range(MOST_STEPS):
         if size <= small:
             break
@@ -145,31 +157,6 @@ def _curvature(problem: GridProblem, cells: Floats) -> Floats:
     return found
 
 
-def dense_variances(problem: GridProblem) -> list[Floats]:
-    """Return the exact variance of every estimate, by a dense inverse: for small grids."""
-    projection = Projection(problem)
-    size = int(np.prod(problem.leaf))
-    basis = [projection.apply(unit.reshape(problem.leaf)) for unit in np.eye(size)]
-    normal = np.stack(
-        [projection.apply(_curvature(problem, unit)).reshape(-1) for unit in basis], axis=1
-    )
-    inverse = _inverse(normal, largest=sum(1.0 / sums.variance for sums in problem.measured))
-    found = []
-    for sums in problem.measured:
-        rows = np.stack([add_up(unit, sums.maps, sums.shape).reshape(-1) for unit in basis], axis=1)
-        variance = np.einsum("ij,jk,ik->i", rows, inverse, rows)
-        found.append(np.maximum(variance, 0.0).reshape(sums.shape))
-    return found
-
-
-def _inverse(normal: Floats, *, largest: float) -> Floats:
-    """Return the inverse on the directions that measurements say something about."""
-    values, vectors = np.linalg.eigh((normal + normal.T) / 2)
-    kept = values > 1e-9 * largest
-    found: Floats = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    return found
-
-
 def bounded_variances(problem: GridProblem) -> list[Floats]:
     """Return upper bounds of the variances: of the best combination of a cell's own measurement
     with sums of whole cells of finer ones, which least squares is never worse than (Gauss-Markov).
@@ -188,6 +175,23 @@ def bounded_variances(problem: GridProblem) -> list[Floats]:
         if problem.zero is not None:
             variance[~open_cells(problem.zero, sums.maps, sums.shape)] = 0.0
         found.append(variance)
+    return found
+
+
+def sampled_widening(problem: GridProblem) -> float:
+    """Return the most by which intervals of `bounded_variances` are too wide, at some cells of every table."""
+    projection = Projection(problem)
+    found = 1.0
+    for sums, bounds in zip(problem.measured, bounded_variances(problem), strict=True):
+        for cell in sorted({0, bounds.size // 2, bounds.size - 1}):
+            place = np.unravel_index(cell, sums.shape)
+            unit = np.zeros(sums.shape)
+            unit[place] = 1.0
+            counted = spread(unit, sums.maps, problem.leaf)
+            solved = _descended(problem, projection, np.zeros(problem.leaf), counted, ROUGHLY)
+            variance = float((counted * solved).sum())
+            if variance > KNOWN * bounds[place]:
+                found = max(found, float(np.sqrt(bounds[place] / variance)))
     return found
 
 

@@ -12,7 +12,7 @@ from discreet.publish.grid import add_up, narrowed
 from discreet.publish.reconcile.crossed_groupings import (
     bounded_variances,
     crossed_estimate,
-    dense_variances,
+    sampled_widening,
 )
 from discreet.publish.reconcile.integer_rounding import whole_cells
 from discreet.publish.reconcile.nested_groupings import (
@@ -23,15 +23,17 @@ from discreet.publish.reconcile.nested_groupings import (
 )
 from discreet.publish.reconcile.nonnegative_fit import fitted_cells
 from discreet.publish.reconcile.problem import GridProblem
-
-SMALL_GRID = 400
-"""Up to so many leaf cells, crossed variances are computed exactly by a dense inverse."""
+from discreet.publish.reconcile.symmetric_blocks import MOST_UNKNOWNS, SymmetricBlocks
 
 NORMAL = 1.959964
 """Half the width of a 95% interval in standard deviations, where no law has a wider one."""
 
 _SLACK = 1e-6
 
+
+MOST_MEASURED = 2_000_000
+WIDEST = 1.6
+"""What was measured at most on grids that hostile reviewers made (1.57)."""
 
 PIECE = 1 << 22
 """About how many cells get their intervals at once."""
@@ -63,13 +65,26 @@ def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
         leaf = next(e for e, s in zip(found, everything, strict=True) if s is finest)
         return found[: len(problem.measured)], leaf.values.reshape(problem.leaf)
     leaf_cells = crossed_estimate(problem)
-    small = np.prod(problem.leaf, dtype=np.float64) <= SMALL_GRID
-    variances = dense_variances(problem) if small else bounded_variances(problem)
+    blocks = SymmetricBlocks(problem)
+    exact = blocks.unknowns <= MOST_UNKNOWNS
+    variances = blocks.variances() if exact else bounded_variances(problem)
     estimates = [
         TreeEstimate(add_up(leaf_cells, sums.maps, sums.shape), variance)
         for sums, variance in zip(problem.measured, variances, strict=True)
     ]
     return estimates, leaf_cells
+
+
+def widening(problem: GridProblem) -> float | None:
+    """Return how many times as wide as those of least squares intervals may be; None where they are exact.
+
+    At grids that are too large to measure it, the most that was measured elsewhere.
+    """
+    if _is_tree(problem) or SymmetricBlocks(problem).unknowns <= MOST_UNKNOWNS:
+        return None
+    if np.prod(problem.leaf, dtype=np.float64) > MOST_MEASURED:
+        return WIDEST
+    return sampled_widening(problem)
 
 
 def _is_tree(problem: GridProblem) -> bool:

@@ -32,10 +32,7 @@ class TotalsRequest(TotalsFields):
     def of(cls, name: str, **words: Any) -> TotalsRequest:
         """Return a checked request from the fields of `TotalsFields`."""
         asked = TotalsFields(name, **words)
-        if not _NAME.fullmatch(name):
-            raise InvalidInput(
-                "The name of a series may hold letters, digits, - and _, at most 64."
-            )
+        series_name(name)
         for word in (asked.table, asked.column):
             if not _WORD.fullmatch(word):
                 raise InvalidInput(f"'{word[:60]}' is not the plain name of a table or column.")
@@ -90,6 +87,13 @@ class TotalsRequest(TotalsFields):
                 f"The horizon is {self.start} to {self.last}; {through} is not in it."
             )
         return (through - self.start).days + 1
+
+
+def series_name(name: str) -> str:
+    """Return the name of a series, which is also that of a file."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput("The name of a series may hold letters, digits, - and _, at most 64.")
+    return name
 
 
 def _date(value: dt.date | str) -> dt.date:

@@ -38,6 +38,8 @@ from discreet.release.paid import paid
 MARK = b"totals "
 """How a stored measurement begins: it is no answer, no model and no release."""
 SECONDS = 600.0
+LATE = "Rows that arrived after their day was published are not in these totals."
+"""What readers are told; how many there are is an exact count of rows, and private."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,6 +63,7 @@ class TotalsSoFar(ShownInLines, Charged):
             "totals": list(self.totals),
             "error95": list(self.error95),
             "measured": list(self.measured),
+            "notices": [LATE],
             **self.bill.to_json(),
         }
 
@@ -141,21 +144,29 @@ class FrozenDays:
 
     def applied(self, counts: Integers) -> Integers:
         """Return the counts with those of earlier looks in place of today's."""
-        kept = self._read()
+        kept, _ = self._read()
         found = counts.copy()
         found[: len(kept)] = kept[: len(found)]
         return found
 
-    def keep(self, counts: Integers) -> None:
-        """Keep the counts of all days that were looked at: whole, or not at all."""
+    def keep(self, counts: Integers, today: Integers) -> None:
+        """Keep the counts of all days that were looked at, and how many rows of today's are not in them."""
+        late = int(np.maximum(today - counts, 0).sum())
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(self._path, json.dumps(counts.tolist()), durable=True)
+        kept = json.dumps({"counts": counts.tolist(), "late": late})
+        write_whole(self._path, kept, durable=True)
 
-    def _read(self) -> Integers:
-        with suppress(OSError, ValueError, TypeError):
+    def late(self) -> int | None:
+        """Return how many rows had arrived late at the last look, for the owner alone; None before it."""
+        return self._read()[1]
+
+    def _read(self) -> tuple[Integers, int | None]:
+        with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads(self._path.read_text(encoding="utf-8"))
-            return np.array(found, dtype=np.int64).reshape(-1)
-        return np.zeros(0, dtype=np.int64)
+            # Earlier versions kept the counts alone.
+            found = found if isinstance(found, dict) else {"counts": found, "late": None}
+            return np.array(found["counts"], dtype=np.int64).reshape(-1), found["late"]
+        return np.zeros(0, dtype=np.int64), None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,8 +210,9 @@ class _Looks:
         return f"totals:{self.request.name}:{after}"
 
     def _look(self, reader: PaidReader, after: int, through: int) -> bytes:
-        counts = self.frozen.applied(self._counts(reader)[:through])
-        self.frozen.keep(counts)
+        today = self._counts(reader)[:through]
+        counts = self.frozen.applied(today)
+        self.frozen.keep(counts, today)
         found = self.factor.measure(counts, after=after, rng=self.rng)
         return MARK + json.dumps({"measured": found.tolist()}).encode()
 
