@@ -31,7 +31,7 @@ from discreet.engine.formats.packed import (
     unpacked,
 )
 from discreet.engine.formats.text import codec_of
-from discreet.errors import CatalogError, InvalidInput, MissingExtra
+from discreet.errors import CatalogError, DiscreetError, InvalidInput, MissingExtra
 
 SQLITE = b"SQLite format 3\0"
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
@@ -231,14 +231,26 @@ def _workbook_rows(path: Path, part: str) -> Rows:
         from openpyxl import load_workbook
     except ModuleNotFoundError:
         raise MissingExtra("openpyxl", extra="xlsx") from None
-    with closing(load_workbook(path, read_only=True, data_only=True)) as book:
-        sheet = book[_chosen(path, list(book.sheetnames), part, "sheet")]
-        rows = (list(row) for row in sheet.iter_rows(values_only=True))
-        names = list(itertools.takewhile(lambda cell: cell is not None, next(rows, [])))
-        yield names
-        for row in rows:
-            if any(cell is not None for cell in row):
-                yield (row + [None] * len(names))[: len(names)]
+    try:
+        # Opened here: openpyxl leaves the file open where it fails.
+        with (
+            path.open("rb") as file,
+            closing(load_workbook(file, read_only=True, data_only=True)) as book,
+        ):
+            sheet = book[_chosen(path, list(book.sheetnames), part, "sheet")]
+            rows = (list(row) for row in sheet.iter_rows(values_only=True))
+            names = list(itertools.takewhile(lambda cell: cell is not None, next(rows, [])))
+            yield names
+            for row in rows:
+                if any(cell is not None for cell in row):
+                    yield (row + [None] * len(names))[: len(names)]
+    except (DiscreetError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001  # its readers raise whatever a damaged part leads them to
+        raise InvalidInput(
+            f"The workbook '{path.name}' is damaged.",
+            hint="Open it in a spreadsheet program and save it again, or export the sheet as CSV.",
+        ) from None
 
 
 def _chosen(path: Path, names: list[str], part: str, what: str) -> str:
