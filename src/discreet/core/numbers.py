@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Self, TypeAlias
@@ -100,9 +100,23 @@ def plain(value: Fraction, *, significant: int = 12) -> str:
     >>> plain(Fraction(1, 4)), plain(Fraction(10)), plain(Fraction(1, 10**9))
     ('0.25', '10', '1e-9')
     """
+    return _short(value, significant, ROUND_HALF_EVEN)
+
+
+def plain_below(value: Fraction) -> str:
+    """Return a short decimal that is not above `value`: of what is left, so that it fits if it is asked.
+
+    >>> plain_below(Fraction(2, 3)), plain_below(Fraction(1, 4)), plain_below(Fraction(1, 10**9))
+    ('0.666666666666', '0.25', '1e-9')
+    """
+    return _short(value, 12, ROUND_DOWN)
+
+
+def _short(value: Fraction, significant: int, rounding: str) -> str:
     if not value:
         return "0"
-    approximation = Decimal(value.numerator) / Decimal(value.denominator)
+    digits = Context(prec=significant, rounding=rounding)
+    approximation = digits.divide(Decimal(value.numerator), Decimal(value.denominator))
     short = f"{approximation:.{significant}g}"
     mantissa, _, exponent = short.partition("e")
     if "." in mantissa:

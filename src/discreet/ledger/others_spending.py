@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
 from discreet.account.filter import Limits
-from discreet.core.cost import Cost, Quote
-from discreet.core.numbers import plain
+from discreet.core.cost import FREE, Cost, Quote
+from discreet.core.numbers import plain, plain_below
 from discreet.errors import BudgetExceeded, TooManyRequests
 from discreet.ledger.accounts import AccountKey, Accounts
 from discreet.ledger.refusal import in_region, what_fits
@@ -49,6 +49,8 @@ def has_room(accounts: Accounts, key: AccountKey, quote: Quote, mine: Cost) -> b
 
     `mine` is what the worst-hit person in its region has paid for this analyst's own charges.
     """
+    if quote.cost == FREE:
+        return True  # also where the limit was lowered below what others have used
     total = accounts.account(key[0])
     # Nobody has paid more than the top, so where that leaves room there is no need to look closer.
     if _fits(total.limits, coarse(total.top, total.limits), mine, quote):
@@ -158,13 +160,13 @@ def no_room(total: Account, quote: Quote, left: Fraction = Fraction(0)) -> Budge
     asked = quote.cost.epsilon
     shown = "this" if asked is None else f"epsilon {plain(asked)}"
     step = plain(total.limit.epsilon.value / STEPS)
-    fits = f"At most epsilon {plain(left)} fits here. " if left else "Nothing fits here. "
+    fits = f"At most epsilon {plain_below(left)} fits here. " if left else "Nothing fits here. "
     return BudgetExceeded(
         f"The budget of '{total.limit.budget}' has no room for {shown} beside what others have used "
         "on the people whom this asks about. Nothing was charged.",
         hint=f"{fits}Others' use counts in steps of {step}; the data owner may raise the limit.",
         asked="" if asked is None else plain(asked),
-        left=plain(left),
+        left=plain_below(left),
         limit=str(total.limit.epsilon),
     )
 

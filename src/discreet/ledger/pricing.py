@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.cost import Cost, Quote
+from discreet.core.cost import FREE, Cost, Quote
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Balance, Payer
@@ -51,7 +51,7 @@ def priced(accounts: Accounts, payer: Payer, quote: Quote, probes: RefusalCounts
         if payer.analyst is not None:
             require_room(accounts, (payer.budget, payer.analyst), quote)
         after = total.peak_with(quote.region, quote.cost)
-        if not total.limits.allows(after):
+        if not _allows(total, quote, after):
             raise refusal(total, quote) if payer.analyst is None else no_room(total, quote)
         return after
 
@@ -109,14 +109,15 @@ def _tried(account: Account, quotes: Sequence[Quote], refused: Exception) -> lis
     """Return what several charges lead to, one on top of another, or refuse them."""
     for region in {quote.region: None for quote in quotes}:
         mine = [quote.cost for quote in quotes if quote.region == region]
+        asked = sum(mine[1:], mine[0])
         # Seen before anything is tried: to forget a try means to count all charges anew.
-        if not account.limits.allows(account.peak_with(region, sum(mine[1:], mine[0]))):
+        if asked != FREE and not account.limits.allows(account.peak_with(region, asked)):
             raise refused
     found = []
     for quote in quotes:
         inside, before = in_region(account, quote), account.balance(account.peak())
         bill = account.peak_with(quote.region, quote.cost)
-        if not account.limits.allows(bill):
+        if not _allows(account, quote, bill):
             raise refused
         account.try_charge(quote.region, quote.cost)
         found.append(_Tried(inside, before, account.balance(bill), bill))
@@ -163,6 +164,11 @@ def foreseen(accounts: Accounts, payer: Payer, quote: Quote) -> tuple[Balance, B
 
 def _fitting(account: Account, quote: Quote) -> Cost:
     after = account.peak_with(quote.region, quote.cost)
-    if not account.limits.allows(after):
+    if not _allows(account, quote, after):
         raise refusal(account, quote)
     return after
+
+
+def _allows(account: Account, quote: Quote, after: Cost) -> bool:
+    """Return whether a charge fits; one that costs nobody anything fits where a limit was lowered, too."""
+    return quote.cost == FREE or account.limits.allows(after)

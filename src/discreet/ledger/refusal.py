@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.core.cost import Cost, Quote
-from discreet.core.numbers import plain
+from discreet.core.numbers import plain, plain_below
 from discreet.errors import BudgetExceeded
 from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account
@@ -31,14 +31,14 @@ def refusal(account: Account, quote: Quote) -> BudgetExceeded:
         if room:
             return _no_delta(limit, whose, asked, room, quote.cost.delta)
     shown = "more" if asked is None else f"epsilon {plain(asked)}"
-    words = f"epsilon {plain(left)}" if left else "nothing"
-    hint = f"Lower epsilon to {plain(left)}, or ask" if left else "Ask"
+    words = f"epsilon {plain_below(left)}" if left else "nothing"
+    hint = f"Lower epsilon to {plain_below(left)}, or ask" if left else "Ask"
     return BudgetExceeded(
         f"The budget of {whose} does not allow {shown}: of epsilon {limit.epsilon}, {words} is "
         "left for the people whom this asks about. Nothing was charged.",
         hint=f"{hint} the data owner to raise the limit.",
         asked="" if asked is None else plain(asked),
-        left=plain(left),
+        left=plain_below(left),
         limit=str(limit.epsilon),
     )
 
@@ -53,7 +53,7 @@ def _no_delta(
         else "has no delta"
     )
     short = (
-        f" Of epsilon {limit.epsilon}, epsilon {plain(room)} is left for the people whom this asks about."
+        f" Of epsilon {limit.epsilon}, epsilon {plain_below(room)} is left for the people whom this asks about."
         if room < asked
         else ""
     )

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import urlencode
 
-from discreet.core.numbers import counted
+from discreet.core.numbers import counted, plain
 from discreet.server.shelf import Kept
 
 SHOWN_ENTRIES = 25
@@ -308,9 +308,14 @@ def part_left(epsilon: Mapping[str, float]) -> float:
 
 
 def amount(value: float) -> str:
-    """Return an amount of budget: two digits after the point, more only where there are more."""
-    if 0 < abs(value) < 0.0001:
-        return f"{value:.1e}"
-    text = f"{value:,.4f}".rstrip("0")
+    """Return an amount of budget: two digits after the point, more where there are more; never 0 for more.
+
+    >>> amount(0.5), amount(1234.0), amount(0.00012), amount(1e-9)
+    ('0.50', '1,234.00', '0.00012', '1e-9')
+    """
+    text = plain(Fraction(repr(value)))
+    if "e" in text:
+        return text
     whole, _, digits = text.partition(".")
-    return f"{whole}.{digits.ljust(2, '0')}"
+    sign = "-" if whole.startswith("-") else ""
+    return f"{sign}{int(whole.lstrip('-')):,}.{digits.ljust(2, '0')}"

@@ -6,19 +6,21 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
 from discreet.core.hash_chain import canonical
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE
+from discreet.core.numbers import Delta, Epsilon, plain, plain_below
+from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.errors import BudgetExceeded
 from discreet.ledger import Cap, Charge
 from discreet.ledger.policy import Limit
 from discreet.ledger.refusal import _two_digits, in_region, what_fits
 from discreet.ledger.worst.account import Account
-from ledger_kit import ALICE, MEN, OWNER, WOMEN, open_ledger, quote
+from ledger_kit import ALICE, MEN, OWNER, WOMEN, open_ledger, pay, quote
 
 ZERO = Fraction(0)
 
@@ -137,3 +139,42 @@ def test_several_questions_are_refused_with_their_sum(tmp_path, payer, whose):
     assert caught.value.asked == ""
     assert "in all" not in caught.value.message
     ledger.close()
+
+
+@pytest.mark.parametrize("payer", [ALICE, OWNER], ids=["an analyst", "the owner"])
+@pytest.mark.parametrize("together", [False, True])
+def test_what_costs_nothing_fits_where_a_limit_was_lowered(tmp_path, payer, together):
+    """Nobody is asked about: before, it was refused for want of "epsilon 0"."""
+    shares = {name: {"census": Cap.of("1")} for name in ("alice", "bob")}
+    ledger = open_ledger(tmp_path, "1", analysts=shares)
+    pay(ledger, "1", "all", payer=replace(ALICE, analyst="bob"))
+    ledger.close()
+    ledger = open_ledger(tmp_path, "0.5", analysts=shares)
+    free = Charge(Quote(NOTHING, FREE, Region.of({"age": Positions.points([])})), "free", "free")
+    charges = [free, replace(free, request_id="free too")] if together else [free]
+    assert len(ledger.charge_all(payer, charges)) == len(charges)
+    with pytest.raises(BudgetExceeded, match=r"0\.0001"):
+        ledger.charge_all(payer, [Charge(quote("0.0001"), "paid", "paid")])
+    assert ledger.spent("census").epsilon == 1
+    ledger.close()
+
+
+AMOUNTS = st.fractions(min_value=Fraction(1, 10**25), max_value=10**6)
+
+
+@given(value=AMOUNTS)
+def test_what_is_said_to_be_left_is_left_and_never_0(value):
+    said = Fraction(plain_below(value))
+    assert 0 < said <= value
+    assert value - said <= value / 10**11
+    assert Fraction(plain(value)) > 0
+
+
+@given(digits=st.integers(1, 10**12 - 1), places=st.integers(0, 25))
+def test_what_was_asked_reads_back_equal(digits, places):
+    value = Fraction(digits, 10**places)
+    assert Fraction(plain(value)) == Fraction(plain_below(value)) == value
+
+
+def test_the_twin_that_rounds_to_the_nearest_says_more_than_is_left():
+    assert Fraction(plain(Fraction(2, 3))) > Fraction(2, 3)

@@ -16,7 +16,7 @@ from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.answers.output import OutputType
 from discreet.core.bill import NOTHING_SPENT
-from discreet.core.numbers import Epsilon, plain
+from discreet.core.numbers import Epsilon, plain, plain_below
 from discreet.engine.duckdb.scratch import outcome
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused, from_facts
 from discreet.release.desk import Desk
@@ -180,9 +180,9 @@ def refuse_too_dear(foreseen: Explanation) -> None:
     raise BudgetExceeded(
         f"The budget does not allow this statement and the questions inside it, epsilon "
         f"{plain(foreseen.cost.epsilon)} in all. Nothing was charged.",
-        hint=f"Of epsilon {plain(limit.epsilon)}, {plain(left)} is left: lower epsilon, or ask the data owner.",
+        hint=f"Of epsilon {plain(limit.epsilon)}, {plain_below(left)} is left: lower epsilon, or ask the data owner.",
         asked=plain(foreseen.cost.epsilon),
-        left=plain(left),
+        left=plain_below(left),
         limit=plain(limit.epsilon),
     )
 

@@ -2,7 +2,7 @@
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const two = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-const money = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+const money = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 20 });
 const six = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
 
 export function shown(value) {
@@ -29,9 +29,10 @@ export function fixed(value, digits) {
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-// Amounts of budget; tiny ones keep their digits instead of becoming 0.00.
+// Amounts of budget, with all their digits: what was asked is what is shown.
 export function amount(value) {
-  return value !== 0 && Math.abs(value) < 0.0001 ? value.toExponential(1) : money.format(value);
+  const short = Number(value.toPrecision(12));
+  return short !== 0 && Math.abs(short) < 0.000001 ? short.toExponential() : money.format(short);
 }
 
 // What a thing uses and leaves; `over` is said instead where too little is left.
