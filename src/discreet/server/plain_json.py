@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from discreet.core.answers.answer import Answer
+from discreet.errors import InvalidInput
 
 
 class Body(BaseModel):
@@ -20,6 +22,16 @@ class Body(BaseModel):
 def answer_json(answer: Answer) -> dict[str, Any]:
     """Return the answer as the API sends it: `Answer.to_json()` without infinities."""
     return finite(answer.to_json())
+
+
+def require_whole_letters(found: Any) -> None:
+    """Refuse JSON with half a character (a lone surrogate) in a text or a name: none of our texts can hold it."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            "A text of the body contains half a character (a lone surrogate)."
+        ) from None
 
 
 def finite(said: Mapping[str, Any]) -> dict[str, Any]:

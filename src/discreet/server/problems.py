@@ -83,7 +83,7 @@ def add_problems(app: FastAPI) -> None:
 
 async def _expected(request: Request, error: Exception) -> Response:
     assert isinstance(error, DiscreetError), "registered for these"
-    page = request.method == "GET" and not request.url.path.startswith("/api/")
+    page = request.method in {"GET", "HEAD"} and not request.url.path.startswith("/api/")
     if page and isinstance(error, errors.NotSignedIn):
         return RedirectResponse("/", 303)
     return answer_with(problem_of(error))

@@ -10,15 +10,19 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, FastAPI, Path, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
-from starlette.routing import BaseRoute
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
 
 from discreet.core.owner import OWNER
-from discreet.errors import InternalError, NotAllowed, NotInForce, NotSignedIn
+from discreet.errors import InternalError, InvalidInput, NotAllowed, NotInForce, NotSignedIn
 from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.audit_log import STRANGER, Actor, AuditAction
 from discreet.server.access.limits import fine
 from discreet.server.access.tokens import Role, Token
 from discreet.server.context import Context, context_of
+from discreet.server.plain_json import require_whole_letters
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -94,8 +98,21 @@ def roles_of(endpoint: Callable[..., Any]) -> frozenset[Role] | None:
     return roles
 
 
+class WholeLetters(Request):
+    """A request whose JSON holds no half characters (lone surrogates): no text of ours can hold one."""
+
+    async def json(self) -> Any:
+        """Return the body as JSON, or refuse it."""
+        found = await super().json()
+        try:
+            require_whole_letters(found)
+        except InvalidInput as error:  # FastAPI would say of any other error that it cannot parse
+            raise HTTPException(400, error.message.rstrip(".")) from None
+        return found
+
+
 class GuardedRoute(APIRoute):
-    """A route that checks the caller before it reads the body.
+    """A route that checks the caller before it reads the body; HEAD is GET without a body.
 
     Guarantee: an endpoint without `allow` or `everybody` cannot become a route (deny by default).
     A call with a session cookie that changes something must repeat the session's CSRF token.
@@ -116,11 +133,29 @@ class GuardedRoute(APIRoute):
                 await run_in_threadpool(workspace.refresh)
                 admit(request, roles)
             try:
-                return await inner(request)
+                found = await inner(WholeLetters(request.scope, request.receive))
             except NotInForce as error:
                 raise _with_cause(request, error) from None
+            if request.method == "HEAD" and isinstance(found, StreamingResponse):
+                return Response(None, found.status_code, dict(found.headers))  # it may never end
+            return found
 
         return guarded
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a call is for this route."""
+        found, child = super().matches(scope)
+        return (Match.FULL if self._is_head(scope) and found is Match.PARTIAL else found), child
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a call, or say which methods there are."""
+        if self._is_head(scope):
+            await self.app(scope, receive, send)
+        else:
+            await super().handle(scope, receive, send)
+
+    def _is_head(self, scope: Scope) -> bool:
+        return scope["method"] == "HEAD" and "GET" in (self.methods or ())
 
 
 def _with_cause(request: Request, error: NotInForce) -> NotInForce:

@@ -2,12 +2,14 @@
 
 Guarantee: a connection that sends no whole head within `HEAD_SECONDS`, or less than `LEAST_RATE` bytes a second of a body
 that the server would read, is closed; one address holds at most `MAX_EACH` connections, fewer than the server takes. So half
-requests can take the server away from nobody else (note 0067).
+requests can take the server away from nobody else (note 0067). A head that another reader, a proxy say, might end elsewhere
+or give a body of another length gets 400, and the connection is closed: so nobody's request becomes the body of another's.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import h11
@@ -23,11 +25,52 @@ LEAST_RATE = 200
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
+_BARE_END = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
+"""A line of a head that does not end in CR LF; a CR at the end of what has come may get its LF yet."""
+_FOLDED = re.compile(rb"\n[ \t]")
+_LENGTHS = re.compile(rb"\n(?:content-length|transfer-encoding)[ \t]*:[^\r\n]*", re.IGNORECASE)
+_ONE_LENGTH = re.compile(
+    rb"\n(?:content-length:[ \t]*[0-9]+|transfer-encoding:[ \t]*chunked)[ \t]*", re.IGNORECASE
+)
+
+
+class OneMeaning(h11.Connection):
+    """h11's connection, which reads no head that other readers may take for another request."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._seen = 0  # bytes of a head that is under way: each is looked at once
+
+    def next_event(self) -> Any:
+        """Return the next event, or refuse a head that has more than one meaning."""
+        if self.their_state is h11.IDLE:
+            received = bytes(self.trailing_data[0])
+            end = received.find(b"\r\n\r\n", max(0, self._seen - 3))
+            found = received if end < 0 else received[: end + 2]
+            if _BARE_END.search(found, max(0, self._seen - 1)) or _FOLDED.search(found):
+                raise h11.RemoteProtocolError("a line of the head does not end as it should")
+            if end >= 0:
+                _require_one_length(found)
+            self._seen = len(received) if end < 0 else 0
+        return super().next_event()
+
+
+def _require_one_length(head: bytes) -> None:
+    """Refuse a head that says no length of a body as it should, or more than one."""
+    lengths = _LENGTHS.findall(head)
+    if len(lengths) > 1 or not all(map(_ONE_LENGTH.fullmatch, lengths)):
+        raise h11.RemoteProtocolError("the length of the body is not said once")
+    if b"HTTP/1.0" in head.split(b"\r\n", 1)[0] and b"transfer" in b"".join(lengths).lower():
+        raise h11.RemoteProtocolError("HTTP/1.0 knows no transfer encoding")
+
+
 class GuardedProtocol(H11Protocol):
     """uvicorn's protocol, with an eye on how long a request takes to arrive."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        most = self.config.h11_max_incomplete_event_size
+        self.conn = OneMeaning(h11.SERVER, *([] if most is None else [most]))
         self._looking: asyncio.TimerHandle | None = None
         self._head_since: float | None = None
         self._came = 0

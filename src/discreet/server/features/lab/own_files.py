@@ -17,6 +17,7 @@ from discreet.errors import InvalidInput
 from discreet.server.context import context_of
 from discreet.server.features.lab.work import run_attack, sliders
 from discreet.server.jobs.queue import Job
+from discreet.server.plain_json import require_whole_letters
 
 FOLDER = "lab-files"
 MOST_FILES = 6
@@ -65,8 +66,9 @@ def _words(form: FormData, attack: Attack) -> dict[str, Any]:
     """Return the settings that came as JSON beside the files; none of them may name a file."""
     try:
         found = json.loads(str(form.get("settings", "{}")))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InvalidInput("The settings beside the files are not JSON.") from None
+    require_whole_letters(found)
     plain = {*sliders(attack), *words_of(attack)}
     closed = {knob.name for knob in attack.knobs if knob not in plain}
     if not isinstance(found, dict) or closed & found.keys():

@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import Request
 
 from discreet.errors import InvalidInput, TooLarge
+from discreet.server.plain_json import require_whole_letters
 from discreet.survey.collect.batch import MOST
 
 CBOR, JSON = "application/cbor", "application/json"
@@ -46,9 +47,11 @@ def kind_of(request: Request) -> str:
 def json_of(body: bytes) -> Any:
     """Return what a body says in JSON, or refuse it with a sentence."""
     try:
-        return json.loads(body)
+        found = json.loads(body)
     except (ValueError, RecursionError):
         raise InvalidInput("The body is not JSON.") from None
+    require_whole_letters(found)
+    return found
 
 
 def batch_of(body: bytes, *, answers: int) -> Any:
