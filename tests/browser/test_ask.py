@@ -41,7 +41,7 @@ def test_the_price_and_the_noise_stand_before_the_button(served, visit):
     page.fill("#epsilon", "0.5")
     expect(page.locator("#noise")).to_have_text("expected noise ± 6 (95%)")
     expect(page.locator("#go")).to_contain_text("uses 0.50")
-    expect(page.locator("#odds")).to_contain_text("compared with you not taking part")
+    expect(page.locator("#odds")).to_contain_text("Compared with you not taking part")
     expect(page.locator("#odds")).to_contain_text("1.65 times")
 
 

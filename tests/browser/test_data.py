@@ -32,7 +32,7 @@ def test_from_a_file_to_a_first_answer(small, visit, file):
     page.fill('[aria-label="to of age"]', "120")
     page.check('[data-column="city"] input[value=hide]')
     page.fill("#limit", "2")
-    expect(page.locator("#limit-words")).to_contain_text("compared with you not taking part")
+    expect(page.locator("#limit-words")).to_contain_text("Compared with you not taking part")
     page.click("#add-analyst")
     page.locator(".share input").first.fill("alice")
     page.locator(".share input").nth(1).fill("1")

@@ -52,4 +52,4 @@ def test_a_foreign_form_cannot_sign_out(served, visit):
 def test_everybody_may_take_the_course(served, visit):
     page = visit(served, "/course/promise", token="")
     assert page.locator(".places a").all_inner_texts() == ["Course"]
-    expect(page.locator("#laws-words")).to_contain_text("compared with you not taking part")
+    expect(page.locator("#laws-words")).to_contain_text("as likely with you as without you")

@@ -60,7 +60,7 @@ def test_everything_is_said_before_anything_is_spent_also_what_is_wrong(served, 
     expect(page.locator("#columns")).to_contain_text("region")
     expect(page.locator("#columns li", has_text="age")).to_contain_text("121 values")
     expect(page.locator("#columns li", has_text="person_id")).to_contain_text("made up")
-    expect(page.locator("#odds")).to_contain_text("compared with you not taking part")
+    expect(page.locator("#odds")).to_contain_text("Compared with you not taking part")
     expect(page.locator("#go")).to_contain_text(re.compile(r"uses 1\.00, leaves \S+"))
     among = page.locator("input[name=method][data-among]").get_attribute("data-among")
     assert among.split(",") == pages.choice_view()

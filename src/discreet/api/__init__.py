@@ -17,6 +17,7 @@ from discreet.api.opening import (
     parsed,
     promise,
     restore_ledger,
+    with_promise,
 )
 from discreet.sql.spelling.options import priced
 
@@ -38,4 +39,5 @@ __all__ = [
     "renewal_of",
     "renewed_report",
     "restore_ledger",
+    "with_promise",
 ]

@@ -13,7 +13,10 @@ from discreet.api.opened import policy_of
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import add_analysts as add_to_file
 from discreet.catalog.read.policy_file import FILE_NAME, decoded, load, loads, meant_file
+from discreet.core.answers.explanation import Explanation
+from discreet.core.bill import Spent
 from discreet.core.numbers import Epsilon, Number
+from discreet.core.schema import Dataset
 from discreet.errors import CatalogError
 from discreet.ledger.chain.known_head import KnownHead
 from discreet.ledger.ledger import Ledger
@@ -83,9 +86,20 @@ Planner: TypeAlias = PlanningLimits
 """Tries texts of strangers before they are planned; for whoever answers many at once."""
 
 
-def promise(epsilon: Number | Epsilon) -> str:
-    """Return what an epsilon promises to each person, in one sentence."""
-    return one_sentence(Epsilon.of(epsilon))
+def promise(cost: Spent, dataset: Dataset) -> str:
+    """Return what a price promises to each person of a dataset, under its neighbours."""
+    if cost.epsilon <= 0:
+        return "No row is read for this, so nobody's odds change."
+    return one_sentence(cost.epsilon, delta=cost.delta, neighbours=dataset.neighbours)
+
+
+def with_promise(found: Explanation, catalog: Catalog) -> Explanation:
+    """Return an explanation that says in `words` what its price promises."""
+    if found.free:
+        words = "This follows from answers that were paid for: it gives nothing more away."
+    else:
+        words = promise(found.cost, catalog.datasets[found.dataset])
+    return replace(found, words=words)
 
 
 def restore_ledger(config: str | Path | None, path: Path, *, reason: str) -> Ledger:

@@ -17,7 +17,6 @@ from discreet.api import open as open_curator
 from discreet.catalog.outline import outline
 from discreet.core.numbers import counted, plain
 from discreet.core.schema import Dataset
-from discreet.core.unit import Neighbours
 from discreet.report import Document, Grid, Paragraph, Section
 
 ASKED_OF_PEOPLE = (
@@ -52,11 +51,9 @@ def _section(curator: Curator, dataset: Dataset) -> Section:
     facts = outline(curator.catalog, (dataset.name,))[dataset.name]
     budget = curator.catalog.budget_of(dataset)
     spent = curator.budget_report()["datasets"][dataset.name]
-    meaning = explain(budget.epsilon)
-    replaced = dataset.neighbours is Neighbours.REPLACE_ONE
+    meaning = explain(budget.epsilon, delta=budget.delta, neighbours=dataset.neighbours)
     blocks: list[Any] = [
-        Paragraph(f"Protected: {facts['protects']}. The promise compares the data with and without one of them"
-              + (", one replaced by another." if replaced else ".")),
+        Paragraph(f"Protected: {facts['protects']}."),
         Paragraph(
             f"In all, whatever is asked by whomever, at most epsilon {plain(budget.epsilon.value)}"
             + (f" and delta {plain(budget.delta.value)}" if budget.delta.value else "")

@@ -2,8 +2,18 @@ import math
 
 import pytest
 
-from discreet.account.explain import belief, explain, factor, one_sentence, truth_probability
+from discreet.account.explain import (
+    answer_sentences,
+    belief,
+    beside_facts_sentence,
+    explain,
+    factor,
+    one_sentence,
+    truth_probability,
+)
 from discreet.core.numbers import Epsilon
+from discreet.core.unit import Neighbours
+from discreet.errors import InvalidInput
 
 
 def test_the_factor_is_e_to_the_epsilon_and_not_epsilon():
@@ -28,6 +38,63 @@ def test_beliefs_move_by_the_factor_in_odds():
     odds = row.highest / (1 - row.highest) / (0.01 / 0.99)
     assert odds == pytest.approx(math.e)
     assert row.lowest < row.before < row.highest
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "comparisons", "worlds"),
+    [
+        ("add-remove", ["taking part", "a value of someone who takes part"], "you not taking part"),
+        ("replace-one", ["a row replaced by any other"], "replaced by any other"),
+    ],
+)
+def test_a_dataset_s_neighbours_decide_which_worlds_are_compared(neighbours, comparisons, worlds):
+    found = explain(1, neighbours=neighbours)
+    assert [each.comparison.value[0] for each in found.promises] == comparisons
+    assert worlds in found.text
+    assert ("people take part is public" in found.text) == (neighbours == "replace-one")
+    assert found.text.count("74%") == 1
+    assert found.text.count("89%") == len(comparisons) - 1
+    assert "neighbours" not in found.text
+    assert found.factor == found.promises[0].factor == pytest.approx(math.e)
+    assert found.beliefs == found.promises[0].beliefs
+
+
+def test_an_epsilon_alone_is_explained_for_both():
+    found = explain(1)
+    assert len(found.promises) == 3
+    assert "Under add-remove neighbours, compared with you not taking part" in found.text
+    assert "Under replace-one neighbours, compared with your row" in found.text
+    with pytest.raises(InvalidInput, match="add-remove or replace-one"):
+        explain(1, neighbours="both")
+
+
+def test_delta_is_said_with_each_and_grows_with_two_steps():
+    found = explain(1, delta="1e-9", neighbours=Neighbours.ADD_REMOVE)
+    first, second = (each.delta for each in found.promises)
+    assert first == pytest.approx(1e-9)
+    assert second == pytest.approx((1 + math.e) * 1e-9)
+    assert found.text.count("except with probability about 1e-9") == 3  # odds, belief, coins
+    assert found.text.count("except with probability about 3.8e-9") == 2
+    assert "probability" not in explain(1).text
+
+
+def test_an_answer_of_one_s_own_device_is_one_step():
+    odds, even, coins, strength = answer_sentences(1)
+    assert "anything else you might have answered" in odds
+    assert "74%" in even
+    assert "47%" in coins
+    assert strength.startswith("This is strong")
+    assert "89%" not in f"{odds} {even} {coins}"
+
+
+def test_beside_exact_facts_only_values_are_compared():
+    said = [
+        beside_facts_sentence(1, delta="1e-9", neighbours=each)
+        for each in ("add-remove", "replace-one")
+    ]
+    assert "7.39 times, except with probability about 3.8e-9" in said[0]
+    assert "2.72 times, except with probability about 1e-9" in said[1]
+    assert not any("not taking part" in each for each in said)
 
 
 def test_always_said_against_not_taking_part():

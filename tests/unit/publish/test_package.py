@@ -135,8 +135,8 @@ def test_beside_exact_facts_from_the_rows_the_sheet_promises_less(tmp_path: Path
     found = contents()
     facts = (replace(found.facts[0], source="data", approver="owner"),)
     sheet = members_of(package(tmp_path, replace(found, facts=facts)))["sheet.html"].decode()
-    assert "taking part or not" not in sheet
-    assert "93.7 times" in sheet  # e^(2 x 2.27)
+    assert "not taking part" not in sheet
+    assert "94 times" in sheet  # e^(2 x 2.27) = 93.7
     assert "without" in sheet or "no guarantee" in sheet
 
 

@@ -15,6 +15,7 @@ CATALOG = {
     "datasets": {
         "town": {
             "protects": "each person in person_id",
+            "neighbours": "add-remove",
             "public_rows": False,
             "left": LEFT,
             "tables": {

@@ -63,7 +63,10 @@ def guess(everyone: Any, without: Any) -> Bits:
 
 
 def ceiling(epsilon: float) -> float:
-    """Return how often anyone can be right about a fair coin behind an epsilon-DP answer.
+    """Return how often anyone can be right about which of two neighbouring datasets was answered from.
+
+    Also about a fair bit of somebody who takes part, where only one of its values is counted; with both
+    counted it is `ceiling(2 * epsilon)` under add-remove neighbours.
 
     >>> round(ceiling(1.0), 3)
     0.731

@@ -129,7 +129,7 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNo
     """Return the score when a real curator answers all subset sums at `epsilon` together.
 
     At most MOST_KEYS of them. `one_by_one` is the strongest use of the same price, and reaches what
-    the guarantee allows (e^epsilon / (1 + e^epsilon)).
+    counts of one value allow (e^epsilon / (1 + e^epsilon)).
     """
     price, asked = repr(epsilon), queries[:MOST_KEYS]
     people = {"people": people_table(secret, "person")}
@@ -174,7 +174,7 @@ def _outcome(
         private_words=f"A curator answered {min(queries, MOST_KEYS):,} such counts at epsilon {epsilon:g} in "
         f"all ({against.words}). The same solver then gets {against.subsets.success:.1%} right. "
         "Asked for each person alone, at the same price, it gives "
-        f"{against.one_by_one.success:.1%}: the guarantee itself allows {ceiling(epsilon):.1%}.",
+        f"{against.one_by_one.success:.1%}: counts of one value allow at most {ceiling(epsilon):.1%}.",
         details={
             "noise": noise,
             "n_over_401": people / 401,

@@ -135,8 +135,8 @@ def _outcome(
         score=score,
         private=after,
         private_words=f"A curator refuses nothing here: all questions answered at epsilon "
-        f"{epsilon:g} together leave the same attacker {after.success:.1%} right (nobody can pass "
-        f"{ceiling(epsilon):.1%} on a fair coin).",
+        f"{epsilon:g} together leave the same attacker {after.success:.1%} right (counts "
+        f"of one value allow at most {ceiling(epsilon):.1%} on a fair coin).",
         details={
             "ignoring_refusals": looking.deaf / bits,
             "certain": looking.certain / bits,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
-from discreet.core.numbers import plain, round_up
+from discreet.account.explain import beside_facts_sentence, one_sentence
+from discreet.core.numbers import plain
 from discreet.publish.contents import Contents
 from discreet.publish.verify import CANNOT_PROVE
 from discreet.report import Document, DocumentBlock, Grid, Paragraph, Section, to_html
 
-ADD_REMOVE = "add-remove"
 TRUST = (
     "The owner holds the rows and added the noise: readers trust the owner to have followed the "
     "procedure, and nobody else. What leaves the owner is this package."
@@ -50,39 +47,10 @@ def _promise(contents: Contents) -> tuple[DocumentBlock, ...]:
         f"Protects: {contents.unit}. Neighbours: {contents.neighbours}. Price: {price}, {whole} "
         "together."
     )
-    odds = _odds_beside_facts(contents) if facts else _odds(contents)
+    said = beside_facts_sentence if facts else one_sentence
+    odds = said(contents.epsilon, delta=contents.delta, neighbours=contents.neighbours)
     warnings = [Paragraph(text, warning=True) for text in contents.warnings]
     return (*warnings, Paragraph(who), Paragraph(odds), Paragraph(TRUST))
-
-
-def _odds(contents: Contents) -> str:
-    changed = (
-        "taking part or not"
-        if contents.neighbours == ADD_REMOVE
-        else "having one set of values or another"
-    )
-    return _sentence(changed, float(contents.epsilon), contents.delta)
-
-
-def _odds_beside_facts(contents: Contents) -> str:
-    """Return the promise that is left where exact facts fix sums of the rows.
-
-    Replacing values is a removal and an addition: for add-remove prices, twice the epsilon.
-    """
-    changed = "having other values with which all exact facts stay as they are"
-    if contents.neighbours != ADD_REMOVE:
-        return _sentence(changed, float(contents.epsilon), contents.delta)
-    epsilon = float(contents.epsilon)
-    delta = round_up(contents.delta * (1 + Fraction(math.exp(min(epsilon, 700.0)))), digits=30)
-    return _sentence(changed, 2 * epsilon, delta)
-
-
-def _sentence(changed: str, epsilon: float, delta: Fraction) -> str:
-    odds = math.exp(min(epsilon, 700.0))
-    return (
-        f"Compared with one of them {changed}, the odds of anything that anyone concludes from this "
-        f"release change by at most {odds:.3g} times, except with probability {float(delta):.3g}."
-    )
 
 
 def _tables(contents: Contents) -> tuple[DocumentBlock, ...]:

@@ -75,7 +75,9 @@ def price_of(
         limit=before.limit,
         free=free,
     )
-    return {"dataset": plan.payer.dataset, **bill.to_json()}
+    dataset = curator.catalog.datasets[plan.payer.dataset]
+    words = promise(bill.cost, dataset)
+    return {"dataset": dataset.name, **bill.to_json(), "words": words}
 
 
 def foreseen(
@@ -91,7 +93,7 @@ def foreseen(
     wanted = request_of(**asked | who)
     with planned(wanted, seen) as plan:
         price = price_of(seen, plan.look, wanted.epsilon)
-        return plan, price | {"words": promise(wanted.epsilon)}
+        return plan, price
 
 
 def kept_for(request: Request, shelf_of: Callable[[Request], Shelf[Item]], name: str) -> Item:

@@ -7,7 +7,7 @@ import { readEpsilon } from "./epsilon.js";
 import { startLimits } from "./limits.js";
 import { startTokens } from "./tokens.js";
 import { sendFile } from "./upload.js";
-import { oddsSentence } from "./words.js";
+import { promiseWords } from "./words.js";
 const WAIT = 700;
 let upload = null;
 let columns = [];
@@ -130,7 +130,7 @@ function later() {
 // Ask what is still open, and say each thing where it belongs.
 async function check() {
   const limit = readEpsilon(byId("limit").value);
-  byId("limit-words").textContent = limit ? `over all answers together, ${oddsSentence(limit.value)}` : "";
+  byId("limit-words").textContent = limit ? `Over all answers together: ${promiseWords(limit.value, "add-remove", Number(byId("delta").value) || 0)}` : "";
   if (!upload || unit() === null) return;
   await tried(byId("confirm-problem"), async () => {
     const found = await call("POST", `/data/uploads/${upload}/proposal`, review());

@@ -1,7 +1,7 @@
 // The Models page: pick what to predict, see what it costs, train, come back.
 import { byId, element } from "./dom.js";
 import { PricedForm } from "./priced_form.js";
-import { oddsSentence } from "./words.js";
+import { promiseWords } from "./words.js";
 
 const table = byId("table");
 const target = byId("target");
@@ -14,9 +14,10 @@ function training() {
     word: "Train a model",
     ask: () => ({ table: table.value, target: target.value, model: document.querySelector('input[name="model"]:checked').value }),
     typed: (found) => {
-      byId("odds").textContent = found ? oddsSentence(found.value) : "epsilon is a number greater than 0, such as 1";
+      byId("odds").textContent = found ? promiseWords(found.value, byId("odds").dataset.neighbours) : "epsilon is a number greater than 0, such as 1";
     },
     said: (found) => {
+      if (found) byId("odds").textContent = found.words;
       byId("from").textContent = found
         ? `${found.model}, from ${found.features.join(", ")}. From about ${found.rows_needed.toLocaleString("en")} rows on it sees more than noise. ${found.notices.join(" ")}`
         : "";

@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 import { byId, element, sayProblem } from "./dom.js";
 import { nearest, readEpsilon, stepsUpTo } from "./epsilon.js";
-import { amount, noise, oddsSentence, priceWords } from "./words.js";
+import { amount, noise, priceWords, promiseWords } from "./words.js";
 
 const WAIT = 300;
 const AGAIN = 1000;
@@ -51,7 +51,7 @@ export class Price {
     const found = this.epsilon;
     this.field.setAttribute("aria-invalid", found ? "false" : "true");
     byId("odds").textContent = found
-      ? oddsSentence(found.value)
+      ? promiseWords(found.value, byId("odds").dataset.neighbours)
       : "epsilon is a number greater than 0, such as 0.25";
     if (found) {
       this.slider.value = nearest(this.steps, found.value);
@@ -122,7 +122,6 @@ export class Price {
     if (!(epsilon > 0)) return;
     this.field.value = String(epsilon);
     this.field.setAttribute("aria-invalid", "false");
-    byId("odds").textContent = oddsSentence(epsilon);
     this.slider.value = nearest(this.steps, epsilon);
   }
 
@@ -134,6 +133,7 @@ export class Price {
     byId("sql").setAttribute("aria-invalid", problem && !noiseIsCause ? "true" : "false");
     this.mark(noiseIsCause ? null : problem);
     if (explanation) {
+      byId("odds").textContent = explanation.words;
       this.resize(explanation.budget.limit.epsilon);
       this.sayNoise(explanation);
       this.sayOver(explanation);

@@ -3,7 +3,7 @@ import { byId, element, sayProblem } from "./dom.js";
 import { nearest, stepsUpTo } from "./epsilon.js";
 import { sayLeft } from "./gauge.js";
 import { PricedForm } from "./priced_form.js";
-import { amount, oddsSentence } from "./words.js";
+import { amount, promiseWords } from "./words.js";
 
 const table = byId("table");
 const slider = byId("slider");
@@ -30,7 +30,7 @@ function wrongRows() {
 }
 
 function typed(found) {
-  byId("odds").textContent = found ? oddsSentence(found.value) : "epsilon is a number greater than 0, such as 1";
+  byId("odds").textContent = found ? promiseWords(found.value, byId("odds").dataset.neighbours) : "epsilon is a number greater than 0, such as 1";
   if (!found) return;
   slider.value = nearest(steps, found.value);
   slider.setAttribute("aria-valuetext", `epsilon ${found.text}`);
@@ -45,8 +45,7 @@ function resize(limit) {
 function said(found) {
   if (!found) return;
   resize(found.budget.limit.epsilon);
-  if (found.free) byId("odds").textContent = "no row is read for this, so nobody's odds change";
-  else byId("odds").textContent = oddsSentence(found.cost.epsilon);
+  byId("odds").textContent = found.words;
   byId("columns").replaceChildren(...found.columns.map(treated));
   const learned = found.learns > 0 ? [`${Math.round(100 * found.learns)}% of the budget learns what is not declared.`] : [];
   const notices = [...found.notices, ...learned, ...found.rules.map((rule) => `Kept in every row: ${rule}`)];

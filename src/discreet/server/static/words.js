@@ -50,8 +50,58 @@ export function times(epsilon) {
   return "more than a million times";
 }
 
-export function oddsSentence(epsilon) {
-  return `compared with you not taking part, anyone's odds change by at most ${times(epsilon)}`;
+// What an epsilon promises under these neighbours; under both kinds where it is not known which.
+// The same words as one_sentence of account/explain.py, from the same numbers.
+const WORLDS = {
+  "add-remove": [
+    ["compared with you not taking part", 1],
+    ["compared with any other values in your row (or rows), if you take part", 2],
+  ],
+  "replace-one": [["compared with your row (or rows) replaced by any other", 1]],
+};
+
+export function promiseWords(epsilon, neighbours = "", delta = 0) {
+  const relations = neighbours ? [neighbours] : Object.keys(WORLDS);
+  return relations
+    .map((relation) => {
+      const told = WORLDS[relation].map(([worlds, steps], place) => {
+        const but = butFor(steps === 1 ? delta : Math.min(1, delta * (1 + Math.exp(epsilon))));
+        return `${worlds}, ${place ? "by" : "anyone's odds change by"} at most ${times(epsilon * steps)}${but}`;
+      });
+      const words = told.join("; ");
+      const under = relations.length > 1 ? `Under ${relation} neighbours, ${words}` : words[0].toUpperCase() + words.slice(1);
+      const known = relation === "replace-one" ? " How many people take part is public." : "";
+      return `${under} (if what they believe about others does not depend on you).${known}`;
+    })
+    .join(" ");
+}
+
+function butFor(delta) {
+  return delta ? `, except with probability about ${chance(delta)}` : "";
+}
+
+// A small probability with two digits, rounded up, such as 3.8e-9.
+function chance(delta) {
+  if (delta >= 1) return "1";
+  const [mantissa, power] = delta.toExponential(1).split("e");
+  let [tenths, exponent] = [Math.round(Number(mantissa) * 10), Number(power)];
+  if (Number(`${tenths}e${exponent - 1}`) < delta * (1 - 1e-9)) tenths += 1;
+  if (tenths === 100) [tenths, exponent] = [10, exponent + 1];
+  return `${tenths % 10 ? (tenths / 10).toFixed(1) : tenths / 10}e${exponent}`;
+}
+
+// A share as a percentage, rounded up, never a false 100.
+export function atMost(share) {
+  const hundred = share * 100;
+  if (hundred > 99.99) return "more than 99.99%";
+  if (hundred < 0.01) return "less than 0.01%";
+  const digits = hundred > 99 || hundred < 1 ? 2 : 0;
+  return `${(Math.ceil(hundred * 10 ** digits - 1e-9) / 10 ** digits).toFixed(digits)}%`;
+}
+
+// How far a belief of 50% in one of two worlds can rise, with epsilon between them.
+export function evenAtMost(epsilon) {
+  return 1 / (1 + Math.exp(-epsilon));
 }
 
 export function percent(share, digits = 0) {

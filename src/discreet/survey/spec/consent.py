@@ -6,12 +6,11 @@ has the sentences, one file a language.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from discreet.account.explain import explain
+from discreet.account.explain import answer_sentences
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.spec.plan import SurveyPlan
 
@@ -83,24 +82,7 @@ def promise_of(plan: SurveyPlan) -> list[str]:
 
     >>> from discreet.survey.spec.read import survey_of
     >>> stated = {"title": "t", "epsilon": 1, "questions": {"a": {"kind": "yes-no"}}}
-    >>> promise_of(SurveyPlan.of(survey_of(stated, name="s")))[0].partition("sends is ")[2]
+    >>> promise_of(SurveyPlan.of(survey_of(stated, name="s")))[0].partition("answer is ")[2]
     'at most 2.72 times more likely, and at most 2.72 times less likely.'
     """
-    found = explain(plan.survey.epsilon)
-    often = _times(found.factor)
-    first = (
-        "Compared with anything else you might have answered, what your device sends is at most "
-        f"{often} more likely, and at most {often} less likely."
-    )
-    return [first, *found.sentences[1:], *_READ[ConsentFacts.of(plan).protection]]
-
-
-def _times(factor: float) -> str:
-    """Return a factor as text, rounded up: a promise may look too small, never too large."""
-    if factor < 100:
-        return f"{math.ceil(factor * 100 - 1e-9) / 100:.2f} times"
-    return (
-        f"{math.ceil(factor):,} times"
-        if factor < 1e6
-        else f"10^{math.ceil(math.log10(factor))} times"
-    )
+    return [*answer_sentences(plan.survey.epsilon), *_READ[ConsentFacts.of(plan).protection]]

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from discreet.account.explain import belief, factor
+from discreet.account.group import group_epsilon
 from discreet.course.exercise import (
     GradedAnswer,
     LessonQuestion,
@@ -30,22 +31,22 @@ def _told(given: float) -> GradedAnswer:
 QUESTIONS = (
     LessonQuestion(
         "told",
-        "A consent form says: nobody's odds about you change by more than 1.5 times. Which epsilon is that, in all?",
+        "A consent form says: compared with you not taking part, nobody's odds change by more than 1.5 times. Which epsilon is that, in all?",
         _told,
         "ln(1.5)",
         "e^epsilon = 1.5.",
     ),
     LessonQuestion(
         "believes",
-        "An employer thinks it 10% likely that you have an illness. A study that you may or may not be in publishes with epsilon 0.5. What can the employer believe at most, compared with what they would have believed without you?",
+        "An employer knows that you are in a study and thinks it 10% likely that you have an illness; what they believe about others does not depend on you. The study publishes with epsilon 0.5 (add-remove neighbours). What can the employer believe at most, because of your row?",
         near(
-            lambda: belief(0.5, 0.1).highest,
+            lambda: belief(float(group_epsilon(STUDIES[1], 2)), 0.1).highest,
             "Yes: {:.1%}.",
-            "Odds of 1 to 9, times e^0.5, and back to a probability.",
+            "Ill or not ill is two steps: out with one row, in with the other. Odds of 1 to 9, times e^(2 x 0.5), and back to a probability.",
             within=0.01,
         ),
-        "0.155",
-        "Odds 1/9 x 1.6487 = 0.1832, which is 15.5%.",
+        "0.232",
+        "Odds 1/9 x e = 0.3020, which is 23.2%. (15.5% is for whether you take part.)",
         "A share such as 0.2, or 20%.",
     ),
     LessonQuestion(

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from discreet.account.explain import belief, factor
+from discreet.account.group import group_epsilon
 from discreet.course.exercise import (
     AnswerKind,
     GradedAnswer,
@@ -23,7 +24,7 @@ def _double(given: float) -> GradedAnswer:
     return judged(
         close_to(2.0, found),
         "Yes: ln 2, about 0.693.",
-        f"At that epsilon odds change by at most {found:.3g} times.",
+        f"At that epsilon these odds change by at most {found:.3g} times.",
     )
 
 
@@ -57,7 +58,7 @@ def _holds(given: frozenset[str]) -> GradedAnswer:
 QUESTIONS = (
     LessonQuestion(
         "belief",
-        "Somebody believes with 1% that you are in a study. It publishes with epsilon 1. What can they believe at most afterwards?",
+        "Somebody believes with 1% that you are in a study. It publishes with epsilon 1 (add-remove neighbours). With which probability can they believe at most afterwards that you are in it?",
         near(
             lambda: belief(1.0, 0.01).highest,
             "Yes: odds of 1 to 99 times e are {:.2%}.",
@@ -69,8 +70,21 @@ QUESTIONS = (
         "A share such as 0.05, or 5%.",
     ),
     LessonQuestion(
+        "attribute",
+        "Somebody knows that you are in the study, and thinks it an even chance that you smoke. The study publishes with epsilon 1 (add-remove neighbours). What can they believe at most afterwards?",
+        near(
+            lambda: belief(float(group_epsilon(Fraction(1), 2)), 0.5).highest,
+            "Yes: your row goes out and another comes in, so odds of 1 to 1 times e^2 are {:.1%}.",
+            "From your row to another in its place it is two steps, each with a factor of e: odds of 1 to 1 times e^2.",
+            within=0.01,
+        ),
+        "0.881",
+        "e^2 = 7.389, and 7.389 / 8.389 = 0.881.",
+        "A share such as 0.05, or 5%.",
+    ),
+    LessonQuestion(
         "double",
-        "At which epsilon do anyone's odds change by at most a factor of 2?",
+        "At which epsilon do anyone's odds that you take part change by at most a factor of 2?",
         _double,
         "ln(2)",
         "e^epsilon = 2.",

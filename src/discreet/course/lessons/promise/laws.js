@@ -1,7 +1,7 @@
 // Two overlapping laws: the count without you and with you, moving with epsilon.
 import { byRatio } from "/static/dice.js";
 import { byId, drawn } from "/static/dom.js";
-import { oddsSentence, percent, shown } from "/static/words.js";
+import { atMost, evenAtMost, percent, shown, times } from "/static/words.js";
 
 const WITHOUT = 100;
 const LOW = 88;
@@ -50,9 +50,9 @@ function draw() {
   const ratio = density(seen, WITHOUT + 1, epsilon) / density(seen, WITHOUT, epsilon);
   const belief = ratio / (1 + ratio);
   byId("laws-words").textContent =
-    `ε ${epsilon}: ${oddsSentence(epsilon)}. Somebody who thought it an even chance that you are ` +
-    `counted and then sees ${shown(seen)} believes it with ${percent(belief)}. No number can move ` +
-    `them above ${percent(Math.exp(epsilon) / (1 + Math.exp(epsilon)))}.`;
+    `ε ${epsilon}: no number is more than ${times(epsilon)} as likely with you as without you. Somebody who thought ` +
+    `it an even chance that you are counted and then sees ${shown(seen)} believes it with ${percent(belief)}. No number ` +
+    `can move them above ${atMost(evenAtMost(epsilon))}.`;
 }
 
 export function startLaws() {

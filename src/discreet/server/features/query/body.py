@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.api import promise
+from discreet.api import with_promise
 from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
 from discreet.server.access.auth import Principal
 from discreet.server.asking.request_id import request_id_of
@@ -72,17 +72,7 @@ def submit_explain(context: Context, who: Principal, question: QuestionBody) -> 
         with context.workspace.curator() as curator:
             seen = planned_first(curator.seen_by(payer.analyst), curator.catalog, context.planner)
             asked = question.given(ExplainFields) | {"analyst": payer.name}
-            return _explained(seen.explain(**asked))
+            found = with_promise(seen.explain(**asked), curator.catalog)
+            return finite(found.to_json())
 
     return context.runner.submit(who.key, work, plans=True)
-
-
-def _explained(found: Any) -> dict[str, Any]:
-    """Return what a question would cost and promise."""
-    if found.free:
-        words = "This follows from answers that were paid for: it gives nothing more away."
-    elif found.cost.epsilon <= 0:
-        words = "Nobody's rows are read for this, so nobody's odds change."
-    else:
-        words = promise(found.cost.epsilon)
-    return finite(found.to_json() | {"words": words})

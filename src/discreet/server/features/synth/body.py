@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, StrictStr
 
-from discreet.api import Curator, promise
+from discreet.api import Curator
 from discreet.core.requests.synth import SynthFields
 from discreet.errors import InvalidInput
 from discreet.server.asking.paid import PaidAsk, price_of
@@ -72,9 +72,6 @@ def explained(curator: Curator, body: SynthBody, paid: PaidAsk) -> dict[str, Any
         "notices": list(ready.outline.notices),
         "learns": float(ready.budget.learn_share),
         "rows_needed": ready.rows_needed(),
-        "words": "No row is read for this, so nobody's odds change."
-        if ready.free
-        else promise(request.epsilon),
         "rules": list(ready.rules),
     }
 

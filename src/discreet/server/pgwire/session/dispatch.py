@@ -202,7 +202,7 @@ class Dispatcher:
         async def run(values: Sequence[Any]) -> StatementResult:
             asking = self._options.asking(inner.hints)
             found = await self._asker.explanation(question, values, asking)
-            lines = [json.dumps([found.to_json()])] if as_json else explained(found, asking)
+            lines = [json.dumps([found.to_json()])] if as_json else explained(found)
             return StatementResult("EXPLAIN", columns, [(line,) for line in lines])
 
         return Ready(run, columns, types)

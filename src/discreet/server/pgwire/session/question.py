@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from discreet.api import Curator, ParsedStatement, Planner, promise
+from discreet.api import Curator, ParsedStatement, Planner, with_promise
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.answers.output import OutputColumn, OutputType
@@ -118,7 +118,11 @@ class Asker:
         self, question: WireQuestion, values: Sequence[Any], asking: QuestionOptions
     ) -> Explanation:
         """Return plan, price and expected error; spends nothing."""
-        return await self._asked(lambda curator: curator.explain, question, values, asking)
+
+        def explain(curator: Curator) -> Callable[..., Explanation]:
+            return lambda sql, **asked: with_promise(curator.explain(sql, **asked), curator.catalog)
+
+        return await self._asked(explain, question, values, asking)
 
     async def _asked(
         self,
@@ -260,9 +264,7 @@ def pg_result(
     return rows_of(columns, rows, answer.bill.spent_words(), *notes)
 
 
-def explained(found: Explanation, asking: QuestionOptions) -> list[str]:
+def explained(found: Explanation) -> list[str]:
     """Return an explanation as lines of text."""
     lines = [f"{name}: {said}" for name, said in found.lines()]
-    if asking.epsilon is not None:
-        lines.append(f"promise: {promise(asking.epsilon)}")
-    return [*lines, "This spends nothing."]
+    return [*lines, f"promise: {found.words}", "This spends nothing."]
