@@ -17,7 +17,7 @@ from discreet.ledger.checkpoint.state import facts_of
 from discreet.ledger.entry import Entry
 from discreet.ledger.loading import load
 from discreet.ledger.reports.releases import record_state
-from ledger_kit import quote
+from ledger_kit import begin, quote
 
 URL = "sqlite:ledger.db"
 WHO = (None, "alice", "bob")
@@ -61,6 +61,7 @@ class Life:
             self.reserved_before,
             self.expose,
             self.snapshot,
+            self.version,
             self.release,
             self.move_limit,
             self.clear,
@@ -153,7 +154,13 @@ class Life:
         self.ledger.record_look("census", reason="a test")
 
     def snapshot(self) -> None:
-        self.ledger.snapshot(self.rng.choice(["people", "visits"]), str(self.rng.randrange(5)))
+        """Enter what earlier versions did when they saw a content."""
+        data = {"table": self.rng.choice(["people", "visits"])}
+        with self.ledger.session() as session:
+            session.append("snapshot", data | {"fingerprint": str(self.rng.randrange(5))})
+
+    def version(self) -> None:
+        begin(self.ledger, self.rng.choice(["people", "visits"]), str(self.rng.randrange(5)))
 
     def release(self) -> None:
         named = {"dataset": "census", "release": "first", "state": "draft"}

@@ -89,7 +89,7 @@ class MemoryEngine:
 
     owner_reader = Engine.owner_reader
 
-    def hold(self, tables: Any) -> LiveHeld:
+    def hold(self, tables: Any, **_how: Any) -> LiveHeld:
         return LiveHeld(self, tables)
 
     def tree(self, sql: str) -> str:
@@ -113,7 +113,7 @@ class StoredEngine(MemoryEngine):
 
     capabilities = Capabilities(dialect="duckdb", canonical=True)
 
-    def hold(self, tables: Any) -> LiveHeld:
+    def hold(self, tables: Any, **_how: Any) -> LiveHeld:
         held = super().hold(tables)
         types = {name: dict(self.types[name]) for name in self.types}
         rows = {}

@@ -16,6 +16,7 @@ from discreet.core.event import Pure
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.ledger import BudgetPolicy, Ledger, Payer, Policy
 from discreet.ledger.chain.known_head import known_heads
+from discreet.ledger.versions import NewVersion
 from lent import for_a_fork
 
 OWNER = Payer(None, "census", "census")
@@ -46,6 +47,14 @@ def pay(ledger: Ledger, epsilon, name: str, region: Region = EVERYONE, payer: Pa
 def as_a_new_process() -> None:
     """Forget what this process has seen of any ledger."""
     known_heads.__init__()
+
+
+def begin(ledger: Ledger, table: str, print_: str = "print", why: str = "owner") -> int:
+    """Begin a version of one table and return its number."""
+    new = NewVersion(table, {table: print_}, {table: "declared"}, "", why)
+    begun = ledger.begin_version(new, after=ledger.version(table))
+    assert begun is not None
+    return begun.number
 
 
 @dataclass

@@ -54,6 +54,7 @@ class CountyHeld(Held):
 
     def __init__(self, engine: CountyEngine) -> None:
         self.fingerprints = dict.fromkeys(engine.places, "1")
+        self.versions = dict.fromkeys(engine.places, "1")
         self.private = {name: "d" if name == "d.people" else None for name in engine.places}
         self._run = engine.owner_reader().run
         self._keep = engine.relation

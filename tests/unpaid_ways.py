@@ -19,7 +19,6 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.core.proof.permit import Permit, permit_for
-from discreet.core.region import EVERYONE
 from discreet.engine.base import Exact, Held, PaidReader
 from discreet.kernel.look import exact, look
 from discreet.learn.measure.rows import fetch
@@ -29,9 +28,10 @@ from discreet.publish.measure import count_cells
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.learned_domains import LearningContext, _words
 from discreet.synth.measure.private_marginals import CountSensitivity
-from discreet.synth.measure.sealing import SealedCodes, SealedSource
+from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import SqlCounter, store_codes, unstored_counter
 from discreet.testing import FakeEngine
+from town_source import town_source
 
 ONE = pa.table({"n": [1]})
 
@@ -101,9 +101,7 @@ FORGED: dict[str, Callable[[], Any]] = {
 }
 """Permits that are none, or none for these rows."""
 
-CODES = SealedCodes(
-    "SELECT 0 AS c0", Shape(("a",), (1,)), CountSensitivity(), SealedSource("town", EVERYONE)
-)
+CODES = SealedCodes("SELECT 0 AS c0", Shape(("a",), (1,)), CountSensitivity(), town_source())
 READ: Any = SimpleNamespace(
     facts=SimpleNamespace(keys=0),
     draft=SimpleNamespace(sql="SELECT 1 AS n", choice=None, measures={}),
@@ -122,7 +120,7 @@ STEPS: dict[str, Callable[[Any], Any]] = {
     "synth counter": lambda reader: SqlCounter(reader, "codes", CODES.shape).marginals([(0,)]),
     "synth words": lambda reader: _words(
         SimpleNamespace(sql="SELECT 1"),
-        LearningContext(None, reader, None, Fraction(1), SealedSource("town", EVERYONE), None),
+        LearningContext(None, reader, None, Fraction(1), town_source(), None),
     ),
     "learn rows": lambda reader: fetch(reader, CODES),
     "learn unit rows": lambda reader: fetch_unit_codes(reader, CODES),

@@ -36,6 +36,7 @@ REFUSED = (
     "publish/",
     "release/planning/child.py",
     "release/post_processing/constants.py",
+    "server/workspace.py",
     "synth/budget.py",
     "tasks/learning/",
 )

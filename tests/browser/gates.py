@@ -18,8 +18,8 @@ class GatedEngine:
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
-    def hold(self, tables):
-        return GatedHeld(self, self._inner.hold(tables))
+    def hold(self, tables, **how):
+        return GatedHeld(self, self._inner.hold(tables, **how))
 
     def wait(self):
         self.reading.set()

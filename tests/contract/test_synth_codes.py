@@ -10,7 +10,6 @@ import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
 from curator_kit import desk_of
-from discreet.core.region import EVERYONE
 from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold
@@ -19,12 +18,13 @@ from discreet.synth.encoding.columns import Coded
 from discreet.synth.measure import sql_counter
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.measure.sealing import SealedSource, seal_codes
+from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from engines import ENGINES, LIMITS, SPARK, fill_postgres, postgres_url
 from permits import paid
+from town_source import town_source
 
-TOWN = SealedSource("town", EVERYONE)
+TOWN = town_source()
 TABLES = {"town.people": people(600), "clinic.visits": visits(120)}
 
 

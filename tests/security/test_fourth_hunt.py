@@ -13,6 +13,7 @@ from discreet.catalog.read import policy_file
 from discreet.engine.duckdb.canonical import SourceOrigin
 from discreet.errors import BudgetExceeded, CatalogError
 from discreet.release import snapshots
+from discreet.release.snapshots import Group
 
 
 def one_of_two_names(folder):
@@ -148,6 +149,8 @@ def test_another_table_of_the_same_file_is_another_content(tmp_path, made):
 @pytest.mark.parametrize("made", [in_duckdb, in_sqlite])
 def test_the_twin_that_hashes_files_alone_is_caught(tmp_path, made, monkeypatch):
     monkeypatch.setattr(SourceOrigin, "within", "")
+    as_before = property(lambda group: dict.fromkeys(group.tables, ""))
+    monkeypatch.setattr(Group, "declared", as_before)  # where the source is named, too
     asked_of_one_file(tmp_path, made)
 
 
@@ -195,4 +198,6 @@ def test_another_way_to_people_is_another_content(tmp_path, edits):
 
 def test_the_twin_that_forgets_the_way_is_caught(tmp_path, monkeypatch):
     monkeypatch.setattr(SourceOrigin, "within", "")
+    as_before = property(lambda group: dict.fromkeys(group.tables, ""))
+    monkeypatch.setattr(Group, "declared", as_before)  # where the source is named, too
     asked_over_a_path(tmp_path, [("v1", "id"), ("v2", "id")])

@@ -95,8 +95,8 @@ class Reads:
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
-    def hold(self, tables):
-        return Reads.Held(self, self._inner.hold(tables))
+    def hold(self, tables, **how):
+        return Reads.Held(self, self._inner.hold(tables, **how))
 
     class Held:
         def __init__(self, reads, inner):

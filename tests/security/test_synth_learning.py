@@ -12,19 +12,18 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
-from discreet.core.region import EVERYONE
 from discreet.synth.encoding.column_treatment import Bins, outline_of
 from discreet.synth.measure import learned_domains as learning
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.learned_ranges import narrowed
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
-from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
 from permits import paid
+from town_source import town_source
 
 BUDGET = MarginalBudget(Fraction(1, 50), concentrated=True)
 RISK = Fraction(1, 10**6)
-TOWN = SealedSource("town", EVERYONE)
+TOWN = town_source()
 
 
 class Tape:

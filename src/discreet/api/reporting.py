@@ -11,9 +11,11 @@ from discreet.catalog.outline import outline
 from discreet.catalog.read.check import type_warnings
 from discreet.core.answers.answer import Answer
 from discreet.core.display.budget_report import BudgetReport
+from discreet.core.schema import Dataset
 from discreet.ledger.reports.report import history_report, share_report, standing_of
 from discreet.ledger.reports.text import budget_report, budget_words
 from discreet.release.kept.stored import unpack
+from discreet.release.snapshots import begin_versions, stale_words, versions_report
 
 
 class Reporting(OpenedCatalog):
@@ -21,7 +23,34 @@ class Reporting(OpenedCatalog):
 
     def warnings(self) -> tuple[str, ...]:
         """Return what the owner should look at in the catalog. For the owner only."""
-        return (*self.catalog.warnings, *type_warnings(self.catalog, self.engine))
+        types = type_warnings(self.catalog, self.engine)
+        return (*self.catalog.warnings, *types, *stale_words(self))
+
+    def versions(self, dataset: str | None = None) -> list[dict[str, Any]]:
+        """Return which version of the tables questions read, and whether their rows are others by now.
+
+        For the owner only: `changed` depends on rows.
+        """
+        return [version for each in self._named(dataset) for version in versions_report(self, each)]
+
+    def refresh(
+        self, dataset: str | None = None, *, table: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Let questions read the rows as they are now, and return the versions that have begun.
+
+        Everybody who may ask can see that a version began. For the owner only.
+        """
+        begun = [
+            version.group
+            for each in self._named(dataset)
+            for version in begin_versions(self, each, () if table is None else (table,))
+        ]
+        return [each for each in self.versions(dataset) if each["group"] in begun]
+
+    def _named(self, dataset: str | None) -> list[Dataset]:
+        if dataset is not None:
+            return [self.catalog.dataset(dataset)]
+        return list(self.catalog.datasets.values())
 
     def budget_report(self) -> BudgetReport:
         """Return what each dataset has spent and has left, who is most exposed, and each analyst's shares."""

@@ -14,6 +14,14 @@ from urllib.parse import quote, unquote
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.schema import Column, Dataset, IdentifierDomain, Table, TextDomain
 
+LIVE = "live-"
+"""Before the number of a version whose rows may change while it lasts."""
+
+
+def is_frozen(snapshot: str) -> bool:
+    """Return whether all that is read under this version is one state of its rows."""
+    return not snapshot.startswith(LIVE)
+
 
 @dataclass(frozen=True, slots=True)
 class NamedAxis:
@@ -34,12 +42,15 @@ def axis_name(dataset: Dataset, table: Table, column: Column, snapshot: str) -> 
     """Return the axis of `column`, or None where it may not split the bill.
 
     Guarantee: equal names imply an equal position for every unit. Assumption: within one snapshot
-        the source does not change. A row has one value in each column; a person has one value only
-        where the owner said `constant`, and the generated SQL enforces it.
+        that is frozen the source does not change; where it may, only what is immutable splits the
+        bill. A row has one value in each column; a person has one value only where the owner said
+        `constant`, and the generated SQL enforces it.
     """
     if table.unit is None or isinstance(column.domain, IdentifierDomain | TextDomain):
         return None
     if not table.unit.is_row and not column.constant:
+        return None
+    if not (is_frozen(snapshot) or column.immutable):
         return None
     lasting = None if column.immutable else snapshot
     return str(NamedAxis(dataset.name, table.name, column.name, axis_print(table, column), lasting))
@@ -71,25 +82,33 @@ def parse_axis(name: str) -> NamedAxis | None:
     return NamedAxis(*names, fingerprint, unquote(snapshot) if plus else None)
 
 
-def home(dataset: Dataset, table: Table) -> Region:
-    """Return the region on which every release of `table` lies.
+def home(dataset: Dataset, table: Table, snapshot: str) -> Region:
+    """Return the region on which every release of `table` lies in one version of its dataset.
 
-    Guarantee: for row units, rows of different tables are different units, so each table has its
-        own position on one axis. The axis is named after the whole list of tables and sources: a
-        renamed, moved or added table starts a new axis, and nobody's bill is forgotten.
+    Guarantee: for row units, rows of different tables are different units as long as no row moves
+        from one to another. So each table has its own position on an axis of this very version,
+        in which all tables were read as one state, and of the list of tables and sources: bills of
+        two versions add up. Where rows may move while the version lasts there is no such axis.
     """
     private = _private_tables(dataset)
     if table.unit is None or not table.unit.is_row or len(private) == 1:
         return EVERYONE
+    if not is_frozen(snapshot):
+        return EVERYONE
     position = [other.name for other in private].index(table.name)
-    return Region.of({table_axis(dataset): Positions.points([position])})
+    return Region.of({table_axis(dataset, snapshot): Positions.points([position])})
 
 
-def table_axis(dataset: Dataset) -> str:
-    """Return the axis that tells the rows of different tables of a row dataset apart."""
+def table_axis(dataset: Dataset, snapshot: str) -> str:
+    """Return the axis that tells the rows of different tables of one version of a dataset apart."""
     listed = repr([(table.name, table.source) for table in _private_tables(dataset)])
     digest = hashlib.sha256(listed.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"{_part(dataset.name)}#table@{digest}"
+    return f"{_part(dataset.name)}#table@{digest}+{_part(snapshot)}"
+
+
+def is_table_axis(dataset: Dataset, name: str) -> bool:
+    """Return whether an axis tells the tables of this dataset apart as they are declared now."""
+    return name.rpartition("+")[0] == table_axis(dataset, "").rpartition("+")[0]
 
 
 def tables_on(dataset: Dataset, positions: Positions) -> list[str]:

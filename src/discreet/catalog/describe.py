@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from discreet.catalog.axes import NamedAxis, axis_print, parse_axis, table_axis, tables_on
+from discreet.catalog.axes import NamedAxis, axis_print, is_table_axis, parse_axis, tables_on
 from discreet.core.numbers import plain
 from discreet.core.region import NULL, Positions, Region, Span
 from discreet.core.schema import (
@@ -56,7 +56,7 @@ def describe(region: Region, datasets: Mapping[str, Dataset]) -> str:
 
 def _place(name: str, positions: Positions, datasets: Mapping[str, Dataset]) -> list[str]:
     for dataset in datasets.values():
-        if table_axis(dataset) == name:
+        if is_table_axis(dataset, name):
             return tables_on(dataset, positions)
     return []  # an earlier list of tables: the columns still say which rows are meant
 

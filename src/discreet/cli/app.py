@@ -23,6 +23,7 @@ COMMANDS = {
         ".owner.bounds",
         "What max_rows leaves out beside the noise, from a small paid look.",
     ),
+    "refresh": (".owner.refresh", "Let questions read the rows as they are now."),
     "query": (".commands.query", "Answer one SQL question privately."),
     "publish": (".commands.publish", "Many tables as one consistent, signed package."),
     "verify": (".commands.verify", "Check a published package without the data."),

@@ -29,6 +29,26 @@ class RemoteReporting(ServerConnection):
             raise NotAllowed("What is doubtful in the catalog is for the owner only.")
         return tuple(found["warnings"])
 
+    def versions(self, dataset: str | None = None) -> list[dict[str, Any]]:
+        """Return which version of the tables questions read, and whether their rows are others by now.
+
+        For the owner only.
+        """
+        asked = "" if dataset is None else f"?dataset={quote(dataset, safe='')}"
+        found: list[dict[str, Any]] = self._call("GET", f"/data/versions{asked}")["versions"]
+        return found
+
+    def refresh(
+        self, dataset: str | None = None, *, table: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Let questions read the rows as they are now, and return the versions that have begun.
+
+        Everybody who may ask can see that a version began. For the owner only.
+        """
+        asked = {"dataset": dataset, "table": table}
+        found: list[dict[str, Any]] = self._call("POST", "/data/versions", asked)["versions"]
+        return found
+
     def history(self, *, last: int = 50) -> list[dict[str, Any]]:
         """Return the latest charges, latest first: your own, or all for an owner."""
         entries: list[dict[str, Any]] = self._call("GET", f"/history?last={int(last)}")["entries"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -252,6 +253,32 @@ class Column:
         return replace(self, domain=IntegerDomain(0, SECONDS - 1), moment=self.domain)
 
 
+class Refresh(Enum):
+    """When questions begin to read newer rows: at times that everybody may know, or at any change."""
+
+    MANUAL = "manual"
+    HOURLY = "hourly"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+    ON_CHANGE = "on-change"
+
+    def period(self, now: dt.datetime) -> str:
+        """Return the name of the period that `now` lies in, in UTC; empty where there are no periods."""
+        moment = now.astimezone(dt.UTC)
+        match self:
+            case Refresh.HOURLY:
+                return f"{moment:%Y-%m-%dT%H}"
+            case Refresh.DAILY:
+                return f"{moment:%Y-%m-%d}"
+            case Refresh.WEEKLY:
+                return f"{moment:%G-W%V}"
+            case Refresh.MONTHLY:
+                return f"{moment:%Y-%m}"
+            case _:
+                return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """One table: where it lies, whom its rows belong to, and its columns.
@@ -266,6 +293,7 @@ class Table:
     its last column then stands in every row of this table.
     `parent`: the table of the same dataset whose rows these belong to, where it is not people's own.
     `events`: the day by which the rows of one parent follow each other, in linked copies.
+    `stands_for`: the declared table that this is another reading of, whose versions are its own.
     """
 
     name: str
@@ -282,11 +310,26 @@ class Table:
     path: UnitPath | None = None
     parent: str | None = None
     events: str | None = None
+    stands_for: Table | None = field(default=None, repr=False)
 
     @property
     def public(self) -> bool:
         """Return whether this table holds public facts only, nobody's rows."""
         return self.unit is None
+
+    @property
+    def declaration(self) -> str:
+        """Return a hash of all that is declared and can change an answer about the same source.
+
+        Who may see a column, and what only synthetic copies go by, cannot.
+        """
+        told = [getattr(self, each.name) for each in fields(self) if each.name not in _NO_ANSWER]
+        columns = [
+            [getattr(column, each.name) for each in fields(column) if each.name not in _NO_CELL]
+            for column in self.columns
+        ]
+        said = repr((told, columns)).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(said).hexdigest()
 
     def column(self, name: str) -> Column:
         """Return the column called `name`, without regard to upper and lower case."""
@@ -313,6 +356,7 @@ class Dataset:
     `second_person`: a release must be approved by somebody else than who drafted it.
     `public_rows`: the owner declared that every row may be known by everybody, so that a class may
     rehearse on them with noise that repeats; other questions are answered as ever.
+    `refresh`: when questions begin to read newer rows.
     """
 
     name: str
@@ -324,6 +368,13 @@ class Dataset:
     memory_mb: int | None = None
     second_person: bool = False
     public_rows: bool = False
+    refresh: Refresh = Refresh.ON_CHANGE
+
+
+_NO_ANSWER = frozenset({"columns", "stands_for", "rules", "rows_kept", "events", "parent"})
+_NO_CELL = frozenset(
+    {"domain", "spelling", "hidden", "reviewed"}
+)  # the fingerprint has the first two
 
 
 def _ordered(lower: Any, upper: Any) -> None:

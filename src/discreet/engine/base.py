@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import NoReturn, Protocol, Self, TypeAlias, final
 
 import pyarrow as pa
@@ -101,6 +102,24 @@ def failing_alike() -> Iterator[None]:
         raise
     except Exception:  # noqa: BLE001 whatever it was
         raise engine_failed() from None
+
+
+NOTHING_STORED: Mapping[str, str] = MappingProxyType({})
+"""No table is wanted as it was at another time."""
+
+
+def require_kept(lost: Collection[str]) -> None:
+    """Raise where tables cannot be held as they were."""
+    if lost:
+        raise StateLost(lost)
+
+
+class StateLost(Exception):
+    """Some tables cannot be held as they were: what was stored of them is gone, and their rows changed."""
+
+    def __init__(self, tables: Collection[str]) -> None:
+        super().__init__(*tables)
+        self.tables = tuple(tables)
 
 
 def _refuse_copy(*_: object) -> NoReturn:
@@ -214,6 +233,9 @@ class Held(Protocol):
     private: Mapping[str, str | None]
     """Of each held table the dataset whose people's rows it has; None where they are nobody's."""
 
+    versions: Mapping[str, str] = NOTHING_STORED
+    """Of each held table the version that answers name; it says nothing about rows."""
+
     def paid(self, permit: Permit) -> PaidReader:
         """Return the reader of the held state for what was paid, or raise."""
         return PaidReader(permit, run=self._run, keep=self._keep, private=self.private)
@@ -284,12 +306,27 @@ class Engine(Protocol):
         """Return the types of a source's columns, in small letters, that no row can change."""
         return {column.lower(): kind for column, kind in self.columns(name)}
 
-    def hold(self, tables: Mapping[str, Recipe]) -> Held:
+    def hold(
+        self,
+        tables: Mapping[str, Recipe],
+        *,
+        stored: Mapping[str, str] = NOTHING_STORED,
+        together: bool = False,
+    ) -> Held:
         """Return one unchanging state of these tables, to be closed by the caller.
 
         Refuses a source that is not there, cannot be read or lacks what is declared. Before the
         charge: it looks at private rows and says nothing about them.
+
+        Guarantee: what `stored` names is read as it was when it had this fingerprint, wherever the
+            engine keeps such rows, and without a look at the source's present ones; raises
+            StateLost where they are gone and the source has others. With `together` there was one
+            moment at which all other tables were as they are read.
         """
+        ...
+
+    def changed(self, name: str, fingerprint: str) -> bool:
+        """Return whether the rows of a source are others now: for its owner's eyes."""
         ...
 
     def tree(self, sql: str) -> str | None:  # noqa: ARG002 for those that show one

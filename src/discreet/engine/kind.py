@@ -41,6 +41,8 @@ class EngineKind:
     opened: Callable[[Opening], Engine]
     files: bool
     """Whether its sources are files; otherwise they are tables of its own."""
+    stores: bool = False
+    """Whether it keeps the rows of every table that it holds, so that they can be read again."""
     in_file: bool = False
     """Whether a URL may name a database file, whose tables are sources too."""
     check_reach: Callable[[str, Mapping[str, str]], None] = _reached

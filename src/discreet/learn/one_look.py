@@ -91,15 +91,16 @@ def planned_look(
     dataset = desk.catalog.dataset_of(scan.table)
     with hold(scan, desk) as held:
         sealed = seal()
-        if sealed.source.dataset != dataset.name:
+        if sealed.source.dataset.name != dataset.name:
             raise Unfit("a read of other people than are charged")
         if delta is None:
             delta = Delta(desk.catalog.budget_of(dataset).delta.value * DELTA_PART)
-        region = sealed.source.region
+        snapshots = snapshots_of(scan, held)
+        region = sealed.source.region(snapshots)
         budget = synth_budget(request.epsilon, delta, region=region)
         if isinstance(sealed, SealedCodes):
             check_epsilon_useful(budget, sealed.unit, request.epsilon)
         payer = Payer(request.analyst, dataset.name, dataset.budget)
-        snapshot = f"{what} {label(snapshots_of(scan, held, desk.ledger))}"
+        snapshot = f"{what} {label(snapshots)}"
         paid_as, name = request.request_id, scan.table.name
         yield PlannedLook(sealed, budget, payer, paid_as, name, snapshot, held, desk.ledger)

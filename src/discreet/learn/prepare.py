@@ -11,6 +11,7 @@ from discreet.account.noisy_steps import NoisySteps
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
+from discreet.core.region import Region
 from discreet.core.schema import Dataset, Table, TextDomain
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
@@ -104,7 +105,7 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     said = exposure_note(desk.ledger, dataset.name)
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
-    snapshots = snapshots_of(outline.scan, held, desk.ledger)
+    snapshots = snapshots_of(outline.scan, held)
     # Features and target as far as they are public.
     coded = preview_of(outline).coded
     preview = encoding_of(outline.table.name, coded[:-1], coded[-1]).coded
@@ -112,11 +113,12 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     steps = None
     learner = LEARNERS.get(request.model)
     if learner is not None and learner.stepped:
-        budget, steps = _stepped(request, delta, outline, codes)
+        region = codes.source.region(snapshots)
+        budget, steps = _stepped(request, delta, outline, codes, region)
         if outline.scan.unit is not None:
             codes.source.check(seal_unit_codes(outline.scan, desk.engine, preview).source)
     else:
-        budget = copy_budget(request.epsilon, delta, [outline], codes.source.region)
+        budget = copy_budget(request.epsilon, delta, [outline], codes.source.region(snapshots))
     payer = Payer(request.analyst, dataset.name, dataset.budget)
     paid_as, name, snapshot = request.request_id, table.name, f"learn {label(snapshots)}"
     look = PlannedLook(codes, budget, payer, paid_as, name, snapshot, held, desk.ledger)
@@ -143,7 +145,7 @@ def _check_rows(plan: Training) -> None:
 
 
 def _stepped(
-    request: LearnRequest, delta: Delta, outline: Outline, codes: SealedCodes
+    request: LearnRequest, delta: Delta, outline: Outline, codes: SealedCodes, region: Region
 ) -> tuple[SynthBudget, NoisySteps]:
     """Return what is paid for noisy steps: from the sizes that are public, before anything is read."""
     target = outline.items[-1]
@@ -152,7 +154,7 @@ def _stepped(
         request.epsilon,
         delta,
         NetworkShape(len(outline.items) - 1, classes),
-        region=codes.source.region,
+        region=region,
         neighbours=codes.unit.neighbours,
         learns=bool(outline.ranges or outline.words),
         words=len(outline.words),

@@ -16,6 +16,7 @@ from discreet.ledger.entry import Entry
 from discreet.ledger.idempotency.states import FREE_ANSWER, AccountState, ChargeOutcome, Incident
 from discreet.ledger.policy import Limit
 from discreet.ledger.store.base import ChainLinks
+from discreet.ledger.versions import DataVersion, Versions
 from discreet.ledger.worst.account import Account, is_below_zero
 
 EVERY = 64
@@ -30,6 +31,7 @@ class Accounts:
 
     `charged` holds where each analyst's charges stand, oldest first; None is the local owner.
     `exposed` holds the columns of each dataset that left it without any guarantee, in order.
+    `versions` has those that questions read, `earlier_contents` what earlier ledgers numbered instead.
     `requests` has where each analyst's request ids were paid; `outcomes` what became of them, and
     `sealed` the hash of what was answered. `beside` remembers what others than an analyst have paid
     (`others_spending.py`). `asked` has what is asked by charges that have not ended, `incidents` the statements
@@ -50,7 +52,8 @@ class Accounts:
     sealed: RecentThenPast[int, str] = field(default_factory=RecentThenPast)
     charged: dict[str | None, list[int]] = field(default_factory=dict)
     paid_by: dict[str, str] = field(default_factory=dict)
-    snapshots: dict[str, dict[str, int]] = field(default_factory=dict)
+    earlier_contents: dict[str, dict[str, int]] = field(default_factory=dict)
+    versions: Versions = field(default_factory=Versions)
     exposed: dict[str, dict[str, None]] = field(default_factory=dict)
     asked: dict[int, Incident] = field(default_factory=dict)
     incidents: dict[tuple[str, str], Incident] = field(default_factory=dict)
@@ -191,10 +194,15 @@ def _expose(accounts: Accounts, entry: Entry) -> None:
     columns.update(dict.fromkeys(entry.data["columns"]))
 
 
-def _snapshot(accounts: Accounts, entry: Entry) -> None:
-    versions = accounts.snapshots.setdefault(entry.data["table"], {})
-    # Once for each content: entered again, two contents would have one number.
-    versions.setdefault(entry.data["fingerprint"], len(versions) + 1)
+def _earlier_content(accounts: Accounts, entry: Entry) -> None:
+    """Enter what was written before versions had numbers of their own: one for each content."""
+    table = entry.data["table"]
+    seen = accounts.earlier_contents.setdefault(table, {})
+    accounts.versions.leave_out(table, seen.setdefault(entry.data["fingerprint"], len(seen) + 1))
+
+
+def _version(accounts: Accounts, entry: Entry) -> None:
+    accounts.versions.enter(DataVersion.of(entry.data, began=entry.time))
 
 
 def _limit(accounts: Accounts, entry: Entry) -> None:
@@ -302,7 +310,8 @@ _RULES: dict[str, Callable[[Accounts, Entry], None]] = {
     "exposure": _expose,
     "look": _note,
     "release": _note,
-    "snapshot": _snapshot,
+    "snapshot": _earlier_content,
+    "version": _version,
     "limit": _limit,
     "charge": _charge,
     "begun": _begun,

@@ -35,6 +35,7 @@ from discreet.ledger.pricing import foreseen, known_account, priced
 from discreet.ledger.session import CachedAccounts, LedgerTransaction
 from discreet.ledger.store.backup import bring_back, write_copy
 from discreet.ledger.store.base import Store
+from discreet.ledger.versions import DataVersion, NewVersion
 
 
 class Ledger:
@@ -221,19 +222,24 @@ class Ledger:
             entered = session.append(kind, data)
         return permit_for(dataset, entered.hash)
 
-    def snapshot(self, table: str, fingerprint: str) -> int:
-        """Return which version of `table` this fingerprint is, counted from 1; new ones are entered.
-
-        The fingerprint depends on the rows and stays in the ledger; the number may be shown.
-        """
+    def version(self, group: str) -> DataVersion | None:
+        """Return the version of these tables that is in force; None where none has begun."""
         with self._kept.current() as accounts:
-            found = accounts.snapshots.get(table, {}).get(fingerprint)
-        if found is not None:
-            return found
+            return accounts.versions.latest(group)
+
+    def begin_version(self, new: NewVersion, *, after: DataVersion | None) -> DataVersion | None:
+        """Return the version of these tables that begins now, in the place of `after`.
+
+        None where another began since: whoever asks looks again.
+
+        Guarantee: its number is above every number that any of its tables has had, in whatever group.
+        """
         with self.session() as session:
-            if fingerprint not in session.accounts.snapshots.get(table, {}):
-                session.append("snapshot", {"table": table, "fingerprint": fingerprint})
-        return self._kept.accounts.snapshots[table][fingerprint]
+            known = session.accounts.versions
+            if known.latest(new.group) != after:
+                return None
+            session.append("version", new.to_json() | {"number": known.next_number(new)})
+        return self.version(new.group)
 
     def exposures(self, dataset: str) -> list[Entry]:
         """Return every release from `dataset` that had no guarantee, oldest first."""

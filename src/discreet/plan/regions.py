@@ -86,7 +86,7 @@ def _scan(scan: Scan, snapshots: Mapping[str, str]) -> QuestionReach:
         axis = axis_name(scan.dataset, scan.table, field.origin.column, snapshot)
         if axis is not None:
             axes[field.name] = axis
-    return QuestionReach(home(scan.dataset, scan.table), axes)
+    return QuestionReach(home(scan.dataset, scan.table, snapshot), axes)
 
 
 def domains_of(relation: Relation) -> dict[str, Domain]:

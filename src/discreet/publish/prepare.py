@@ -97,7 +97,7 @@ def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
     private: dict[str, Scan] = {s.table.name: s for s in drafted.scans if not s.public}
     snapshots: dict[str, str] = {}
     for scan in private.values():
-        snapshots |= snapshots_of(scan, held, desk.ledger)
+        snapshots |= snapshots_of(scan, held)
     reads = plan_reads(families, private, desk.engine, snapshots)
     wanted = _wanted(spec, families, reads)
     measures = [reads[number, 0].measure for number in range(len(families))]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.catalog.axes import home
 from discreet.core.region import EVERYONE, Region
 from discreet.core.schema import Dataset, Domain, Table
 from discreet.engine.base import Engine
@@ -32,7 +31,7 @@ from discreet.plan.regions import reach_of
 from discreet.plan.stability import rows_to_keep
 from discreet.publish.families.bound import clock_names
 from discreet.publish.families.find import Dimension, Family, Member
-from discreet.release.sealing import axes_of, declared_scans
+from discreet.release.sealing import axes_of, declared_scans, homes_of
 from discreet.sql.write.statement import render
 
 MOST_LISTED = 10_000
@@ -179,7 +178,8 @@ def _sealed(question: Question, table: Table, engine: Engine) -> tuple[Read, Reg
     read = sealed(draft, tree, scans)
     if dataset_of(read.facts, scans.tables).name != question.dataset.name:
         raise Unfit("a read of other people than are charged")
-    return read, region_of(read.facts, scans.tables, axes_of(question.snapshots), home)
+    axis, home = axes_of(question.snapshots), homes_of(question.snapshots)
+    return read, region_of(read.facts, scans.tables, axis, home)
 
 
 def bounding_region(regions: Sequence[Region]) -> Region:

@@ -87,7 +87,7 @@ def prepared_together(
             _prepare(
                 request,
                 statement,
-                snapshots_of(statement.source, held, desk.ledger),
+                snapshots_of(statement.source, held),
                 desk,
             )
             for request, statement in zip(requests, statements, strict=True)

@@ -62,7 +62,10 @@ def seal(plan: Plan, catalog: Catalog, engine: Engine) -> Sealed:
         raise too_large() from None
     mechanisms = admit(plan.mechanisms, tuple(reads))
     billed = {
-        region_of(read.facts, scans.tables, axes_of(question.snapshots), home) for read in reads
+        region_of(
+            read.facts, scans.tables, axes_of(question.snapshots), homes_of(question.snapshots)
+        )
+        for read in reads
     }
     datasets = {dataset_of(read.facts, scans.tables).name for read in reads}
     if len(billed) != 1 or datasets != {question.dataset.name}:
@@ -115,3 +118,8 @@ def axes_of(snapshots: Mapping[str, str]) -> Callable[[Dataset, Table, int], str
         return axis_name(dataset, table, column, snapshots.get(table.name, ""))
 
     return axis
+
+
+def homes_of(snapshots: Mapping[str, str]) -> Callable[[Dataset, Table], Region]:
+    """Return what names the region of all releases of a table in these snapshots."""
+    return lambda dataset, table: home(dataset, table, snapshots.get(table.name, ""))

@@ -25,7 +25,7 @@ def shape_of(sql: str | ParsedQuestion, desk: Desk) -> tuple[OutputColumn, ...]:
     """Return the columns of the answer to `sql`. Depends on public facts only; spends nothing."""
     statement = bind(sql, desk.catalog)
     with hold(statement.source, desk) as held:
-        question = ask(statement, desk.catalog, snapshots_of(statement.source, held, desk.ledger))
+        question = ask(statement, desk.catalog, snapshots_of(statement.source, held))
     kinds, whole = _facts(question)
     random = {name for name, _ in question.measured.measures}
     random |= {name for name, _ in question.measured.choices}

@@ -151,11 +151,11 @@ def _prepare(
     said = exposure_note(desk.ledger, dataset.name)
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
-    snapshots = snapshots_of(outline.scan, held, desk.ledger)
+    snapshots = snapshots_of(outline.scan, held)
     codes = sealed_reads(outline, desk.engine, preview_of(outline).coded)
     rules = (*table.rules, *request.rules)
     _check_words(request, outline, rules)
-    budget = copy_budget(request.epsilon, delta, [outline], codes.source.region)
+    budget = copy_budget(request.epsilon, delta, [outline], codes.source.region(snapshots))
     check_epsilon_useful(budget, codes.unit, request.epsilon)
     if request.options:
         for name, method in methods:
@@ -211,7 +211,7 @@ def sealed_reads(outline: Outline, engine: Engine, columns: Sequence[Coded]) -> 
     found = seal_codes(outline.scan, engine, columns)
     for item in outline.words:
         found.source.check(seal_words(outline.scan, engine, item.name).source)
-    if found.source.dataset != outline.dataset.name:
+    if found.source.dataset.name != outline.dataset.name:
         raise Unfit("a read of other people than are charged")
     return found
 

@@ -16,7 +16,7 @@ from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.catalog.outline import outline
 from discreet.core.numbers import counted, plain
-from discreet.core.schema import Dataset
+from discreet.core.schema import Dataset, Refresh
 from discreet.report import Document, Grid, Paragraph, Section
 
 ASKED_OF_PEOPLE = (
@@ -28,6 +28,17 @@ ASKED_OF_PEOPLE = (
     "Who may read the files and the machine themselves? Discreet protects answers, not disks.",
     "Which harm would the loss of a person's secret do here, and is the total below small enough for that?",
 )
+
+
+_PERIOD = "Questions read newer rows {}: between two such moments nobody who asks can see whether rows have changed."
+_REFRESHED = {
+    Refresh.MANUAL: _PERIOD.format("when the owner says so"),
+    Refresh.HOURLY: _PERIOD.format("every hour"),
+    Refresh.DAILY: _PERIOD.format("every day"),
+    Refresh.WEEKLY: _PERIOD.format("every week"),
+    Refresh.MONTHLY: _PERIOD.format("every month"),
+    Refresh.ON_CHANGE: "Questions read newer rows whenever rows change: anyone who may ask can see that the data changed.",
+}
 
 
 def sheet(config: str | Path | None = None) -> Document:
@@ -60,6 +71,7 @@ def _section(curator: Curator, dataset: Dataset) -> Section:
             + f" is lost; {spent['epsilon']['spent']:g} is spent. {meaning.text}"
         ),
     ]  # fmt: skip
+    blocks.append(Paragraph(_REFRESHED[dataset.refresh]))
     if budget.renewal is not None:
         blocks.append(
             Paragraph(f"This budget {budget.renewal.words(budget.epsilon)}", warning=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from discreet.engine.base import Capabilities, Engine, Exact, Held, engine_failed
+from discreet.engine.base import NOTHING_STORED, Capabilities, Engine, Exact, Held, engine_failed
 from discreet.engine.copies import Labels
 from discreet.engine.dialect.names import quoted
 from discreet.engine.dialects import DIALECTS
@@ -114,9 +114,19 @@ class FakeEngine(Engine):
         """Return a text that never changes: there are no rows."""
         return f"fake {name}"
 
-    def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
+    def hold(
+        self,
+        tables: Mapping[str, Recipe],
+        *,
+        stored: Mapping[str, str] = NOTHING_STORED,  # noqa: ARG002 nothing changes here
+        together: bool = False,  # noqa: ARG002 the same
+    ) -> LiveHeld:
         """Return these tables as they are."""
         return LiveHeld(self, tables)
+
+    def changed(self, name: str, fingerprint: str) -> bool:
+        """Return whether a table has another fingerprint now."""
+        return self.fingerprint(name) != fingerprint
 
     def tree(self, sql: str) -> str | None:
         """Return DuckDB's parse, in its dialect."""

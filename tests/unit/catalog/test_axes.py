@@ -1,4 +1,12 @@
-from discreet.catalog.axes import NamedAxis, axis_name, home, parse_axis, table_axis, tables_on
+from discreet.catalog.axes import (
+    LIVE,
+    NamedAxis,
+    axis_name,
+    home,
+    parse_axis,
+    table_axis,
+    tables_on,
+)
 from discreet.core.region import EVERYONE
 from discreet.core.schema import (
     Column,
@@ -64,26 +72,41 @@ def test_names_texts_and_public_tables_have_no_axis():
 def test_rows_of_different_tables_are_different_units():
     a, b = table("a"), table("b")
     both = dataset(a, b)
-    assert (home(both, a) & home(both, b)).empty
-    assert not home(both, a).empty
-    assert tables_on(both, home(both, b).on(table_axis(both))) == ["b"]
+    assert (home(both, a, "1") & home(both, b, "1")).empty
+    assert not home(both, a, "1").empty
+    assert tables_on(both, home(both, b, "1").on(table_axis(both, "1"))) == ["b"]
+
+
+def test_rows_of_two_versions_may_be_the_same():
+    a, b = table("a"), table("b")
+    both = dataset(a, b)
+    assert not (home(both, a, "1") & home(both, b, "2")).empty
+
+
+def test_rows_that_move_within_a_version_are_told_apart_by_nothing_but_what_stays():
+    a, b = table("a"), table("b")
+    both, live = dataset(a, b), f"{LIVE}1"
+    assert home(both, a, live) == home(both, b, live) == EVERYONE
+    assert axis_name(both, a, AGE, live) is None
+    born = Column("born", IntegerDomain(1900, 2020), immutable=True)
+    assert axis_name(both, a, born, live) == axis_name(both, a, born, "1")
 
 
 def test_people_are_the_same_in_all_tables():
     a, b = table("a", PERSON), table("b", PERSON)
-    assert home(dataset(a, b), a) == home(dataset(a, b), b) == EVERYONE
+    assert home(dataset(a, b), a, "1") == home(dataset(a, b), b, "1") == EVERYONE
 
 
 def test_one_table_needs_no_axis():
-    assert home(dataset(table()), table()) == EVERYONE
+    assert home(dataset(table()), table(), "1") == EVERYONE
     lookup = table("lookup", unit=None)
-    assert home(dataset(table(), lookup), table()) == EVERYONE
-    assert home(dataset(table(), lookup), lookup) == EVERYONE
+    assert home(dataset(table(), lookup), table(), "1") == EVERYONE
+    assert home(dataset(table(), lookup), lookup, "1") == EVERYONE
 
 
 def test_the_order_of_tables_does_not_matter():
     a, b = table("a"), table("b")
-    assert home(dataset(a, b), a) == home(dataset(b, a), a)
+    assert home(dataset(a, b), a, "1") == home(dataset(b, a), a, "1")
 
 
 def naive_home(ds, one):
@@ -96,7 +119,7 @@ def test_a_renamed_or_added_table_never_forgets_a_bill():
     people, zoo = table("people"), table("a_zoo")
     persons = table("persons", source="people.csv")
     before, after = dataset(people, zoo), dataset(persons, zoo, table("aaa"))
-    assert not (home(before, people) & home(after, persons)).empty
+    assert not (home(before, people, "1") & home(after, persons, "1")).empty
     # The broken twin puts the same rows at two positions, so neither bill adds to the other.
     old, new = naive_home(dataset(zoo, people), people), naive_home(after, persons)
     assert old.keys() == new.keys()
@@ -106,4 +129,4 @@ def test_a_renamed_or_added_table_never_forgets_a_bill():
 def test_swapped_sources_never_forget_a_bill():
     before = dataset(table("a", source="x.csv"), table("b", source="y.csv"))
     after = dataset(table("a", source="y.csv"), table("b", source="x.csv"))
-    assert not (home(before, before.tables[0]) & home(after, after.tables[1])).empty
+    assert not (home(before, before.tables[0], "1") & home(after, after.tables[1], "1")).empty

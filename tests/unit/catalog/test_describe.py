@@ -96,7 +96,7 @@ def test_tables_are_named_where_rows_are_told_apart(tmp_path):
     catalog = loads(TEXT + TWO.format(d="census", unit="row"), base=tmp_path)
     dataset = catalog.dataset("census")
     people, _ = dataset.tables
-    home = axes.home(dataset, people)
+    home = axes.home(dataset, people, "3")
     assert catalog.describe_region(home) == "everyone in people"
     old = Region.of({axis(catalog, "age"): Positions.of([(21, 120)])})
     assert catalog.describe_region(home & old) == "in people: age > 20"

@@ -279,7 +279,7 @@ def test_a_group_appears_from_the_threshold_on_with_all_that_is_known_of_it() ->
     )
     noisy = noised(found, proposed, ANY)
     # 39 + 10 stays below, 30 + 20 is just enough, 19 + 30 is not.
-    assert noisy == Noisy((("b",),), {"m0": [50], "m1": [22]}, {"q0": [1]})
+    assert noisy == Noisy((("b",),), {"m0": [50], "m1": [22]}, {"q0": [1]}, threshold=50)
 
 
 def test_private_groups_that_were_not_admitted_are_not_shown() -> None:
@@ -365,7 +365,7 @@ def test_groups_are_private_exactly_where_there_is_a_threshold() -> None:
     public = Mechanisms({"m0": STEPS}, {})
     private = replace(public, units="m0", threshold=200)
     assert looked(public, [("b",), ("a",)]).measures == {"m0": [210, 120]}
-    assert looked(private, None) == Noisy((("b",),), {"m0": [220]}, {})
+    assert looked(private, None) == Noisy((("b",),), {"m0": [220]}, {}, threshold=200)
     for mechanisms, groups in ((public, None), (private, [("a",)])):
         with pytest.raises(Unfit, match="private groups without a threshold, or public ones"):
             looked(mechanisms, groups)

@@ -45,7 +45,10 @@ def charges(asked, look):
 def test_a_read_of_other_people_is_never_priced(asked):
     with look_of(asked) as look:
         sealed = look.sealed
-    others = replace(sealed, source=replace(sealed.source, dataset="neighbours"))
+    others = replace(
+        sealed,
+        source=replace(sealed.source, dataset=replace(sealed.source.dataset, name="neighbours")),
+    )
     with pytest.raises(Unfit, match="other people"), look_of(asked, lambda: others):
         pass
     assert charges(asked, look) == 0

@@ -10,7 +10,7 @@ from discreet.core.cost import Cost, Quote
 from discreet.core.event import NOTHING
 from discreet.core.region import EVERYONE
 from discreet.ledger import BudgetPolicy, Cap, Ledger, Payer, Policy
-from ledger_kit import ALICE, MEN, OWNER, WOMEN, open_ledger, pay
+from ledger_kit import ALICE, MEN, OWNER, WOMEN, begin, open_ledger, pay
 
 VISITS = Payer(None, "visits", "visits")
 TWO = Policy(
@@ -84,12 +84,12 @@ def test_exposures_are_of_one_dataset_with_each_column_once(ledger):
     assert ledger.exposed("else") is None
 
 
-def test_versions_of_a_table_are_counted_from_1_and_kept(ledger, tmp_path):
-    assert [ledger.snapshot("t", each) for each in ("a", "b", "a", "c")] == [1, 2, 1, 3]
-    assert ledger.snapshot("other", "b") == 1
+def test_versions_of_a_table_are_counted_from_1_and_never_come_back(ledger):
+    assert [begin(ledger, "t", each) for each in ("a", "b", "a", "c")] == [1, 2, 3, 4]
+    assert begin(ledger, "other", "b") == 1
     ledger.close()
-    assert ledger.snapshot("t", "b") == 2
-    assert ledger.history()[-1].data["table"] == "other"
+    assert ledger.version("t").prints == {"t": "c"}
+    assert ledger.history()[-1].data["group"] == "other"
 
 
 def test_budgets_in_force_are_named_and_shares_are_not(ledger):

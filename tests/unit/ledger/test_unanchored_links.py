@@ -18,7 +18,16 @@ from discreet.ledger.chain.head import HeadFile
 from discreet.ledger.chain.links import link
 from discreet.ledger.entry import fingerprint
 from discreet.ledger.store.sqlite import SqliteStore
-from ledger_kit import ALICE, OWNER, as_a_new_process, open_ledger, pay, policy, quote
+from ledger_kit import (
+    ALICE,
+    OWNER,
+    as_a_new_process,
+    begin,
+    open_ledger,
+    pay,
+    policy,
+    quote,
+)
 
 TIME = {"time": "2026-11-15T12:00:00.000+00:00"}
 FREE = {"epsilon": "0", "delta": "0", "rho": "0", "rho_delta": "0"}
@@ -214,7 +223,7 @@ def test_a_forged_bound_does_not_lower_what_a_restore_counts(base):
     ledger.backup(base / "copy.db")
     pay(ledger, "1/2", "after the backup")
     forge(base, "charge", charge("0", request_id="small", total=FREE))
-    ledger.snapshot("table", "print")  # writes the head anew
+    begin(ledger, "table")  # writes the head anew
     ledger.close()
     found = Ledger.restore("sqlite:ledger.db", policy(), base / "copy.db", base=base, reason="x")
     assert found.spent("census").epsilon == 1
@@ -278,12 +287,14 @@ def test_an_entry_without_its_facts_is_tampered_with(base, kind):
         open_ledger(base)
 
 
-def test_a_content_entered_twice_keeps_its_number(base):
+def test_a_version_entered_twice_is_refused(base):
     ledger = open_ledger(base)
-    assert ledger.snapshot("people", "first") == 1
-    forge(base, "snapshot", {"table": "people", "fingerprint": "first"})
-    assert ledger.snapshot("people", "second") == 2
-    assert ledger.snapshot("people", "first") == 1
+    assert begin(ledger, "people") == 1
+    again = dict(ledger.history()[-1].data)
+    again.pop("time")
+    forge(base, "version", again)
+    with pytest.raises(LedgerTampered):
+        ledger.version("people")
     ledger.close()
 
 

@@ -149,8 +149,8 @@ def test_a_changed_public_table_ends_reuse(folder):
 
 
 def test_the_twin_without_public_tables_in_its_label_gives_a_stale_answer(folder, monkeypatch):
-    def private_only(source, held, ledger):
-        found = snapshots.snapshots_of(source, held, ledger)
+    def private_only(source, held):
+        found = snapshots.snapshots_of(source, held)
         return {name: number for name, number in found.items() if name != "zips"}
 
     monkeypatch.setattr(pipeline, "snapshots_of", private_only)

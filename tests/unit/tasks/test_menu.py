@@ -12,7 +12,12 @@ from discreet.cli.app import COMMANDS
 from discreet.errors import InvalidInput, UnknownName
 
 ROOT = Path(__file__).resolve().parents[3]
-ON_THE_CURATOR = {"query": "query", "bounds": "bounds", "budget": "budget_report"}
+ON_THE_CURATOR = {
+    "query": "query",
+    "bounds": "bounds",
+    "budget": "budget_report",
+    "refresh": "refresh",
+}
 OTHERWISE_NAMED = {"synth": "synthesize"}
 SHELL_ONLY = {"serve", "demo", "token", "completion", "ledger"}
 

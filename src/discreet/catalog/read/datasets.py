@@ -20,11 +20,13 @@ from discreet.core.schema import (
     Dataset,
     DateDomain,
     IdentifierDomain,
+    Refresh,
     Table,
     TimestampDomain,
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.formats.text import checked_encoding
+from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError
 
 MEGABYTES = {"MB": 1, "MIB": 1, "GB": 1000, "GIB": 1024, "TB": 1_000_000, "TIB": 1_048_576}
@@ -48,9 +50,18 @@ class Unfinished:
 
 
 def dataset_of(
-    name: str, shape: DatasetShape, *, budgets: Mapping[str, BudgetShape], base: Path
+    name: str,
+    shape: DatasetShape,
+    *,
+    budgets: Mapping[str, BudgetShape],
+    base: Path,
+    engine_url: str,
+    alone: bool,
 ) -> Finished | Unfinished:
-    """Return the dataset, or the sentence that says what the owner must still fill in."""
+    """Return the dataset, or the sentence that says what the owner must still fill in.
+
+    `alone`: nobody but the local owner asks.
+    """
     place = f"dataset '{name}'"
     shared = _shared_budget(place, shape, budgets)
     missing = _missing(shape, place, shared=shared)
@@ -78,6 +89,7 @@ def dataset_of(
         public_rows=shape.public_rows,
         seconds=None if shape.seconds is None else to_fraction(shape.seconds, name="seconds"),
         memory_mb=_megabytes(shape.memory, place),
+        refresh=_refresh(shape, tables, place, engine_url, alone=alone),
     )
     if dataset.seconds is not None and dataset.seconds <= 0:
         raise CatalogError(f"{place}: seconds must be greater than 0.")
@@ -261,6 +273,29 @@ def _copied(shape: TableShape, place: str) -> bool:
     if shape.snapshot not in (None, "copy", "live"):
         raise CatalogError(f'{place}: snapshot is "copy" or "live", not "{shape.snapshot}".')
     return shape.snapshot == "copy"
+
+
+def _refresh(
+    shape: DatasetShape, tables: Sequence[Table], place: str, engine_url: str, *, alone: bool
+) -> Refresh:
+    """Return when questions begin to read newer rows.
+
+    At any change only where nobody but the owner sees prices, which then tell of changes. Otherwise
+    when the owner says so, where rows are kept until then; and daily where they are read live.
+    """
+    if shape.refresh is not None:
+        try:
+            return Refresh(shape.refresh)
+        except ValueError:
+            *first, last = [f'"{each.value}"' for each in Refresh]
+            raise CatalogError(
+                f'{place}: refresh is {", ".join(first)} or {last}, not "{shape.refresh}".'
+            ) from None
+    if alone:
+        return Refresh.ON_CHANGE
+    private = [table for table in tables if not table.public]
+    kept = all(table.copied or table.version is not None for table in private)
+    return Refresh.MANUAL if kept or kind_of(engine_url).stores else Refresh.DAILY
 
 
 def _has(columns: Iterable[Column], name: str) -> bool:

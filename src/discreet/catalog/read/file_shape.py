@@ -117,6 +117,7 @@ class DatasetShape(BudgetShape):
     memory: StrictStr | StrictInt | None = None
     second_person: StrictBool = False
     public_rows: StrictBool = False
+    refresh: StrictStr | None = None
     tables: dict[str, TableShape] = Field(default_factory=dict)
 
 
@@ -234,6 +235,7 @@ _WANTED = {
     "key_copies": "must be a whole number of at least 1",
     "bound": 'must be "query" or "table"',
     "snapshot": 'must be "copy" or "live"',
+    "refresh": 'must be a text such as "manual"',
     "version": "must be a text, a number or a date",
     "memory": 'must be a text such as "4 GB"',
     **dict.fromkeys(

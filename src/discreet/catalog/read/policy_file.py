@@ -123,7 +123,14 @@ def _raw(text: str, name: str) -> dict[str, Any]:
 def _catalog(shape: FileShape, base: Path) -> Catalog:
     refuse_ambiguous_names(shape.datasets, "datasets")
     declared = {
-        name: dataset_of(name, dataset, budgets=shape.budgets, base=base)
+        name: dataset_of(
+            name,
+            dataset,
+            budgets=shape.budgets,
+            base=base,
+            engine_url=shape.engine.url,
+            alone=not shape.analysts,
+        )
         for name, dataset in shape.datasets.items()
     }
     datasets = {n: d.dataset for n, d in declared.items() if isinstance(d, Finished)}

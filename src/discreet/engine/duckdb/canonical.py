@@ -80,6 +80,23 @@ class SnapshotMaker:
         Guarantee: the rows are those of one state of the files, whose hash is returned: they are
             read from a private copy, which is hashed while it is written.
         """
+        found, content = self._present(origin, recipe)
+        self.store.remember(self._alias(origin.name, recipe, content), found.name)
+        return found, content
+
+    def stored(self, name: str, recipe: Recipe, content: str) -> Snapshot | None:
+        """Return a snapshot of content that a source had, held; None where it is kept no more."""
+        return self.store.remembered(self._alias(name, recipe, content))
+
+    def content(self, origin: SourceOrigin) -> str:
+        """Return the fingerprint of a source's present rows."""
+        return origin.label([self.hashes.of(each.files) for each in origin.every])
+
+    def _alias(self, name: str, recipe: Recipe, content: str) -> str:
+        others = str(self._others_whole(name, recipe))
+        return self.store.name("stored", name, recipe.declared, others, content)
+
+    def _present(self, origin: SourceOrigin, recipe: Recipe) -> tuple[Snapshot, str]:
         known = [self.hashes.known(each.files) for each in origin.every]
         if None not in known:
             content = origin.label([each for each in known if each is not None])
@@ -113,7 +130,7 @@ class SnapshotMaker:
     ) -> Snapshot:
         types = _described(origin.name, json.loads(child.ask(b"C" + b"source.t", self.seconds)))
         recipe.check(types)
-        whole = self._others_whole(origin, recipe) and recipe.whole({origin.name: types})
+        whole = self._others_whole(origin.name, recipe) and recipe.whole({origin.name: types})
         copied = sum(file.stat().st_size for file in room.folder.rglob("*") if file.is_file())
         fits = SORTED_TIMES * copied <= self.common["memory_mb"] << 20
         stored = partial(recipe.stored, types, "source.t", whole=whole, salt=self.store.salt())
@@ -135,14 +152,14 @@ class SnapshotMaker:
         import duckdb  # our children do the reading: who makes no snapshot goes without
 
         # The source's own schema is part of its content; that of the other tables is not.
-        others = str(self._others_whole(origin, recipe))
+        others = str(self._others_whole(origin.name, recipe))
         read = repr([each.files.cells for each in origin.every])
         parts = (origin.name, ".".join(origin.parts), content, recipe.declared, others, read)
         return self.store.name(*parts, duckdb.__version__)
 
-    def _others_whole(self, origin: SourceOrigin, recipe: Recipe) -> bool:
+    def _others_whole(self, name: str, recipe: Recipe) -> bool:
         """Return whether the other tables of the same people store them as integers."""
-        return recipe.whole({n: self.others(n) for n in recipe.people if n != origin.name})
+        return recipe.whole({n: self.others(n) for n in recipe.people if n != name})
 
     def _setup(
         self, origin: SourceOrigin, copies: Sequence[FileSource], room: SnapshotFolder

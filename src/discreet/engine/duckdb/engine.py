@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,14 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.core.path import FollowedPath
-from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact
+from discreet.engine.base import (
+    NOTHING_STORED,
+    Capabilities,
+    Engine,
+    EngineLimits,
+    Exact,
+    require_kept,
+)
 from discreet.engine.copies import combined, state_key
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.dialect.guard import only_select
@@ -30,17 +37,20 @@ from discreet.engine.duckdb.canonical import (
     place_of,
     unreadable,
 )
-from discreet.engine.duckdb.held import DuckDBHeld, exact_of
+from discreet.engine.duckdb.held import DuckDBHeld, exact_of, release
 from discreet.engine.duckdb.origins import Listed, SourceOrigins
 from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore
 from discreet.engine.duckdb.text_copies import TextCopies
 from discreet.engine.files import ContentHashes, FileKind
+from discreet.engine.lakes.objects import changes
 from discreet.engine.process.child import Child, Unreadable
 from discreet.engine.recipe import Recipe, private_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
+_HOLDS = 3
+"""How often sources are read anew that change while they are to be read as of one moment."""
 
 
 @dataclass(frozen=True)
@@ -117,19 +127,22 @@ class DuckDBEngine(Engine):
         """Return whether a table of this name is attached."""
         return name in self._sources
 
-    def hold(self, tables: Mapping[str, Recipe]) -> DuckDBHeld:
-        """Return the canonical snapshots of these tables as they are now."""
-        snapshots: dict[str, Snapshot] = {}
-        fingerprints: dict[str, str] = {}
-        try:
-            listed: Listed = {}
-            for name, recipe in tables.items():
-                found = self._sources.snapshot(name, recipe, self._maker, listed)
-                snapshots[name], fingerprints[name] = found
-        except BaseException:
-            for snapshot in snapshots.values():
-                snapshot.release()
-            raise
+    def hold(
+        self,
+        tables: Mapping[str, Recipe],
+        *,
+        stored: Mapping[str, str] = NOTHING_STORED,
+        together: bool = False,
+    ) -> DuckDBHeld:
+        """Return the canonical snapshots of these tables: as they are now, or as they were."""
+        for _ in range(_HOLDS):
+            snapshots, fingerprints = self._snapshots(tables, stored)
+            now = [name for name in tables if name not in stored]
+            if not together or len(now) < 2 or self._stand(now, fingerprints):
+                break
+            release(snapshots)
+        else:
+            raise changes(now[0])
         for snapshot in snapshots.values():
             for asked in snapshot.counted:
                 self._trees.setdefault(asked, None)
@@ -141,6 +154,42 @@ class DuckDBEngine(Engine):
             folder=self._passing,
             limits=self._limits,
         )
+
+    def _snapshots(
+        self, tables: Mapping[str, Recipe], stored: Mapping[str, str]
+    ) -> tuple[dict[str, Snapshot], dict[str, str]]:
+        """Return the snapshot of each table, held, and the fingerprint of its rows."""
+        snapshots: dict[str, Snapshot] = {}
+        fingerprints: dict[str, str] = {}
+        lost = []
+        try:
+            listed: Listed = {}
+            for name, recipe in tables.items():
+                wanted = stored.get(name)
+                kept = None if wanted is None else self._maker.stored(name, recipe, wanted)
+                if kept is not None and wanted is not None:
+                    snapshots[name], fingerprints[name] = kept, wanted
+                    continue
+                found = self._sources.snapshot(name, recipe, self._maker, listed)
+                snapshots[name], fingerprints[name] = found
+                if wanted not in {None, fingerprints[name]}:
+                    lost.append(name)
+            require_kept(lost)
+        except BaseException:
+            release(snapshots)
+            raise
+        return snapshots, fingerprints
+
+    def _stand(self, names: Sequence[str], fingerprints: Mapping[str, str]) -> bool:
+        """Return whether sources are as they were read: then all were so when the last one was read."""
+        return not any(self.changed(name, fingerprints[name]) for name in names)
+
+    def changed(self, name: str, fingerprint: str) -> bool:
+        """Return whether the rows of a source are others now."""
+        try:
+            return self._maker.content(self._origin(name)) != fingerprint
+        except OSError:
+            return True
 
     def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the sources themselves."""

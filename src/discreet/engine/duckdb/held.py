@@ -91,13 +91,18 @@ class DuckDBHeld(Held):
     def close(self) -> None:
         """Let the snapshots go and remove what was kept."""
         self._closed = True
-        for snapshot in self._snapshots.values():
-            snapshot.release()
+        release(self._snapshots)
         self._snapshots.clear()
         for place in self._kept.values():
             with contextlib.suppress(OSError):
                 place.unlink()
         self._kept.clear()
+
+
+def release(snapshots: Mapping[str, Snapshot]) -> None:
+    """Let snapshots go."""
+    for snapshot in snapshots.values():
+        snapshot.release()
 
 
 def exact_of(body: bytes) -> Exact:

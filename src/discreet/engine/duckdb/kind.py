@@ -28,5 +28,10 @@ def _opened(given: Opening) -> Engine:
 
 
 DUCKDB = EngineKind(
-    schemes=("duckdb",), dialect=dialect.DUCKDB, opened=_opened, files=True, in_file=True
+    schemes=("duckdb",),
+    dialect=dialect.DUCKDB,
+    opened=_opened,
+    files=True,
+    stores=True,
+    in_file=True,
 )

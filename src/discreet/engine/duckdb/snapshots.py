@@ -33,6 +33,7 @@ class Snapshot:
     """One snapshot in use: nobody removes it before it is released."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any], lock: int) -> None:
+        self.name = folder.name
         self.path = folder / _ROWS
         self.dropped: dict[str, int] = dict(about["dropped"])
         self.counted: dict[str, int] = dict(about["counted"])
@@ -68,7 +69,9 @@ class SnapshotStore:
         self.folder = folder
         self._key = key
         self._known: dict[str, tuple[object, dict[str, Any]]] = {}
-        folder.mkdir(mode=0o700, exist_ok=True)
+        self._aliases = folder.with_name(f"{folder.name}-versions")
+        for each in (folder, self._aliases):
+            each.mkdir(mode=0o700, exist_ok=True)
 
     def name(self, *parts: str) -> str:
         """Return the name of a snapshot: everything that its rows depend on, told to nobody."""
@@ -91,6 +94,22 @@ class SnapshotStore:
         with contextlib.suppress(OSError):
             os.utime(folder)
         return Snapshot(folder, about, lock)
+
+    def remember(self, alias: str, name: str) -> None:
+        """Let a snapshot be found under another name as well, also when its own would be another by now."""
+        link = self._aliases / alias
+        with contextlib.suppress(OSError):
+            if link.readlink().name == name:
+                return
+        new = self._aliases / f"{alias}.{os.urandom(8).hex()}"
+        new.symlink_to(self.folder.resolve() / name)
+        new.replace(link)
+
+    def remembered(self, alias: str) -> Snapshot | None:
+        """Return the snapshot that is found under another name, held."""
+        with contextlib.suppress(OSError):
+            return self.find((self._aliases / alias).readlink().name)
+        return None
 
     def room(self) -> SnapshotFolder:
         """Return an empty folder to make a snapshot in."""
@@ -127,6 +146,9 @@ class SnapshotStore:
 
     def collect(self, table: str) -> None:
         """Remove what nobody holds: all but the newest snapshots of a table, and what was left."""
+        for alias in self._aliases.iterdir():
+            if not alias.exists():
+                alias.unlink(missing_ok=True)
         mine = []
         for folder in self.folder.iterdir():
             if folder.name.startswith(_NEW):

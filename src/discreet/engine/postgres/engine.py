@@ -10,7 +10,14 @@ from types import MappingProxyType
 from discreet.core.path import FollowedPath
 from discreet.core.system.extras import needs
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, Engine, EngineLimits, Exact, Held
+from discreet.engine.base import (
+    NOTHING_STORED,
+    Capabilities,
+    Engine,
+    EngineLimits,
+    Exact,
+    Held,
+)
 from discreet.engine.copies import canonical_of, state_key
 from discreet.engine.dialect.guard import only_select
 from discreet.engine.dialect.table_names import placed
@@ -72,15 +79,27 @@ class PostgresEngine(Engine):
         with self._pool.lend(self._limits.seconds if seconds is None else seconds) as wire:
             return Exact(plain_table(fetch_table(wire, self._placed(wire, sql))))
 
-    def hold(self, tables: Mapping[str, Recipe]) -> Held:
-        """Return the tables as they are now: one transaction, or stored copies that never change."""
+    def hold(
+        self,
+        tables: Mapping[str, Recipe],
+        *,
+        stored: Mapping[str, str] = NOTHING_STORED,
+        together: bool = False,
+    ) -> Held:
+        """Return the tables as they are now, in one transaction, or stored copies that never change."""
         return self._holder.hold(
             {
                 name: canonical_of(recipe, name, self.relation(name), "postgres", self.schema)
                 for name, recipe in tables.items()
             },
             private_of(tables),
+            stored=stored,
+            together=together,
         )
+
+    def changed(self, name: str, fingerprint: str) -> bool:
+        """Return whether the rows of a table are others now; it reads the whole table."""
+        return self._holder.changed(name, fingerprint)
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of a table with PostgreSQL's names for their types."""

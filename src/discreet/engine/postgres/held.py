@@ -16,7 +16,7 @@ from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.rows import fetch_table
 from discreet.engine.postgres.session import Connection, PostgresSession
 from discreet.engine.postgres.stands_on import (
-    Standing,
+    RelationStanding,
     cannot_be_held,
     known_of,
     locked_beyond,
@@ -36,7 +36,7 @@ _KINDS = (
 
 def begin(
     session: PostgresSession, relations: Mapping[str, str], live: Container[str], *, seconds: float
-) -> dict[str, Standing]:
+) -> dict[str, RelationStanding]:
     """Open the transaction in which `relations` stay as they are, and return what they stand on.
 
     Refuses a relation that is read `live`, not from a copy, and could show two statements two states.
@@ -126,7 +126,6 @@ class PostgresHeld(Held):
         private: Mapping[str, str | None],
         *,
         known: Iterable[int],
-        stored: Iterable[str] = (),
     ) -> None:
         self.fingerprints = fingerprints
         self.private = private
@@ -134,7 +133,7 @@ class PostgresHeld(Held):
         self._session: PostgresSession | None = session
         self._places = places
         self._known = frozenset(known)
-        self._kept: list[str] = list(stored)
+        self._kept: list[str] = []
 
     def _run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state."""

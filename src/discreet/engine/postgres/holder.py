@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from discreet.engine.base import NOTHING_STORED, require_kept
 from discreet.engine.copies import Canonical, CopyName, Labels, Remembered, copy_name
 from discreet.engine.dialect.table_names import placed
 from discreet.engine.postgres.content import change_counter, fingerprint
 from discreet.engine.postgres.copies import (
-    drop,
     drop_older,
     is_stored,
     may_store,
@@ -40,55 +40,68 @@ class Holder:
         self._key = key
         self._contents = Remembered(None if folder is None else folder / "contents.json")
 
-    def hold(self, tables: TablesToHold, private: Mapping[str, str | None]) -> PostgresHeld:
-        """Return the tables as they are now; `private` is that of `Held`.
+    def hold(
+        self,
+        tables: TablesToHold,
+        private: Mapping[str, str | None],
+        *,
+        stored: Mapping[str, str] = NOTHING_STORED,
+        together: bool = False,
+    ) -> PostgresHeld:
+        """Return the tables as they are now, or as they were; the rest is that of `Engine.hold` and `Held`.
 
         Guarantee: see `begin` and `PostgresHeld`. The label of a copy is that of the content it was
             made from, in the very transaction that took the label; a copy may be older than its
-            source by as long as the change counter lags, and is read under its own label.
+            source by as long as the change counter lags, and is read under its own label. Where all
+            are read `together`, or one is compared with what was stored, no counter is believed.
         """
         limits = self._pool.limits
-        session, fresh = self._pool.take(), list[str]()
+        session = self._pool.take()
         try:
-            counters = self._counters(session, tables)
+            counters = {} if together else self._counters(session, tables)
             read = {k: place for n in tables for k, place in self._sources.tables(n).items()}
             live = {k for n, w in tables.items() if w is None for k in self._sources.tables(n)}
             standings = begin(session, read, live, seconds=limits.seconds)
             with session.within(limits.seconds) as wire:
                 now = {name: self._sources.now(wire, name) for name in tables}
             behind = self._sources.standing(now)
-            places, labels = dict(behind), {}
+            places, labels, lost = dict(behind), {}, []
             for name, wanted in tables.items():
                 if wanted is None:
                     continue
                 form = replace(wanted, select=placed(wanted.select, "postgres", behind))
+                before = stored.get(name)
+                kept = None if before is None else self._earlier(session, now[name], form, before)
+                if kept is not None and before is not None:
+                    places[name], labels[name] = kept, before
+                    continue
                 still = all(standings[k].moving is None for k in self._sources.tables(name))
                 if still or form.version is not None:
-                    places[name], labels[name] = self._copy(
-                        session, now[name], form, counters[name]
-                    )
+                    counter = None if before is not None else counters.get(name)
+                    found = self._copy(session, now[name], form, counter)
                 else:
-                    fresh.append(f"k_{uuid.uuid4().hex}")
-                    places[name], labels[name] = self._fresh(session, form, fresh[-1])
+                    found = self._fresh(session, now[name], form)
+                places[name], labels[name] = found
+                if before not in {None, labels[name]}:
+                    lost.append(name)
+            require_kept(lost)
             known = known_of(standings) | self._read_by_copies(session)
         except BaseException:
             self._pool.give_back(session)
-            if fresh:
-                drop(self._pool.url, fresh)
             raise
 
         def label(name: str) -> str:
             return labels[name] if name in labels else self._label(session, now[name])
 
         return PostgresHeld(
-            self._pool,
-            session,
-            Labels(tables, label),
-            places,
-            private,
-            known=known,
-            stored=fresh,
+            self._pool, session, Labels(tables, label), places, private, known=known
         )
+
+    def changed(self, name: str, fingerprint_then: str) -> bool:
+        """Return whether the rows of a table are others now."""
+        with self._pool.lend(self._pool.limits.store_seconds) as wire:
+            source = self._sources.now(wire, name)
+            return fingerprint(wire, source.rows, source.columns) != fingerprint_then
 
     def _counters(self, session: PostgresSession, tables: TablesToHold) -> dict[str, str | None]:
         """Return the change counters of what is copied, from *before* the transaction.
@@ -127,18 +140,34 @@ class Holder:
             wire.execute(f"LOCK TABLE {place_of(name.whole)} IN ACCESS SHARE MODE".encode())
         return place_of(name.whole), label
 
-    def _fresh(self, session: PostgresSession, wanted: Canonical, name: str) -> tuple[str, str]:
-        """Return where a copy lies that was made for this query alone, and its label.
+    def _earlier(
+        self, session: PostgresSession, source: PostgresRows, wanted: Canonical, label: str
+    ) -> str | None:
+        """Return where the copy of rows that had this label lies, None where it is kept no more."""
+        name = self._name(source, label, wanted)
+        with session.within(self._pool.limits.seconds) as wire:
+            if not is_stored(wire, name.whole):
+                return None
+            wire.execute(f"LOCK TABLE {place_of(name.whole)} IN ACCESS SHARE MODE".encode())
+        return place_of(name.whole)
+
+    def _fresh(
+        self, session: PostgresSession, source: PostgresRows, wanted: Canonical
+    ) -> tuple[str, str]:
+        """Return where a copy made now lies, and its label.
 
         Rows that cannot be held still have no content that could be found again: each copy is one of
-        its own, and the ledger bills it as such.
+        its own, found again by its label alone, and the ledger bills it as such.
         """
-        seconds = self._pool.limits.store_seconds
+        seconds, label = self._pool.limits.store_seconds, f"copied {uuid.uuid4().hex}"
+        name = self._name(source, label, wanted)
         with session.within(seconds) as wire:
             if not may_store(wire):
                 raise no_place()
-            store(wire, self._pool.url, name, wanted.select, seconds=seconds)
-        return place_of(name), f"copied {name}"
+            store(wire, self._pool.url, name.whole, wanted.select, seconds=seconds)
+            drop_older(self._pool.url, name)
+            wire.execute(f"LOCK TABLE {place_of(name.whole)} IN ACCESS SHARE MODE".encode())
+        return place_of(name.whole), label
 
     def _read_by_copies(self, session: PostgresSession) -> frozenset[int]:
         """Return all that was read until now: before anything is read live, only copies read."""

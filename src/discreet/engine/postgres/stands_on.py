@@ -108,14 +108,14 @@ WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation' AND NOT l.relation = 
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RelationStanding:
     """What one relation stands on: all relations below it, and what moves among them, if any."""
 
     oids: tuple[int, ...]
     moving: str | None
 
 
-def standing_of(wire: Connection, name: str, place: str) -> Standing:
+def standing_of(wire: Connection, name: str, place: str) -> RelationStanding:
     """Return what a relation stands on in the state that the open transaction sees.
 
     Guarantee: where `moving` is None, every statement of the transaction that reads the relation
@@ -130,7 +130,7 @@ def standing_of(wire: Connection, name: str, place: str) -> Standing:
     walk.follow(found[0])
     if found[0] not in walk.relations:
         raise made_anew(name)
-    return Standing(tuple(walk.relations), walk.moving)
+    return RelationStanding(tuple(walk.relations), walk.moving)
 
 
 class _Walk:
@@ -214,7 +214,7 @@ class _Walk:
         return below
 
 
-def rewritten(wire: Connection, standing: Standing) -> bool:
+def rewritten(wire: Connection, standing: RelationStanding) -> bool:
     """Return whether something was emptied or made anew since the state that is seen."""
     found = wire.execute(_REWRITTEN, [list(standing.oids)]).fetchone()
     return found is None or found[0] != 0
@@ -238,7 +238,7 @@ def cannot_be_held(name: str, what: str) -> CatalogError:
     )
 
 
-def known_of(standings: Mapping[str, Standing]) -> frozenset[int]:
+def known_of(standings: Mapping[str, RelationStanding]) -> frozenset[int]:
     """Return all relations that some stand on."""
     return frozenset(oid for standing in standings.values() for oid in standing.oids)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import (
+    NOTHING_STORED,
     Capabilities,
     Engine,
     EngineLimits,
@@ -21,6 +22,7 @@ from discreet.engine.base import (
     Held,
     engine_failed,
     failing_alike,
+    require_kept,
 )
 from discreet.engine.copies import (
     Canonical,
@@ -152,16 +154,53 @@ class SparkEngine(Engine):
         self.relation(name)  # or it is refused
         return self._origins.content(name, self._hashes, self._listed)
 
-    def hold(self, tables: Mapping[str, Recipe]) -> Held:
-        """Return these tables as they are now; see `SparkHeld`."""
-        pins, places, labels = {}, {}, {}
-        for name, recipe in tables.items():
-            pins[name] = self._refreshed(name)
-            wanted = canonical_of(recipe, name, self.relation(name), "spark", self.schema)
-            if wanted is not None:
+    def hold(
+        self,
+        tables: Mapping[str, Recipe],
+        *,
+        stored: Mapping[str, str] = NOTHING_STORED,
+        together: bool = False,
+    ) -> Held:
+        """Return these tables as they are now, or as they were; see `SparkHeld`."""
+        for _ in range(_TRIES):
+            pins, places, labels, lost, read = {}, {}, {}, [], {}
+            for name, recipe in tables.items():
+                facts = self._refreshed(name)
+                wanted = canonical_of(recipe, name, self.relation(name), "spark", self.schema)
+                if wanted is None:
+                    pins[name] = read[name] = facts
+                    continue
+                before = stored.get(name)
+                kept = None if before is None else self._earlier(name, wanted, before)
+                if kept is not None and before is not None:
+                    places[name], labels[name] = kept, before
+                    continue
+                read[name] = facts
                 places[name], labels[name] = self._copy(name, wanted)
-                del pins[name]
-        return SparkHeld(self, pins, places, labels, private_of(tables))
+                if before not in {None, labels[name]}:
+                    lost.append(name)
+            require_kept(lost)
+            if not together or all(self.facts(name) == facts for name, facts in read.items()):
+                return SparkHeld(self, pins, places, labels, private_of(tables))
+        raise engine_failed()
+
+    def changed(self, name: str, fingerprint: str) -> bool:
+        """Return whether the rows of a source are others now."""
+        self._origins.refresh(name)
+        return self.fingerprint(name) != fingerprint
+
+    def _earlier(self, name: str, wanted: Canonical, label: str) -> str | None:
+        """Return the relation of the copy of rows that had this label, None where it is kept no more."""
+        copy = self._copy_name(name, wanted, label)
+        folder = self._stored_folder(copy.whole)
+        if not folder.is_dir():
+            return None
+        folder.touch()
+        return self._shown(copy.whole)
+
+    def _copy_name(self, name: str, wanted: Canonical, label: str) -> CopyName:
+        source, reading = self._origins.source(name), self._origins.reading(name)
+        return copy_name(self._key, source, combined([label, reading]), wanted)
 
     def facts(self, name: str) -> StoredFacts:
         """Return what tells one state of a source's files from the next."""
@@ -195,7 +234,6 @@ class SparkEngine(Engine):
         Guarantee: the copy was made from the content that the label stands for: the files are the
             same before the label is taken and after they are read, or it is thrown away.
         """
-        source, reading = self._origins.source(name), self._origins.reading(name)
         for _ in range(_TRIES):
             facts = self._refreshed(name)
 
@@ -204,7 +242,7 @@ class SparkEngine(Engine):
 
             version = wanted.version
             label = self.fingerprint(name) if version is None else f"declared {version}"
-            copy = copy_name(self._key, source, combined([label, reading]), wanted)
+            copy = self._copy_name(name, wanted, label)
             if not self._stored_folder(copy.whole).is_dir():
                 if not self._store(copy.whole, wanted.select, still=unchanged):
                     continue

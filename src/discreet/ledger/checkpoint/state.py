@@ -14,9 +14,10 @@ from discreet.ledger.checkpoint.earlier_entries import analyst_key, outcome_valu
 from discreet.ledger.checkpoint.parts import Records, latest, number
 from discreet.ledger.idempotency.states import Incident
 from discreet.ledger.policy import Limit
+from discreet.ledger.versions import Versions
 from discreet.ledger.worst.account import Account
 
-VERSION = 3
+VERSION = 4
 """Raised whenever the same history adds up to other accounts, or the accounts to other bytes."""
 
 
@@ -43,7 +44,8 @@ def facts_of(accounts: Accounts) -> dict[str, Any]:
             for who in sorted(analysts, key=lambda who: (who is not None, who))
         ],
         "paid_by": accounts.paid_by,
-        "snapshots": accounts.snapshots,
+        "earlier_contents": accounts.earlier_contents,
+        "versions": accounts.versions.to_json(),
         "exposed": [[dataset, list(columns)] for dataset, columns in accounts.exposed.items()],
         "incidents": [
             [each.position, each.dataset, each.statement, each.analyst, each.request_id, each.note]
@@ -78,7 +80,10 @@ def accounts_from(facts: Mapping[str, Any]) -> Accounts:
         key, account = _account_from(data, texts)
         accounts.by_key[key] = account
     accounts.paid_by = dict(facts["paid_by"])
-    accounts.snapshots = {table: dict(versions) for table, versions in facts["snapshots"].items()}
+    accounts.earlier_contents = {
+        table: dict(seen) for table, seen in facts["earlier_contents"].items()
+    }
+    accounts.versions = Versions.from_json(facts["versions"])
     accounts.exposed = {dataset: dict.fromkeys(columns) for dataset, columns in facts["exposed"]}
     incidents = [Incident(*data) for data in facts["incidents"]]
     accounts.incidents = {(each.dataset, each.statement): each for each in incidents}

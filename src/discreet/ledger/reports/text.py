@@ -12,6 +12,7 @@ from discreet.core.region import Region
 from discreet.ledger.entry import Entry, SpentSoFar
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.reports.report import amounts, ending
+from discreet.ledger.versions import BEGAN
 
 WIDTH = 40
 """Characters of the gauge."""
@@ -111,6 +112,8 @@ def _line(entry: Entry) -> str:
             )
         case "snapshot":
             text = f"a new version of {data['table']} was seen"
+        case "version":
+            text = f"version {data['number']} of {data['group']} began: {BEGAN[data['why']]}"
         case "release":
             text = f"{data['who']}: release {data['release']} is now {data['state']}"
         case "exposure" | "look":

@@ -55,7 +55,7 @@ def probe_sql(dataset: Dataset, table: Table) -> str:
 def probe_catalog(catalog: Catalog, dataset: Dataset, table: Table, max_rows: int = _MOST) -> Catalog:  # fmt: skip
     """Return the catalog with another bound for one table."""
     tables = tuple(
-        replace(each, max_rows=max_rows, bounded=False, rows_kept=None)
+        replace(each, max_rows=max_rows, bounded=False, rows_kept=None, stands_for=each)
         if each.name == table.name
         else each
         for each in dataset.tables

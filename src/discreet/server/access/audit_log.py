@@ -50,6 +50,7 @@ class AuditAction(Enum):
     SURVEY_BEGUN = "survey begun"
     SURVEY_CLOSED = "survey closed"
     BUDGET_RENEWED = "budget renewed"
+    VERSION_BEGUN = "version begun"
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,8 @@ class _Engine(_Rows):
         reader: UnpaidReader = self._inner.owner_reader()
         return reader.through(self._run)
 
-    def hold(self, tables: Any) -> _Held:
-        return _Held(self._inner.hold(tables), self._tell, self._turn)
+    def hold(self, tables: Any, **how: Any) -> _Held:
+        return _Held(self._inner.hold(tables, **how), self._tell, self._turn)
 
 
 def watched(

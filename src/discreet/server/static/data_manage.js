@@ -13,6 +13,10 @@ class ManageForm {
     this.part = (name) => box.querySelector(`.${name}`);
     this.part("rename").addEventListener("click", () => this.change("PUT", "/name", { name: this.part("new-name").value.trim() }));
     this.part("refresh").addEventListener("click", () => this.refresh());
+    this.part("new-version").addEventListener("click", () => tried(this.problem, async () => {
+      await call("POST", "/data/versions", { dataset: box.dataset.dataset });
+      window.location.reload();
+    }));
     this.part("drop").addEventListener("change", () => { this.part("remove").disabled = !this.part("drop").checked; });
     this.part("remove").addEventListener("click", () => this.change("DELETE", ""));
     this.part("edit").addEventListener("click", () => tried(this.problem, () => this.edit()));

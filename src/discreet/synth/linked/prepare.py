@@ -82,14 +82,14 @@ def prepare_linked(
                 sealed[0].source.check(found.source)
     for each in sealed:
         sealed[0].source.check(each.source)
-    region = sealed[0].source.region
+    numbers: dict[str, str] = {}
+    for outline in outlines.values():
+        numbers |= snapshots_of(outline.scan, held)
+    region = sealed[0].source.region(numbers)
     budget = copy_budget(request.epsilon, delta, [*outlines.values()], region)
     worst = max((each.unit for each in sealed), key=lambda unit: unit.l1)
     check_epsilon_useful(budget, worst, request.epsilon)
     said = exposure_note(desk.ledger, dataset.name)
-    numbers: dict[str, str] = {}
-    for outline in outlines.values():
-        numbers |= snapshots_of(outline.scan, held, desk.ledger)
     return PreparedLinked(
         request=request,
         tree=tree,

@@ -56,7 +56,7 @@ def learn_bounds(
     ]
     scan = scan_of(desk.catalog, table)
     sealed = [seal_codes(scan, desk.engine, [first_look(item)]) for item in items]
-    if any(codes.source.dataset != owner.name for codes in sealed):
+    if any(codes.source.dataset.name != owner.name for codes in sealed):
         raise Unfit("a read of other people than are charged")
     budget = synth_budget(epsilon, Delta(Fraction(0)), region=EVERYONE)
     asked = f"{epsilon} {', '.join(item.name for item in items)}"

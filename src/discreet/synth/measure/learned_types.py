@@ -81,7 +81,7 @@ def paid_look(
     owner, _ = desk.catalog.named(table)
     scan = scan_of(desk.catalog, table)
     with hold(scan, desk) as held:
-        snapshot = label(snapshots_of(scan, held, desk.ledger))
+        snapshot = label(snapshots_of(scan, held))
         charge = Charge(
             quote,
             _look_id(table, snapshot, words.kind, words.key),
@@ -108,7 +108,7 @@ def types_are_paid(table: str, desk: Desk, *, epsilon: Epsilon) -> bool:
     """Return whether `learn_types` would give what is stored, free: for these rows and this price."""
     scan = scan_of(desk.catalog, table)
     with hold(scan, desk) as held:
-        snapshot = label(snapshots_of(scan, held, desk.ledger))
+        snapshot = label(snapshots_of(scan, held))
     return desk.ledger.charge_of(None, _look_id(table, snapshot, "types", f"{epsilon}")) is not None
 
 

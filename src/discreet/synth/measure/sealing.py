@@ -6,14 +6,15 @@ off the SQL (docs/notes/0039-sealed-codes.md).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.catalog.axes import home
-from discreet.core.region import Region
+from discreet.core.region import EVERYONE, Region
+from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine
 from discreet.kernel.codes import codes_of
-from discreet.kernel.derive.scans import CatalogScans, ReadScope, dataset_of, region_of
+from discreet.kernel.derive.scans import CatalogScans, ReadScope, dataset_of
 from discreet.kernel.seal import Draft, MeasureDraft, parse, sealed
 from discreet.kernel.sensitivity import Kind
 from discreet.kernel.trees.nodes import Unfit
@@ -27,14 +28,24 @@ from discreet.synth.measure.private_marginals import CountSensitivity
 
 @dataclass(frozen=True, slots=True)
 class SealedSource:
-    """Whose rows a read is of, as the SQL itself says, and where these people sit."""
+    """Whose rows a read is of, as the SQL itself says: a dataset, and the tables of it that are read."""
 
-    dataset: str
-    region: Region
+    dataset: Dataset
+    tables: tuple[Table, ...]
+
+    def region(self, snapshots: Mapping[str, str]) -> Region:
+        """Return where these people sit in these versions of the tables.
+
+        Rows without a value are left out, but nobody is billed less for it.
+        """
+        region = EVERYONE
+        for table in self.tables:
+            region &= home(self.dataset, table, snapshots.get(table.name, ""))
+        return region
 
     def check(self, other: SealedSource) -> None:
         """Refuse a read of other people than these, which are the ones that were charged."""
-        if other != self:
+        if other.dataset.name != self.dataset.name or other.region({}) != self.region({}):
             raise Unfit("a read of other people than were charged")
 
 
@@ -100,6 +111,5 @@ def scans_of(scan: Scan, engine: Engine) -> CatalogScans:
 
 def source_of(found: ReadScope, scans: CatalogScans) -> SealedSource:
     """Return whose rows a judged read is of."""
-    # Rows without a value are left out, but nobody is billed less for it.
-    region = region_of(found, scans.tables, lambda *_: None, home)
-    return SealedSource(dataset_of(found, scans.tables).name, region)
+    tables = tuple(scans.tables[name].table for name in sorted(found.private))
+    return SealedSource(dataset_of(found, scans.tables), tables)

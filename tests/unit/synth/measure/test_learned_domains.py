@@ -9,22 +9,21 @@ import pytest
 from copying import MemoryEngine, catalog_of, people, visits
 from discreet.account.tally import tally
 from discreet.core.event import Composed
-from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain
 from discreet.noise.laws import GaussianLaw
 from discreet.noise.threshold import threshold_for
 from discreet.synth.encoding.column_treatment import Bins, outline_of
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
 from noise_kit import appearance_bounds
 from permits import paid
 from sittings import FULL
+from town_source import town_source
 
 BUDGET = MarginalBudget(Fraction(1, 10), concentrated=True)
 RISK = Fraction(1, 10**6)
-TOWN = SealedSource("town", EVERYONE)
+TOWN = town_source()
 
 
 def learned(base, table, *, rng, bins=Bins.QUANTILE, budget=BUDGET, neighbours="add-remove"):

@@ -12,7 +12,6 @@ import pytest
 from copying import MemoryEngine, catalog_of, people, visits
 from discreet.account.tally import tally
 from discreet.core.event import Composed
-from discreet.core.region import EVERYONE
 from discreet.synth.encoding.column_treatment import Bins, outline_of
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.measure.learned_domains import LearningContext, learn
@@ -24,15 +23,16 @@ from discreet.synth.measure.learned_stems import (
     with_stems,
 )
 from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.measure.sealing import SealedSource, seal_codes
+from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import SqlCounter
 from discreet.synth.model_file import column_from_json, column_to_json
 from discreet.testing import SeededRng
 from permits import paid
+from town_source import town_source
 
 BUDGET = MarginalBudget(Fraction(1, 10), concentrated=True)
 RISK = Fraction(1, 10**6)
-TOWN = SealedSource("town", EVERYONE)
+TOWN = town_source()
 
 
 def _people(jobs: list[str]) -> pa.Table:

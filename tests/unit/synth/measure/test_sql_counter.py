@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine
-from discreet.core.region import EVERYONE
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure import sql_counter
 from discreet.synth.measure.memory_counter import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity
-from discreet.synth.measure.sealing import SealedCodes, SealedSource
+from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import SqlCounter, store_codes, unstored_counter
 from permits import of_engine, paid, permit_of
+from town_source import town_source
 
 SHAPE = Shape(("a", "b", "c", "d"), (3, 1, 7, 300))
 
@@ -83,7 +83,7 @@ def test_memory_is_bounded(monkeypatch):
 
 
 def codes(sql):
-    return SealedCodes(sql, Shape(("a",), (3,)), CountSensitivity(), SealedSource("town", EVERYONE))
+    return SealedCodes(sql, Shape(("a",), (3,)), CountSensitivity(), town_source())
 
 
 def test_nobody_counts_without_a_permit():

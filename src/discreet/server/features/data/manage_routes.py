@@ -1,4 +1,4 @@
-"""The Data API for datasets that are declared already: rename, refresh, edit, remove."""
+"""The Data API for datasets that are declared already: rename, refresh, edit, remove, versions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
-from fastapi import Path, Request
+from fastapi import Path, Query, Request
 from pydantic import Field, StrictStr
 
 from discreet.catalog.catalog import Catalog
@@ -46,6 +46,35 @@ class NewFile(Body):
     """The upload that a dataset shall read from now on."""
 
     upload: StrictStr = Field(min_length=1, max_length=64)
+
+
+class RefreshBody(Body):
+    """The dataset (none: all), or one table of it, whose rows questions shall read as they are now."""
+
+    dataset: StrictStr | None = Field(default=None, max_length=200)
+    table: StrictStr | None = Field(default=None, max_length=200)
+
+
+@router.get("/data/versions")
+@allow(Role.OWNER)
+def versions(
+    request: Request, dataset: Annotated[str | None, Query(max_length=200)] = None
+) -> dict[str, Any]:
+    """Return which version of the tables questions read, and whether their rows are others by now."""
+    with context_of(request).workspace.curator() as curator:
+        return {"versions": curator.versions(dataset)}
+
+
+@router.post("/data/versions")
+@allow(Role.OWNER)
+def new_version(request: Request, wanted: RefreshBody) -> dict[str, Any]:
+    """Let questions read the rows as they are now."""
+    with context_of(request).workspace.curator() as curator:
+        begun = curator.refresh(wanted.dataset, table=wanted.table)
+    for each in begun:
+        number = str(each["version"])
+        tell(request, AuditAction.VERSION_BEGUN, dataset=each["dataset"], version=number)
+    return {"versions": begun}
 
 
 @router.get("/data/datasets/{dataset}/columns")

@@ -62,10 +62,21 @@ def data(request: Request) -> Response:
         analysts=catalog["analysts"],
         limits_of=limits_view(readable_budget(request)),
         bounded=_bounded(request),
+        versions_of=_versions(request),
         plain=lambda value: f"{value:.12g}",
         log=audit_view(context_of(request).access.audit.last(MOST_READ)),
         max_upload_mb=context_of(request).settings.max_upload_mb,
     )
+
+
+def _versions(request: Request) -> dict[str, list[dict[str, Any]]]:
+    """Return the versions that questions read, by dataset."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    with context_of(request).workspace.curator() as curator:
+        for each in curator.versions():
+            began = None if each["began"] is None else minute_of(each["began"])
+            found.setdefault(each["dataset"], []).append(each | {"began": began})
+    return found
 
 
 def _bounded(request: Request) -> list[str]:
@@ -187,6 +198,9 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     ),
     AuditAction.DATASET_RENAMED.value: lambda facts: (
         f"renamed {facts['dataset']} to {facts['name']}; its budget stays"
+    ),
+    AuditAction.VERSION_BEGUN.value: lambda facts: (
+        f"began version {facts['version']} of {facts['dataset']}"
     ),
     AuditAction.DATASET_REFRESHED.value: lambda facts: f"gave {facts['dataset']} a new file",
     AuditAction.DATASET_EDITED.value: lambda facts: (

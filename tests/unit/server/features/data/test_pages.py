@@ -38,6 +38,7 @@ def test_every_deed_has_words():
         "delta_after": "0",
         "table": "people",
         "way": "page",
+        "version": "3",
     }
     for deed in AuditAction:
         found = words(deed, **facts)
