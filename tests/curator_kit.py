@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import random
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +19,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Engine, Exact, PaidReader, engine_failed
 from discreet.kernel.look import exact, rank_utilities
+from discreet.ledger.versions import DataVersion, NewVersion, Versions
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.release.sealing import Sealed, seal
@@ -161,15 +162,27 @@ def replaced(engine: MemoryEngine, dataset: str, unit: int, rng: random.Random) 
     return engine.beside(places)
 
 
-NOBODY = SimpleNamespace(identity="test")
+class NoLedger:
+    """As much of a ledger as holding tables needs: which versions of the data there are."""
+
+    identity = "test"
+
+    def __init__(self) -> None:
+        self._versions = Versions()
+
+    def version(self, group: str) -> DataVersion | None:
+        return self._versions.latest(group)
+
+    def begin_version(self, new: NewVersion, *, after: DataVersion | None) -> DataVersion:
+        assert self.version(new.group) == after, "nobody else begins any"
+        began = DataVersion(**asdict(new), number=self._versions.next_number(new))
+        self._versions.enter(began)
+        return began
 
 
 def desk_of(catalog: Catalog, engine: Any) -> Any:
     """Return a desk at which nobody pays and nothing is drawn."""
-    return SimpleNamespace(catalog=catalog, ledger=NOBODY, engine=engine, rng=None)
-
-
-"""As much of a ledger as holding tables needs."""
+    return SimpleNamespace(catalog=catalog, ledger=NoLedger(), engine=engine, rng=None)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from curator_kit import MemoryEngine
+from curator_kit import MemoryEngine, NoLedger
 from discreet.engine.base import Held
 from discreet.publish.bind_spec import draft
 from discreet.publish.measure import count_cells, member_cells
@@ -20,7 +20,7 @@ from discreet.publish.specification.spec import parse_spec
 from permits import paid
 from publish_kit import COUNTY, STATE, Made, catalog_of, spec_text
 
-LEDGER = SimpleNamespace(identity="test", snapshot=lambda *_: 1)
+LEDGER = NoLedger()
 
 
 class CountyEngine(MemoryEngine):

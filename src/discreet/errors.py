@@ -25,6 +25,7 @@
     ├── CollectorClosed           a server takes no reports to surveys just now; nothing was kept
     ├── TooLarge                  more bytes than the server takes
     ├── Cancelled                 the question was stopped on request
+    ├── NotInForce                a changed discreet.toml is not in force yet; nothing was asked
     ├── ServerFailed              a server could not be reached, or failed
     └── MissingExtra              an optional package is not installed
     InternalError                 our own bug, never the user's

@@ -36,7 +36,6 @@ REFUSED = (
     "publish/",
     "release/planning/child.py",
     "release/post_processing/constants.py",
-    "server/workspace.py",
     "synth/budget.py",
     "tasks/learning/",
 )

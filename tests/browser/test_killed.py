@@ -44,6 +44,8 @@ class Killable:
         self.owner = ""
 
     def start(self, where="", words=""):
+        if self.process is not None:  # one at a time: the next would wait for its end
+            self.kill()
         if self.forks is None:
             held = {"CHILD_HELD": f"stored|{self.child}", "PYTHONPATH": on_path()}
             self.forks = subprocess.Popen(

@@ -8,6 +8,7 @@ import discreet
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError
 from engines import fill_postgres, own, postgres_url
+from ledger_kit import as_a_new_process
 
 pytestmark = pytest.mark.postgres
 
@@ -111,6 +112,7 @@ def test_a_removed_ledger_and_a_second_project_never_read_old_rows(url, tmp_path
     assert ask(first, "7") == pytest.approx(350, abs=20)
     for file in first.glob("ledger*"):
         file.unlink()
+    as_a_new_process()  # the one that knew the ledger would refuse
     assert ask(first, "3") == pytest.approx(150, abs=20), (
         "the ledger is gone, the state folder is not"
     )

@@ -361,7 +361,7 @@ def test_only_the_owner_passes(server, owner):
         "reviewer": (server.token("reviewer"), 403),
     }
     routes = list(data_routes(server.app))
-    assert len(routes) == 16
+    assert len(routes) == 18
     before = toml(server)
     for name, (token, status) in callers.items():
         with server.client(token) as client:

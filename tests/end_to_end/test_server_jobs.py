@@ -176,9 +176,9 @@ def test_a_price_whose_caller_is_gone_stops_reading_and_delays_nobody(server, mo
     with server.context.workspace.curator() as curator:
         engine, hold = curator.engine, curator.engine.hold
 
-    def held(tables):
+    def held(tables, **how):
         if reached.is_set():
-            return hold(tables)
+            return hold(tables, **how)
         reached.set()
         others.append(threading.get_ident())
         assert stopped.wait(LONG)

@@ -80,8 +80,8 @@ def arm(engine):
     """Let every question about ages run a bomb under a short limit; return the first one's event."""
     hold, reading = engine.hold, threading.Event()
 
-    def armed(tables):
-        held = hold(tables)
+    def armed(tables, **how):
+        held = hold(tables, **how)
         run = held._run
 
         def bomb(sql, **more):

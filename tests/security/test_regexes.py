@@ -39,7 +39,8 @@ def slow(pattern, ways):
         for way in ways:
 
             def text(length, b=before, p=pumped, e=end):
-                return b + p * (length // len(p)) + e
+                whole = b + p * (length // len(p)) + e
+                return whole.encode() if isinstance(pattern.pattern, bytes) else whole
 
             if superlinear(getattr(pattern, way), text):
                 return way, before, pumped, end

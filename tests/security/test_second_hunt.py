@@ -140,5 +140,5 @@ def test_a_huge_epsilon_does_not_poison_what_follows():
         7,
         LaplaceLaw(pa.scalar(1).as_py() * Epsilon.of(1).value / 10**9),
     )
-    (estimate,) = _estimates(cells, [item])
+    (estimate,) = _estimates(cells, [item], 0.95)
     assert estimate.value == 7

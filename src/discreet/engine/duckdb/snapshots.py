@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -23,6 +24,7 @@ from typing import Any, Self
 _ROWS = "rows.duckdb"
 _ABOUT = "about.json"
 _NEW = ".new-"
+_NAME = re.compile(r"[0-9a-f]{40}")
 _LEFT = 3600.0
 """Seconds after which a folder that nobody has locked yet was left behind by somebody."""
 NEWEST = 3
@@ -97,18 +99,21 @@ class SnapshotStore:
 
     def remember(self, alias: str, name: str) -> None:
         """Let a snapshot be found under another name as well, also when its own would be another by now."""
-        link = self._aliases / alias
-        with contextlib.suppress(OSError):
-            if link.readlink().name == name:
-                return
-        new = self._aliases / f"{alias}.{os.urandom(8).hex()}"
-        new.symlink_to(self.folder.resolve() / name)
-        new.replace(link)
+        if self._meant(alias) != name:
+            new = self._aliases / f"{alias}.{os.urandom(8).hex()}"
+            _write(new, name.encode())
+            new.replace(self._aliases / alias)
 
     def remembered(self, alias: str) -> Snapshot | None:
         """Return the snapshot that is found under another name, held."""
-        with contextlib.suppress(OSError):
-            return self.find((self._aliases / alias).readlink().name)
+        name = self._meant(alias)
+        return None if name is None else self.find(name)
+
+    def _meant(self, alias: str) -> str | None:
+        """Return which snapshot is found under another name; one of our own making, or none."""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            name = (self._aliases / alias).read_text()
+            return name if _NAME.fullmatch(name) else None
         return None
 
     def room(self) -> SnapshotFolder:
@@ -147,8 +152,11 @@ class SnapshotStore:
     def collect(self, table: str) -> None:
         """Remove what nobody holds: all but the newest snapshots of a table, and what was left."""
         for alias in self._aliases.iterdir():
-            if not alias.exists():
-                alias.unlink(missing_ok=True)
+            name = self._meant(alias.name)
+            with contextlib.suppress(OSError):
+                being_made = "." in alias.name and time.time() - alias.stat().st_mtime < _LEFT
+                if not being_made and (name is None or not (self.folder / name).exists()):
+                    alias.unlink()
         mine = []
         for folder in self.folder.iterdir():
             if folder.name.startswith(_NEW):
