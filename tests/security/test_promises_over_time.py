@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 from fractions import Fraction
 
 import pytest
@@ -14,6 +15,7 @@ from discreet.errors import BudgetExceeded, CatalogError
 from discreet.release import sealing as release_sealing
 from discreet.release import snapshots
 from discreet.synth.measure import sealing as synth_sealing
+from ledger_kit import as_a_new_process
 
 DAYS = """
 [datasets.shop]
@@ -379,3 +381,19 @@ def test_a_budget_that_is_spent_stays_so_over_versions(tmp_path):
             with pytest.raises(BudgetExceeded):
                 door(curator, "yesterday")
         assert spent(curator) == Fraction(1)
+
+
+def test_a_folder_that_is_copied_with_its_state_remembers_its_versions(tmp_path):
+    first = tmp_path / "first"
+    first.mkdir()
+    with opened(declared(first, epsilon=1000, refresh="manual")) as curator:
+        curator.query(TODAY, epsilon=100)
+    shutil.copytree(first, tmp_path / "second")
+    as_a_new_process()
+    for folder in (first, tmp_path / "second"):
+        a_day_passes(folder)
+        with opened(folder) as curator:
+            answer = curator.query(TODAY, epsilon=100, fresh=True)
+            assert round(answer.rows[0][0]) == 90
+            assert answer.provenance.snapshot == "today:1"
+        as_a_new_process()
