@@ -7,6 +7,7 @@ import time
 import psycopg
 import pytest
 
+from discreet.server import workspace
 from discreet.server.access.tokens import Role
 from patience import SLACK
 from pgwire_kit import TOML, Wire, endpoint
@@ -47,3 +48,19 @@ def test_a_removed_analyst_is_refused_and_their_session_ends(pg):
     finally:
         place.write_text(TOML)
         wire.close()
+
+
+def test_who_was_added_since_somebody_looked_signs_in(pg, monkeypatch):
+    place, text = (
+        pg.workspace.config,
+        TOML + "[analysts.zoe]\ndatasets = { census = { epsilon = 0.5 } }\n",
+    )
+    with pg.workspace.curator():
+        monkeypatch.setattr(workspace, "LOOK_AGAIN", 3600.0)  # nobody else looks meanwhile
+    try:
+        place.write_text(text)
+        made = pg.tokens.new(Role.ANALYST, analyst="zoe")
+        with psycopg.connect(pg.url("zoe", made.text), autocommit=True) as zoe:
+            assert zoe.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        place.write_text(TOML)

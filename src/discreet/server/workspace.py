@@ -126,11 +126,14 @@ class Workspace:
         """Return whether `refresh` may have something to do; cheap, never waits for anybody."""
         return time.monotonic() - self._looked > LOOK_AGAIN or self._trying_first()
 
-    def refresh(self) -> None:
-        """Look whether the file has changed; if so, wait for the first attempt to put it in force."""
+    def refresh(self, *, at_once: bool = False) -> None:
+        """Look whether the file has changed; if so, wait for the first attempt to put it in force.
+
+        `at_once`: also when somebody looked a moment ago, for who may have been added since.
+        """
         with self._lock:
             now = time.monotonic()
-            if now - self._looked > LOOK_AGAIN and not self._closed:
+            if (at_once or now - self._looked > LOOK_AGAIN) and not self._closed:
                 self._looked = now
                 self._look(now)
             while self._trying_first():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from discreet.errors import DiscreetError, NotInForce, TooManyRequests
@@ -148,8 +149,7 @@ class _Connections:
         if arrival.version != m.PROTOCOL:
             unknown = [name for name in parameters if name.startswith("_pq_.")]
             channel.put(replies.negotiate(0, unknown))
-        if context.workspace.changed():
-            await asyncio.to_thread(context.workspace.refresh)
+        await asyncio.to_thread(partial(context.workspace.refresh, at_once=True))
         user = parameters.get("user", "")
         if user != Role.OWNER.value:  # whether there is such a user or not
             context.workspace.require_in_force()
