@@ -9,9 +9,13 @@ from fractions import Fraction
 import pytest
 
 import discreet
+from discreet.api.opening import policy_of
 from discreet.core.region import Positions, Region
 from discreet.core.schema import Refresh
 from discreet.errors import BudgetExceeded, CatalogError
+from discreet.ledger import Ledger
+from discreet.publish.totals import TotalsRequest
+from discreet.publish.totals import run as totals
 from discreet.release import sealing as release_sealing
 from discreet.release import snapshots
 from discreet.synth.measure import sealing as synth_sealing
@@ -397,3 +401,115 @@ def test_a_folder_that_is_copied_with_its_state_remembers_its_versions(tmp_path)
             assert round(answer.rows[0][0]) == 90
             assert answer.provenance.snapshot == "today:1"
         as_a_new_process()
+
+
+DATED = """
+[datasets.shop]
+epsilon = 2
+delta = 1e-6
+refresh = "manual"
+"""
+DAY = """
+[datasets.shop.tables.{name}]
+source = "{name}.csv"
+unit = "row"
+[datasets.shop.tables.{name}.columns]
+day = {{ type = "date", lower = 2026-01-01, upper = 2026-12-31, immutable = true, missing = true }}
+"""
+FEBRUARY = "day\n" + "2026-02-03\n" * 100
+
+
+def dated(folder):
+    tables = "".join(DAY.format(name=name) for name in ("today", "yesterday"))
+    (folder / "discreet.toml").write_text(DATED + tables)
+    (folder / "today.csv").write_text(FEBRUARY)
+    (folder / "yesterday.csv").write_text("day\n")
+    return folder
+
+
+def series(table, epsilon="0.5"):
+    more = {"column": "day", "start": "2026-01-01", "days": 60, "epsilon": epsilon, "delta": "1e-7"}
+    return TotalsRequest.of(f"of-{table}", dataset="shop", table=table, **more)
+
+
+def billed_to_both_series(folder) -> float:
+    """Return the bill of two series through January, and then through a day whose rows both count."""
+    with opened(dated(folder)) as curator:
+        for table in ("today", "yesterday"):
+            curator.running_totals(series(table), through="2026-01-31")
+        curator.running_totals(series("today"), through="2026-02-03")
+        (folder / "yesterday.csv").write_text(FEBRUARY)
+        (folder / "today.csv").write_text("day\n")
+        curator.refresh("shop")
+        curator.running_totals(series("yesterday"), through="2026-02-03")
+        return spent(curator)
+
+
+def test_running_totals_are_billed_to_rows_that_move_while_they_run(tmp_path):
+    assert billed_to_both_series(tmp_path) > 0.6, "two of 0.5 under one law of composition"
+
+
+def test_the_twin_that_bills_totals_in_their_first_version_forgets_half(tmp_path, monkeypatch):
+    monkeypatch.setattr(totals, "in_every_version", lambda region: region)
+    assert billed_to_both_series(tmp_path) < 0.6
+
+
+def test_a_question_before_a_series_is_billed_beside_it(tmp_path):
+    with opened(dated(tmp_path)) as curator:
+        curator.running_totals(series("yesterday"), through="2026-01-31")
+        curator.query(TODAY, epsilon=0.5)
+        assert spent(curator) > 0.9
+
+
+ONE = """
+[datasets.shop]
+epsilon = 9000
+refresh = "{refresh}"
+{tables}
+"""
+SIZED = """
+[datasets.shop.tables.{name}]
+source = "{name}.csv"
+unit = "row"
+[datasets.shop.tables.{name}.columns]
+size = {{ type = "integer", lower = 0, upper = 9 }}
+"""
+
+
+@pytest.mark.parametrize("refresh", ["manual", "on-change"])
+def test_no_version_comes_back_with_a_table_that_is_declared_again(tmp_path, refresh):
+    def asked(*names, rows=100):
+        tables = "".join(SIZED.format(name=name) for name in names)
+        (tmp_path / "discreet.toml").write_text(ONE.format(refresh=refresh, tables=tables))
+        (tmp_path / "today.csv").write_text("size\n" + "1\n" * rows)
+        with opened(tmp_path) as curator:
+            answer = curator.query(TODAY, epsilon=100)
+            return answer.provenance.snapshot, round(answer.rows[0][0]), answer.free
+
+    (tmp_path / "yesterday.csv").write_text("size\n1\n")
+    found = [
+        asked("today", "yesterday"),
+        asked("today", rows=50),
+        asked("today", "yesterday"),
+        asked("today"),
+    ]
+    counted = [100, 50, 100, 100]
+    assert found == [(f"today:{i}", n, False) for i, n in enumerate(counted, start=1)]
+
+
+def test_after_a_restore_no_number_is_given_twice(tmp_path):
+    """What was lost had begun versions: their numbers and their rows are over."""
+    backup = tmp_path / "backup.db"
+    with opened(declared(tmp_path, epsilon=9000, refresh="manual")) as curator:
+        curator.query(TODAY, epsilon=100)
+        curator.ledger.backup(backup)
+        a_day_passes(tmp_path)
+        curator.refresh("shop")
+        lost = curator.query(TODAY, epsilon=100).provenance.snapshot
+        policy, url = policy_of(curator.catalog), curator.catalog.ledger_url
+    Ledger.restore(url, policy, backup, base=tmp_path, reason="a test").close()
+    with opened(tmp_path) as curator:
+        again = curator.query(TODAY, epsilon=100, fresh=True).provenance.snapshot
+    numbers = [int(each.partition(":")[2]) for each in (lost, again)]
+    assert numbers[0] == 2
+    assert numbers[1] > 2

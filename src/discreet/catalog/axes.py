@@ -82,6 +82,20 @@ def parse_axis(name: str) -> NamedAxis | None:
     return NamedAxis(*names, fingerprint, unquote(snapshot) if plus else None)
 
 
+def in_every_version(region: Region) -> Region:
+    """Return the region without the axes that hold in one version only.
+
+    Guarantee: who lies outside of it lies outside of the region that is meant, in every version: an
+        immutable column has one value for ever, whereas a row may be in another table tomorrow.
+    """
+    kept = {}
+    for name, positions in region.axes:
+        named = parse_axis(name)
+        if named is not None and named.snapshot is None:
+            kept[name] = positions
+    return Region.of(kept)
+
+
 def home(dataset: Dataset, table: Table, snapshot: str) -> Region:
     """Return the region on which every release of `table` lies in one version of its dataset.
 

@@ -295,6 +295,9 @@ _BEGUN = ChargeOutcome(AccountState.BEGUN)
 
 def _restore(accounts: Accounts, entry: Entry) -> None:
     accounts.restored = entry.position
+    lost = entry.data.get("lost", -1)
+    if lost:
+        accounts.versions.end_all(lost)
     for budget, analyst, total in entry.data["totals"]:
         accounts.account(budget, analyst).flatten(Cost.from_json(total))
 

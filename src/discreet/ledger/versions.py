@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 BEGAN = {
-    "first": "it was asked about for the first time",
+    "first": "it was asked about for the first time as it is declared now",
     "owner": "its owner said so",
     "period": "a new period began",
     "change": "its rows had changed",
@@ -60,12 +60,18 @@ class DataVersion(NewVersion):
         )
 
 
+UNKNOWN_LOSS = 1_000_000
+"""More versions than a ledger of which nobody knows how much was lost can have had."""
+
+
 @dataclass
 class Versions:
     """The version in force of each group, and the greatest number that each table has had."""
 
     _latest: dict[str, DataVersion] = field(default_factory=dict)
     _greatest: dict[str, int] = field(default_factory=dict)
+    _floor: int = 0
+    """A number that no table has had, of those that have none here."""
 
     def latest(self, group: str) -> DataVersion | None:
         """Return the version in force of a group."""
@@ -73,29 +79,45 @@ class Versions:
 
     def next_number(self, new: NewVersion) -> int:
         """Return a number that none of these tables has had."""
-        return 1 + max((self._greatest.get(table, 0) for table in new.declared), default=0)
+        return 1 + max((self._number_of(table) for table in new.declared), default=self._floor)
 
     def enter(self, version: DataVersion) -> None:
-        """Count a version that began; one that is not above all before it is none of ours."""
+        """Count a version that began; one that is not above all before it is none of ours.
+
+        Guarantee: it ends every version of any of its tables, in whatever group that was.
+        """
         if version.number < self.next_number(version):
             raise ValueError(version.number)
         for table in version.declared:
             self.leave_out(table, version.number)
-        self._latest[version.group] = version
+        tables = version.declared.keys()
+        going_on = {g: v for g, v in self._latest.items() if tables.isdisjoint(v.declared)}
+        self._latest = {**going_on, version.group: version}
 
     def leave_out(self, table: str, number: int) -> None:
         """Give no version of a table this number any more, or a smaller one."""
-        self._greatest[table] = max(self._greatest.get(table, 0), number)
+        self._greatest[table] = max(self._number_of(table), number)
+
+    def end_all(self, lost: int) -> None:
+        """End every version after a restore; `lost` entries may each have begun one, -1 if unknown."""
+        more = UNKNOWN_LOSS if lost < 0 else lost
+        self._latest = {}
+        self._greatest = {table: number + more for table, number in self._greatest.items()}
+        self._floor += more
+
+    def _number_of(self, table: str) -> int:
+        return self._greatest.get(table, self._floor)
 
     def to_json(self) -> dict[str, Any]:
         """Return what a checkpoint keeps."""
         return {
             "latest": [asdict(version) for version in self._latest.values()],
             "greatest": self._greatest,
+            "floor": self._floor,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Versions:
         """Return what `to_json` was told of."""
         latest = [DataVersion(**each) for each in data["latest"]]
-        return cls({each.group: each for each in latest}, dict(data["greatest"]))
+        return cls({each.group: each for each in latest}, dict(data["greatest"]), data["floor"])

@@ -14,12 +14,14 @@ import numpy as np
 
 from discreet.account.batch import price_batch
 from discreet.account.convert import rho_of_target
+from discreet.catalog.axes import in_every_version, parse_axis
 from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
 from discreet.core.cost import FREE, Quote
 from discreet.core.display import result_lines
 from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.event import NOTHING
+from discreet.core.region import Region
 from discreet.core.system.atomic_file import write_whole
 from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput
@@ -82,30 +84,38 @@ def measure_totals(
         look writes a free line into the ledger that is bound to where the series stands, and its
         outcome is stored and final. Rows have immutable dates and are units of their own, so a row
         enters each measurement with the weight of its date or, before it has arrived, not at all:
-        that moves the vector of measurements by no more than what was paid for.
+        that moves the vector of measurements by no more than what was paid for. Days are read in many
+        versions, and between them a row may come from another table: so the charge is for the rows of
+        all tables, and only immutable columns tell whom it spares (`in_every_version`).
 
     Rows that arrive after their day was looked at are not counted (`FrozenDays`, under `state`).
     """
     wanted = request.days_through(through)
     with planned(request.spec(), desk) as (plan, held):
         factor = _factor(plan, request)
-        quote = price_batch([factor.event], delta=plan.spec.delta, region=plan.priced.quote.region)
+        region = in_every_version(plan.priced.quote.region)
+        quote = price_batch([factor.event], delta=plan.spec.delta, region=region)
         charge = Charge(
             quote,
             f"totals:{request.name}",
-            request.body,
+            _body(request, plan),
             note=f"running totals {request.name}, {request.days} days",
             snapshot=plan.snapshot,
         )
         begun = MARK + request.body.encode()  # no row is read for it
         receipt, _ = paid(plan.payer, charge, lambda *_: begun, held=held, ledger=desk.ledger)
-        work = _Looks(
-            request, plan, held, desk.ledger, factor, desk.rng, FrozenDays(state, request.name)
-        )
+        frozen = FrozenDays(state, request.name)
+        work = _Looks(request, plan, held, desk.ledger, factor, desk.rng, frozen, region)
         measured = work.so_far()
         if len(measured) < wanted:
             measured = [*measured, *work.measured(len(measured), wanted)]
     return _told(request, factor, measured, receipt)
+
+
+def _body(request: TotalsRequest, plan: PlannedRelease) -> str:
+    """Return what was asked for; among several tables not as it once was: billed in one version alone."""
+    tables = [name for name, _ in plan.priced.quote.region.axes if parse_axis(name) is None]
+    return f"{request.body} in every version" if tables else request.body
 
 
 def _factor(plan: PlannedRelease, request: TotalsRequest) -> RunningTotals:
@@ -180,6 +190,7 @@ class _Looks:
     factor: RunningTotals
     rng: Rng
     frozen: FrozenDays
+    region: Region
 
     def so_far(self) -> list[int]:
         """Return the stored measurements, in the order of the days."""
@@ -191,7 +202,7 @@ class _Looks:
     def measured(self, after: int, through: int) -> list[int]:
         """Return the measurements of the days after `after` up to `through`: one look, once."""
         charge = Charge(
-            Quote(NOTHING, FREE, self.plan.priced.quote.region),
+            Quote(NOTHING, FREE, self.region),
             self._id(after),
             f"{self.request.body} {after} {through}",
             note=f"running totals {self.request.name}, days {after + 1} to {through}: paid before",
