@@ -6,6 +6,8 @@ import datetime as dt
 import shutil
 from fractions import Fraction
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet
@@ -513,3 +515,59 @@ def test_after_a_restore_no_number_is_given_twice(tmp_path):
     numbers = [int(each.partition(":")[2]) for each in (lost, again)]
     assert numbers[0] == 2
     assert numbers[1] > 2
+
+
+EXPORTS = """
+[datasets.clinic]
+epsilon = 9000
+refresh = "manual"
+[analysts.eve]
+datasets = { clinic = { epsilon = 9000 } }
+"""
+EXPORTED = """
+[datasets.clinic.tables.{name}]
+source = "{name}.parquet"
+unit = "who"
+max_rows = 2
+[datasets.clinic.tables.{name}.columns]
+size = {{ type = "integer", lower = 0, upper = 9 }}
+"""
+
+
+def people(folder, name, who):
+    pq.write_table(pa.table({"who": who, "size": [1] * len(who)}), folder / f"{name}.parquet")
+
+
+def told_of_a(folder, last) -> list:
+    """Return what is told of table a after both files changed, b's with `last` as its last person."""
+    folder.mkdir()
+    (folder / "discreet.toml").write_text(EXPORTS + "".join(EXPORTED.format(name=n) for n in "ab"))
+    for name in "ab":
+        people(folder, name, list(range(20)))
+    with opened(folder) as curator:
+        eve, sql = curator.seen_by("eve"), "SELECT COUNT(*) AS n FROM a"
+        eve.query(sql, epsilon=1, analyst="eve")
+        people(folder, "a", list(range(19)))
+        people(folder, "b", [float(i) for i in range(19)] + [last] if last is None else range(20))
+        price = eve.explain(sql, epsilon=1, analyst="eve").to_json()
+        answer = eve.query(sql, epsilon=1, analyst="eve")
+        return [price, answer.free, answer.provenance.snapshot]
+
+
+def test_how_another_table_is_written_today_changes_no_price(tmp_path):
+    """A row without a person makes the numbers of a Parquet file doubles."""
+    found = [told_of_a(tmp_path / "with", 19), told_of_a(tmp_path / "without", None)]
+    assert found[0] == found[1]
+    assert found[0][1:] == [True, "a:1"]
+
+
+def test_people_by_numbers_and_by_text_are_not_joined(tmp_path):
+    told_of_a(tmp_path / "a", None)
+    as_a_new_process()
+    with opened(tmp_path / "a") as curator:
+        joined = "SELECT COUNT(*) AS n FROM a JOIN b ON a.who = b.who"
+        with pytest.raises(CatalogError, match="discreet refresh clinic"):
+            curator.query(joined, epsilon=1, analyst="eve")
+        people(tmp_path / "a", "b", list(range(20)))
+        curator.refresh("clinic")
+        assert round(curator.query(joined, epsilon=500, analyst="eve").rows[0][0]) == 19

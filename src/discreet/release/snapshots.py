@@ -181,8 +181,11 @@ class _Hold:
         # What could not be read when the version began is read for the first time.
         return None if set(asked) <= set(last.prints) else "first"
 
-    def _of(self, known: Mapping[str, DataVersion | None]) -> Held | None:
-        """Return the tables held in these versions; None where newer ones are due after all."""
+    def _of(self, known: Mapping[str, DataVersion | None], *, exactly: bool = False) -> Held | None:
+        """Return the tables held in these versions; None where newer ones are due after all.
+
+        `exactly`: rows are compared, not what the engine believes to have changed, which may lag behind.
+        """
         stored, live = {}, set()
         for name, (dataset, table) in self._asked.items():
             group = self._groups[self._group_of[name]]
@@ -194,7 +197,8 @@ class _Hold:
             else:
                 live.add(name)
         try:
-            held = self._desk.engine.hold(self._recipes(self._asked), stored=stored)
+            recipes = self._recipes(self._asked)
+            held = self._desk.engine.hold(recipes, stored=stored, together=exactly)
         except StateLost as lost:
             self._due |= {self._group_of[name]: "lost" for name in lost.tables}
             return None
@@ -211,6 +215,8 @@ class _Hold:
             raise
         if changed:
             held.close()
+            if not exactly:
+                return self._of(known, exactly=True)
             self._due |= changed
             return None
         held.versions = {

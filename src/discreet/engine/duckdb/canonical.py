@@ -93,8 +93,8 @@ class SnapshotMaker:
         return origin.label([self.hashes.of(each.files) for each in origin.every])
 
     def _alias(self, name: str, recipe: Recipe, content: str) -> str:
-        others = str(self._others_whole(name, recipe))
-        return self.store.name("stored", name, recipe.declared, others, content)
+        # Nothing of what the tables are like at present: that would tell of rows of today.
+        return self.store.name("stored", name, recipe.declared, content)
 
     def _present(self, origin: SourceOrigin, recipe: Recipe) -> tuple[Snapshot, str]:
         known = [self.hashes.known(each.files) for each in origin.every]
@@ -146,7 +146,8 @@ class SnapshotMaker:
         except EngineFailed:
             raise unreadable(origin.name) from None
         shutil.rmtree(room.folder / "copy", ignore_errors=True)
-        return self.store.add(self._name(origin, recipe, content), origin.name, room, counts)
+        about = {**counts, "whole": whole}
+        return self.store.add(self._name(origin, recipe, content), origin.name, room, about)
 
     def _name(self, origin: SourceOrigin, recipe: Recipe, content: str) -> str:
         import duckdb  # our children do the reading: who makes no snapshot goes without

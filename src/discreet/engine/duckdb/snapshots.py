@@ -39,6 +39,8 @@ class Snapshot:
         self.path = folder / _ROWS
         self.dropped: dict[str, int] = dict(about["dropped"])
         self.counted: dict[str, int] = dict(about["counted"])
+        self.whole: bool | None = about.get("whole")
+        """Whether people are stored as the integers that they go by; None if earlier versions made it."""
         self._lock: int | None = lock
 
     def release(self) -> None:
@@ -124,11 +126,11 @@ class SnapshotStore:
         return SnapshotFolder(folder, lock)
 
     def add(
-        self, name: str, table: str, room: SnapshotFolder, counts: Mapping[str, Mapping[str, int]]
+        self, name: str, table: str, room: SnapshotFolder, counts: Mapping[str, Any]
     ) -> Snapshot:
         """Return the finished snapshot, held; the work of another process counts as well as ours.
 
-        `counts`: what was left out, and the answers to what is asked of every snapshot.
+        `counts`: what was left out, the answers to what is asked of every snapshot, and what people go by.
         """
         about = {"table": table, **counts, "digest": _digest(room.rows)}
         sealed = {**about, "name": name, "seal": self._seal(name, about)}
@@ -206,6 +208,7 @@ class SnapshotStore:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             found = json.loads((folder / _ABOUT).read_text())
             about = {part: found[part] for part in ("table", "dropped", "counted", "digest")}
+            about |= {part: found[part] for part in ("whole",) if part in found}
             sealed = hmac.compare_digest(found["seal"], self._seal(folder.name, about))
             if sealed and _digest(folder / _ROWS) == found["digest"]:
                 return about
