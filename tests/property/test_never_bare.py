@@ -17,7 +17,9 @@ from discreet import open as open_catalog
 from discreet.cli.commands.query import answer_words
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.rank_error import RankError, worst
+from discreet.plan.ir import fields_of
 from discreet.release import finish as finishing
+from discreet.release.bars import ranks as ranking
 from discreet.server.pgwire.protocol.types import TEXT, WireColumn
 from discreet.server.pgwire.session.question import pg_result
 from sittings import FULL
@@ -34,12 +36,15 @@ delta = 1e-6
 source = "t.csv"
 unit = "row"
 [datasets.s.tables.t.columns]
-age = { type = "integer", lower = 0, upper = 60 }
-income = { type = "number", lower = 0, upper = 90000, step = 0.01 }
+age = { type = "integer", lower = 0, upper = 60, complete = true }
+income = { type = "number", lower = 0, upper = 90000, step = 0.01, complete = true }
+score = { type = "integer", lower = 0, upper = 60 }
 day = { type = "date", lower = 2024-01-01, upper = 2024-12-31 }
 ward = { type = "category", values = ["A", "B", "C"] }
 town = { type = "text" }
 """
+SCORED = 20
+"""Of the 300 rows so many have a score."""
 CHOSEN = (
     "MIN(age)",
     "MAX(age)",
@@ -77,11 +82,13 @@ ASKED = [form.format(x=x) for x, form in product((*CHOSEN, *MADE), FORMS)] + lis
 def curator(tmp_path_factory):
     folder, rng = tmp_path_factory.mktemp("bare"), random.Random(5)
     (folder / "discreet.toml").write_text(TOML)
-    lines = ["age,income,day,ward,town"]
+    lines = ["age,income,score,day,ward,town"]
     for i in range(300):
         day = f"2024-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
         ward, income = rng.choice("AAAAABC"), rng.randint(0, 90_000)
-        lines.append(f"{rng.randint(0, 60)},{income},{day},{ward},{'here' if i % 9 else 'there'}")
+        score = i if i < SCORED else ""
+        town = "here" if i % 9 else "there"
+        lines.append(f"{rng.randint(0, 60)},{income},{score},{day},{ward},{town}")
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
     with open_catalog(folder / "discreet.toml") as opened:
         yield opened
@@ -194,6 +201,75 @@ def test_more_ranks_than_rows_are_never_told():
     assert RankError(None, 9).words == "rank error not kept"
     assert worst([], computed=True) is None
     assert worst([said, RankError(2, 1000)], computed=False) == said
+
+
+@pytest.mark.parametrize("rows", range(14))
+def test_an_error_that_was_written_is_read_as_it_was_told(rows):
+    """Also of no rows, where the error that is shown is 0 (an answer is kept as JSON before anybody sees it)."""
+    for error, largest, computed in product(range(1, 60), (False, True), (False, True)):
+        said = RankError(error, rows, largest=largest, computed=computed)
+        read = RankError.from_json(json.loads(json.dumps(said.to_json())))
+        assert (read.words, read.too_noisy) == (said.words, said.too_noisy)
+        assert read.to_json() == said.to_json()
+        assert said.too_noisy is (4 * error > rows)
+
+
+def test_of_no_rows_nothing_is_known(curator):
+    """Of 300 rows none has an impossible age, so about half of the noisy counts are at most 0."""
+    sql = "SELECT ward, MEDIAN(age) AS x, COUNT(*) AS n FROM t WHERE score = 60 GROUP BY ward"
+    seen = 0
+    for _ in range(20):
+        answer = curator.query(sql, epsilon="0.1", fresh=True)
+        again = Answer.from_json(json.loads(json.dumps(answer.to_json())))
+        for each in (answer, again):
+            for (*_, n), (_, rank, _) in zip(each.rows, each.ranks, strict=True):
+                seen += n <= 0
+                assert rank.words.startswith("too noisy to use"), (n, rank)
+    assert seen
+
+
+KNOWN = (
+    ("SELECT MEDIAN(score) AS x, COUNT(score) AS n FROM t", SCORED),
+    ("SELECT MEDIAN(score) AS x, AVG(score) AS n, COUNT(*) AS m FROM t", SCORED),
+    ("SELECT MEDIAN(score) AS x, COUNT(*) AS n FROM t WHERE score IS NOT NULL", SCORED),
+    ("SELECT MEDIAN(score) AS x, COUNT(*) AS n FROM t WHERE ward <> 'Z' AND score >= 5", 15),
+    ("SELECT MEDIAN(score) AS x, COUNT(*) AS n FROM t WHERE score IN (1, 2, 3)", 3),
+    ("SELECT MEDIAN(s) AS x, COUNT(*) AS n FROM (SELECT score AS s FROM t WHERE score < 9) q", 9),
+    ("SELECT MEDIAN(age) AS x, COUNT(*) AS n FROM t", 300),
+    ("SELECT MEDIAN(age) AS x, COUNT(*) AS n FROM t WHERE score < 9 OR score IS NULL", 289),
+)
+UNKNOWN = (
+    "SELECT MEDIAN(score) AS x, COUNT(*) AS n FROM t",
+    "SELECT MEDIAN(score) AS x, COUNT(*) AS n, AVG(age) AS a FROM t",
+    "SELECT MEDIAN(score) AS x, COUNT(*) AS n FROM t WHERE age >= 0",
+    "SELECT MEDIAN(score) AS x, COUNT(*) AS n FROM t WHERE score < 9 OR age >= 0",
+    "SELECT MEDIAN(s) AS x, COUNT(*) AS n FROM (SELECT score AS s FROM t) q",
+    "SELECT MEDIAN(score) FILTER (WHERE score > 3) AS x, COUNT(*) AS n FROM t",
+)
+
+
+def rows_told(curator, sql):
+    """Return the number of rows that is told of the value x, where there is next to no noise."""
+    answer = curator.query(sql, epsilon=200)
+    return answer.ranks[0][answer.columns.index("x")].rows
+
+
+@pytest.mark.parametrize(("sql", "rows"), KNOWN)
+def test_the_number_of_rows_is_that_of_the_values(curator, sql, rows):
+    assert rows_told(curator, sql) == rows
+
+
+@pytest.mark.parametrize("sql", UNKNOWN)
+def test_a_count_of_all_rows_does_not_tell_how_many_have_a_value(curator, sql):
+    assert rows_told(curator, sql) is None
+
+
+def test_a_count_of_all_rows_that_is_taken_for_it_is_caught(curator, monkeypatch):
+    """The broken twin: no column is ever NULL."""
+    monkeypatch.setattr(
+        ranking, "present_columns", lambda source: {f.name for f in fields_of(source)}
+    )
+    assert rows_told(curator, f"{UNKNOWN[0]} WHERE ward <> 'C'") > SCORED
 
 
 def test_a_group_of_a_named_size_is_told_alike(curator):

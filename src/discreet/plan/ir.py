@@ -12,7 +12,18 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.core.schema import Column, Dataset, Domain, Table
-from discreet.plan.expr import TRUE, ColumnRef, Expr
+from discreet.plan.expr import (
+    TRUE,
+    ColumnRef,
+    Compare,
+    Expr,
+    In,
+    IsNull,
+    Like,
+    Not,
+    children,
+    conjuncts,
+)
 
 CLOCK = ".time"
 """The id of a timestamp's day, with this behind it, is that of the second of the day."""
@@ -194,6 +205,38 @@ def unit_columns(relation: Relation) -> frozenset[str]:
 def columns_if_bare(value: Expr) -> frozenset[str]:
     """Return the column that `value` is, or nothing."""
     return frozenset((value.name,)) if isinstance(value, ColumnRef) else frozenset()
+
+
+def present_columns(relation: Relation) -> frozenset[str]:
+    """Return columns that are NULL in no row: declared complete, or asked for by WHERE or by a join."""
+    match relation:
+        case Filter(source=source, condition=condition):
+            asked = (_present_where(part) for part in conjuncts(condition))
+            return present_columns(source).union(*asked)
+        case Project(source=source, fields=fields, values=values):
+            below = present_columns(source)
+            named = zip(fields, values, strict=True)
+            return frozenset(f.name for f, value in named if columns_if_bare(value) & below)
+        case Join(left=left, right=right, pairs=pairs, kind=JoinKind.INNER):
+            both = present_columns(left) | present_columns(right)
+            return both.union(*(frozenset(pair) for pair in pairs))
+        case Join(left=left):
+            return present_columns(left)
+        case _:
+            return frozenset()
+
+
+def _present_where(condition: Expr) -> frozenset[str]:
+    """Return the columns without which a condition is not true."""
+    match condition:
+        case Not(operand=IsNull(operand=operand)) | Like(operand=operand):
+            return columns_if_bare(operand)
+        case In(operand=operand, values=values) if None not in values:
+            return columns_if_bare(operand)
+        case Compare():
+            return frozenset().union(*(columns_if_bare(side) for side in children(condition)))
+        case _:
+            return frozenset()
 
 
 def _own(unit: str | None) -> frozenset[str]:

@@ -35,10 +35,13 @@ class RankError:
 
     @property
     def too_noisy(self) -> bool | None:
-        """Return whether it is more than a quarter of the rows; None where that is not known."""
+        """Return whether it is more than a quarter of the rows; None where that is not known.
+
+        Of no rows nothing is known, also where `error` was read from JSON, which has no more than the rows.
+        """
         if self.error is None or self.rows is None:
             return None
-        return self.error * USEFUL > self.rows
+        return not self.rows or self.error * USEFUL > self.rows
 
     @property
     def words(self) -> str:

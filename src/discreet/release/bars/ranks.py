@@ -18,6 +18,7 @@ from discreet.kernel.sensitivity import Kind
 from discreet.noise.bars.selection import selection_loss
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
+from discreet.plan.ir import present_columns
 from discreet.plan.keys import PublicGroups
 from discreet.plan.measure import Choice
 from discreet.plan.plan import Question
@@ -111,15 +112,16 @@ def _errors(
 def _rows_of(choice: Choice, question: Question, row: Mapping[str, Any]) -> int | None:
     """Return the noisy number of rows that a quantile is of, where it was paid for in the same answer.
 
-    A count of all rows will do for a column, of which few rows are NULL; not for one under a condition.
+    A count of all rows will do for a column that is NULL in none of them: elsewhere nobody knows how many have a value.
     """
     found = None
+    everywhere = e.columns_of(choice.operand) <= present_columns(question.statement.source)
     for name, measure in question.measured.measures:
         if measure.kind is Kind.PRESENT and measure.operand == choice.operand:
             found = name, measure
             break
         whole = measure.kind is Kind.ROWS and measure.operand is None
-        if whole and isinstance(choice.operand, e.ColumnRef):
+        if whole and everywhere and isinstance(choice.operand, e.ColumnRef):
             found = name, measure
     if found is None or row.get(found[0]) is None:
         return None
