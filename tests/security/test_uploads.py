@@ -160,6 +160,7 @@ REFUSED = {
     "xz": ("a.csv", b"\xfd7zXZ\0" + b"x" * 99, 400, "xz"),
     "zip with a symlink": ("a.csv", packed("a.csv"), (201, 400), ""),
     "half a spreadsheet": ("a.xlsx", packed("xl/workbook.xml"), 400, ""),
+    "a spreadsheet of a version yet to come": ("a.xlsx", packed("xl/workbook.xml").replace(b"PK\1\2\x14\x03\x14", b"PK\1\2\x14\x03\xff"), 400, "cannot be unpacked"),
     "JSON that is no table": ("a.jsonl", b"[1, 2]\n", 400, "one object a line"),
     "broken JSON": ("a.jsonl", b'{"a": 1}\n{"a": ', 400, "damaged"),
     "half a SQLite file": ("a.sqlite", b"SQLite format 3\0" + b"x" * 99, 400, ""),

@@ -22,6 +22,7 @@ from discreet.attack.outcome import Outcome, Score
 from discreet.core.arrays import Floats, Integers
 from discreet.core.numbers import counted
 from discreet.engine.base import Held, PaidReader
+from discreet.engine.formats.packed import BROKEN
 from discreet.errors import InvalidInput
 from discreet.publish.assemble.rows import Layout
 from discreet.publish.families.find import Family, Member
@@ -58,7 +59,7 @@ def load_target(package: str, config: str) -> PackageTarget:
             manifest = json.loads(archive.read("manifest.json"))
             text = archive.read("spec.toml").decode()
             tables = {name: archive.read(f"tables/{name}.csv") for name in manifest["tables"]}
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+    except (*BROKEN, KeyError, ValueError, TypeError, RuntimeError):
         raise InvalidInput(f"'{package}' is no release package.") from None
     with open_curator(config or None) as curator:
         spec = parse_spec(text, base=curator.catalog.base)

@@ -2,5 +2,5 @@
 
 What a file's rows say never decides how it is read.
 
-Imported by: catalog, engine, engine/duckdb, engine/spark, server.
+Imported by: attack, catalog, engine, engine/duckdb, engine/spark, learn, server.
 """

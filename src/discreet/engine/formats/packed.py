@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,11 +15,14 @@ from typing import IO
 
 import pyarrow as pa
 
-from discreet.errors import InvalidInput
+from discreet.errors import DiscreetError, InvalidInput
 
 GZIP, ZSTD, ZIP = b"\x1f\x8b", b"(\xb5/\xfd", b"PK\3\4"
 _WORKBOOK = "xl/workbook.xml"
-BROKEN = (gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile, pa.ArrowException, OSError)
+BROKEN = (
+    *(gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, struct.error, OSError),
+    *(zipfile.BadZipFile, NotImplementedError, pa.ArrowException),
+)
 """What the readers raise when a file is not what its first bytes say."""
 
 
@@ -31,11 +36,8 @@ def is_workbook(path: Path) -> bool:
     """Return whether a file is a spreadsheet (.xlsx): a zip archive with a workbook in it."""
     if start_of(path) != ZIP:
         return False
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return _WORKBOOK in archive.namelist()
-    except zipfile.BadZipFile:
-        raise broken(path) from None
+    with _damage_in_words(path), zipfile.ZipFile(path) as archive:
+        return _WORKBOOK in archive.namelist()
 
 
 @contextmanager
@@ -50,8 +52,8 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
             with pa.input_stream(str(path), compression="zstd") as stream:
                 yield io.BufferedReader(HeadAndRest(b"", stream), 1 << 20)
         elif start == ZIP:
-            with zipfile.ZipFile(path) as archive, archive.open(_member(archive, path)) as inside:
-                yield inside
+            with _archive(path) as archive, _inside(archive, path) as inside:
+                yield io.BufferedReader(_Member(inside, path), 1 << 20)
         else:
             with path.open("rb") as inside:
                 yield inside
@@ -65,6 +67,45 @@ def broken(path: Path) -> InvalidInput:
         f"'{path.name}' begins like a packed file, but cannot be unpacked.",
         hint="Export it again, as plain CSV or packed as a whole.",
     )
+
+
+@contextmanager
+def _damage_in_words(path: Path) -> Iterator[None]:
+    """Refuse a damaged archive: `zipfile` raises whatever a wrong byte leads it to."""
+    try:
+        yield
+    except (DiscreetError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001  # no list of them is whole
+        raise broken(path) from None
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    with _damage_in_words(path):
+        return zipfile.ZipFile(path)
+
+
+def _inside(archive: zipfile.ZipFile, path: Path) -> IO[bytes]:
+    with _damage_in_words(path):
+        return archive.open(_member(archive, path))
+
+
+class _Member(io.RawIOBase):
+    """What a zip archive holds; damage that is met on the way is refused in words."""
+
+    def __init__(self, inside: IO[bytes], path: Path) -> None:
+        self._inside, self._path = inside, path
+
+    def readable(self) -> bool:
+        """Return that it may be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Return how many bytes were put into `buffer`."""
+        with _damage_in_words(self._path):
+            data = self._inside.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _member(archive: zipfile.ZipFile, path: Path) -> str:

@@ -7,6 +7,7 @@ import json
 import zipfile
 from pathlib import Path
 
+from discreet.engine.formats.packed import BROKEN
 from discreet.errors import InvalidInput
 from discreet.learn.model_files.card import card_of
 from discreet.learn.model_files.model_text import AnyModel, from_text, to_text, unusable
@@ -45,7 +46,7 @@ def read_model(path: Path) -> AnyModel:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(_part(archive, MANIFEST, path.name))
             model, card = (_part(archive, name, path.name) for name in (MODEL, CARD))
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError, RuntimeError, NotImplementedError):
+    except (*BROKEN, KeyError, ValueError, RuntimeError):
         raise unusable(path.name, "it is no such file, or is damaged") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise unusable(path.name, "it is another kind of file")
