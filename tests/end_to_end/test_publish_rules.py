@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import random
+import re
 import shutil
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import pytest
 from discreet.api import Curator
 from discreet.attack.package import attack_package
 from discreet.errors import DiscreetError, InvalidInput, MissingExtra
+from discreet.publish import bind_spec
 from discreet.publish.assemble import contents
 from discreet.publish.contents import KeyFilter
 from discreet.publish.recheck import verify_package
@@ -176,3 +179,152 @@ def test_where_no_group_is_small_there_is_nothing_to_guess(place: Path, monkeypa
     monkeypatch.chdir(place)
     for kind in ("census", "reconstruction"):
         assert "nothing to guess" in attack_package(kind, "R.zip", "").private_words
+
+
+BY_B = "SELECT sex, job, COUNT(*) AS n FROM people GROUP BY sex, job"
+WITHIN = "SELECT sex, job, COUNT(*) AS n FROM people WHERE sex = 'F' GROUP BY sex, job"
+
+
+def every_table(place: Path, text: str) -> dict[str, list[dict[str, str]]]:
+    """Return all tables of a release that verifies, by name."""
+    published(place, text)
+    with zipfile.ZipFile(place / "R.zip") as archive:
+        names = [n for n in archive.namelist() if re.fullmatch(r"tables/.*\.csv", n)]
+        return {
+            name[7:-4]: list(csv.DictReader(io.StringIO(archive.read(name).decode())))
+            for name in names
+        }
+
+
+def tables(*selects: str) -> str:
+    names = ("t", *(f"t{i}" for i in range(1, len(selects))))
+    return "".join(f'[tables.{n}]\nsql = "{s}"\n' for n, s in zip(names, selects, strict=True))
+
+
+@pytest.mark.parametrize(
+    "selects",
+    [
+        (WITHIN, BY_B),
+        (BY_B, WITHIN),
+        (WITHIN, "SELECT job, COUNT(*) AS n FROM people GROUP BY job"),
+        (WITHIN, WITHIN.replace("'F'", "'M'")),
+        (WITHIN, BY_B.replace("COUNT(*)", "SUM(pay)")),
+        (WITHIN.replace("SELECT sex, job", "SELECT job").replace("BY sex, job", "BY job"),),
+        (
+            "SELECT job AS b, COUNT(*) AS n FROM people WHERE age < 6 GROUP BY job",
+            "SELECT job, COUNT(*) AS n FROM people GROUP BY job",
+        ),
+    ],
+)
+def test_a_rule_holds_in_every_table_whatever_its_where(place: Path, selects: tuple[str, ...]):
+    found = every_table(place, tables(*selects) + rule("job = 'a'"))
+    assert len(found) == len(selects)
+    for rows in found.values():
+        cells = [r for r in rows if r.get("job", r.get("b")) == "a"]
+        assert cells
+        assert {(r["n"], r["n_low"], r["n_high"]) for r in cells} == {("0", "0", "0")}
+        assert all(int(r["n"]) > 0 for r in rows if r not in cells)
+
+
+def test_a_condition_of_a_join_is_no_part_of_a_rule(place: Path):
+    joined = (
+        "SELECT g.county, p.job, COUNT(*) AS n FROM people p JOIN regions g ON p.region = g.region"
+    )
+    some = f"{joined} AND p.sex = 'F' GROUP BY g.county, p.job"
+    whole = f"{joined} GROUP BY g.county, p.job"
+    found = every_table(place, tables(some, whole) + rule("job = 'a'"))
+    assert {r["n"] for rows in found.values() for r in rows if r["job"] == "a"} == {"0"}
+    assert sum(int(r["n"]) for r in found["t1"] if r["job"] == "b") > 200
+
+
+def test_a_rule_of_classes_that_a_where_leaves_out_holds_where_it_can(place: Path):
+    young = "SELECT third, job, COUNT(*) AS n FROM people WHERE age < 4 GROUP BY third, job"
+    both = rule("NOT third = '4-7' AND job = 'a'")
+    found = every_table(
+        place, tables(young, "SELECT job, COUNT(*) AS n FROM people GROUP BY job") + both + CUTS
+    )
+    assert {r["n"] for r in found["t"] if r["job"] == "a"} == {"0"}
+    assert all(int(r["n"]) > 0 for r in found["t1"])
+
+
+KEYS = ("sex", "job", "third", "half", "county", "region")
+WHERES = ("", "sex = 'F'", "age < 6", "NOT job = 'b'", "region = 'r1'", "age > 3 AND sex = 'M'")
+RULES: dict[str, Callable[[dict[str, str]], bool]] = {
+    "sex = 'F'": lambda r: r["sex"] == "F",
+    "job = 'a' AND NOT sex = 'M'": lambda r: r["job"] == "a" and r["sex"] != "M",
+    "third = '0-3' OR half = '6-11'": lambda r: r["third"] == "0-3" or r["half"] == "6-11",
+    "county = 'c0'": lambda r: r["county"] == "c0",
+    "region IN ('r1', 'r5') AND third <> '0-3'": lambda r: (
+        r["region"] in {"r1", "r5"} and r["third"] != "0-3"
+    ),
+    "job <> 'c'": lambda r: r["job"] != "c",
+}
+BROKEN = "of the rule"
+
+
+def _random_release(dice: random.Random) -> tuple[str, list[str]]:
+    """Return the text of a release and its rules; each rule is about columns of one table at least."""
+    selects, shown = [], []
+    for _ in range(dice.randint(1, 3)):
+        keys = dice.sample(KEYS, dice.randint(1, 3))
+        own = ", ".join(f"g.{k}" if k == "county" else f"p.{k}" for k in keys)
+        where = dice.choice(WHERES)
+        selects.append(
+            f"SELECT {own}, COUNT(*) AS n FROM people p JOIN regions g ON p.region = g.region"
+            + (f" WHERE {where}".replace(" region", " p.region") if where else "")
+            + f" GROUP BY {own}"
+        )
+        shown.append(set(keys))
+    rules = [r for r in RULES if any(set(re.findall("|".join(KEYS), r)) <= s for s in shown)]
+    rules = dice.sample(rules, min(len(rules), 2))
+    return tables(*selects) + "".join(map(rule, rules)) + CUTS, rules
+
+
+def _checked(place: Path, seed: int) -> int:
+    """Return how many cells of random releases rules are about, all of them zero."""
+    dice, count = random.Random(seed), 0
+    for number in range(24):
+        text, rules = _random_release(dice)
+        if not rules:
+            continue
+        text = HEAD.replace('"r"', f'"r{number}"').replace("delta = 1e-7\n", "") + text
+        out = place / f"R{number}.zip"
+        try:
+            with Curator(catalog_of(place, epsilon="1000")) as curator:
+                curator.publish(parse_spec(text, base=place), out=out)
+        except InvalidInput as error:
+            said = error.message
+        else:
+            said = ""
+        assert not said or re.search("leave nobody|is empty", said), (text, said)
+        if said:
+            continue
+        assert verify_package(out)["valid"]
+        with zipfile.ZipFile(out) as archive:
+            for name in archive.namelist():
+                if not re.fullmatch(r"tables/.*\.csv", name):
+                    continue
+                for row in csv.DictReader(io.StringIO(archive.read(name).decode())):
+                    for each in rules:
+                        if set(re.findall("|".join(KEYS), each)) <= row.keys() and RULES[each](row):
+                            assert row["n"] == row["n_high"] == "0", f"{BROKEN} {each}: {text}"
+                            count += 1
+    return count
+
+
+def test_in_random_releases_all_cells_of_rules_are_zero(place: Path):
+    assert _checked(place, 17) > 100
+
+
+def test_a_rule_within_the_where_of_one_table_would_not_hold(place: Path, monkeypatch):
+    honest = bind_spec._with_rule
+
+    def within(text, trees):
+        (name, (bare, ruled)), *_ = honest(text, trees).items()
+        own = trees[name].args.get("where")
+        changed = ruled if own is None else ruled.where(own.this.copy())
+        return {name: (bare, changed)}
+
+    monkeypatch.setattr(bind_spec, "_with_rule", within)
+    with pytest.raises(AssertionError, match=f"{BROKEN}|rehearsal on made-up rows failed"):
+        _checked(place, 17)

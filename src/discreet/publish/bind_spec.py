@@ -19,6 +19,16 @@ from discreet.sql.parse import read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DraftedRule:
+    """A rule on one table: its SELECT without its WHERE, and the same with the rule as WHERE."""
+
+    text: str
+    table: str
+    bare: Statement
+    ruled: Statement
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Drafted:
     """Statements of a release before public tables are read: by name, with their own SQL."""
 
@@ -26,7 +36,7 @@ class Drafted:
     dataset: Dataset
     tables: Mapping[str, Statement]
     facts: Mapping[str, Statement]
-    rules: tuple[tuple[str, str, Statement], ...]
+    rules: tuple[DraftedRule, ...]
 
     @property
     def scans(self) -> tuple[Scan, ...]:
@@ -40,7 +50,10 @@ class Drafted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundRule:
-    """A structural zero: cells of one table for which all conditions hold."""
+    """A structural zero: no row of `source` for which all conditions hold, as `table` names its columns.
+
+    The table's own WHERE is no part of it, so the rule is one about all tables of that source.
+    """
 
     text: str
     table: str
@@ -77,10 +90,13 @@ def draft(spec: Spec, catalog: Catalog) -> Drafted:
         fact_name(i): bind(with_cuts(f.sql, read(f.sql), spec.cuts, columns), catalog)
         for i, f in enumerate(spec.facts)
     }
-    rules = []
-    for rule in spec.rules:
-        name, tree = _with_rule(rule, trees)
-        rules.append((rule, name, bind(with_cuts(rule, tree, spec.cuts, columns), catalog)))
+    rules = [
+        DraftedRule(
+            rule, name, *(bind(with_cuts(rule, t, spec.cuts, columns), catalog) for t in pair)
+        )
+        for rule in spec.rules
+        for name, pair in _with_rule(rule, trees).items()
+    ]
     for name, statement in (tables | facts).items():
         _only_this(name, statement, dataset)
     return Drafted(spec, dataset, tables, facts, tuple(rules))
@@ -104,14 +120,19 @@ def bind_spec(drafted: Drafted, public: ReadPublicRows) -> BoundSpec:
         for name, fact in ((fact_name(i), fact) for i, fact in enumerate(spec.facts))
     )
     rules = []
-    for rule, name, statement in drafted.rules:
-        bound = bound_table(name, rule, statement, public)
-        if bound.residual:
+    for rule in drafted.rules:
+        bare = bound_table(rule.table, rule.text, rule.bare, public)
+        ruled = bound_table(rule.table, rule.text, rule.ruled, public)
+        if len(ruled.residual) > len(bare.residual):
             raise InvalidInput(
-                f"The rule '{rule[:60]}' mixes columns inside one condition.",
+                f"The rule '{rule.text[:60]}' mixes columns inside one condition.",
                 hint="Join conditions with AND, each over one grouped column.",
             )
-        rules.append(BoundRule(rule, name, bound.table.name, bound.conditions))
+        # What a join says of its rows is no part of the rule.
+        conditions = list(ruled.conditions)
+        for condition in bare.conditions:
+            conditions.remove(condition)
+        rules.append(BoundRule(rule.text, rule.table, ruled.table.name, tuple(conditions)))
     return BoundSpec(tables, facts, tuple(rules))
 
 
@@ -125,21 +146,26 @@ def _only_this(name: str, statement: Statement, dataset: Dataset) -> None:
             )
 
 
-def _with_rule(rule: str, trees: Mapping[str, exp.Expr]) -> tuple[str, exp.Expr]:
-    """Return the first table that groups by all columns of a rule, with the rule as its WHERE."""
+def _with_rule(rule: str, trees: Mapping[str, exp.Expr]) -> dict[str, tuple[exp.Expr, exp.Expr]]:
+    """Return each table that groups by all columns of a rule: without WHERE, and with the rule as its WHERE."""
+    found = {}
     condition = _condition(rule)
     wanted = {column.name.lower() for column in condition.find_all(exp.Column)}
     for name, tree in trees.items():
         shown = _shown(tree)
-        if wanted and wanted <= shown.keys():
-            changed = tree.copy()
-            for column in list(condition.find_all(exp.Column)):
-                column.replace(shown[column.name.lower()].copy())
-            return name, changed.where(condition, copy=False)  # type: ignore[attr-defined]
-    raise InvalidInput(
-        f"The rule '{rule[:60]}' is about columns that no table groups by together.",
-        hint="Write it over the columns of one published table.",
-    )
+        if not wanted or not wanted <= shown.keys():
+            continue
+        bare, own = tree.copy(), condition.copy()
+        bare.set("where", None)
+        for column in list(own.find_all(exp.Column)):
+            column.replace(shown[column.name.lower()].copy())
+        found[name] = bare, bare.copy().where(own, copy=False)  # type: ignore[attr-defined]
+    if not found:
+        raise InvalidInput(
+            f"The rule '{rule[:60]}' is about columns that no table groups by together.",
+            hint="Write it over the columns of one published table.",
+        )
+    return found
 
 
 def _condition(rule: str) -> exp.Expr:

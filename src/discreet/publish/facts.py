@@ -124,8 +124,8 @@ def zero_cells(family: Family, rules: Sequence[BoundRule]) -> Bits | None:
     for rule in rules:
         if rule.source != source or any(c.base not in places for c in rule.conditions):
             continue
-        masks = _leaf_masks(family, rule)
-        if masks is None or not all(mask.any() for mask in masks):
+        masks = [_leaf_mask(dimension, rule) for dimension in family.dimensions]
+        if not all(mask.any() for mask in masks):
             continue
         box = np.ones((1,) * len(masks), dtype=bool)
         for axis, mask in enumerate(masks):
@@ -134,18 +134,17 @@ def zero_cells(family: Family, rules: Sequence[BoundRule]) -> Bits | None:
     return found
 
 
-def _leaf_masks(family: Family, rule: BoundRule) -> list[Bits] | None:
-    """Return along each dimension the leaf classes that a rule is about, None where it cuts one."""
-    masks = []
-    for dimension in family.dimensions:
-        held = held_pieces(dimension, rule.conditions)
-        counted = dimension.leaf >= 0
-        inside = np.bincount(dimension.leaf[counted & held], minlength=dimension.size)
-        whole = np.bincount(dimension.leaf[counted], minlength=dimension.size)
-        if ((inside > 0) & (inside < whole)).any():
-            return None
-        masks.append(inside > 0)
-    return masks
+def _leaf_mask(dimension: Dimension, rule: BoundRule) -> Bits:
+    """Return the leaf classes of a column that a rule is wholly about.
+
+    A class that a rule cuts belongs to no table that groups by the rule's columns: those tell it apart.
+    """
+    held = held_pieces(dimension, rule.conditions)
+    counted = dimension.leaf >= 0
+    inside = np.bincount(dimension.leaf[counted & held], minlength=dimension.size)
+    whole = np.bincount(dimension.leaf[counted], minlength=dimension.size)
+    mask: Bits = inside == whole
+    return mask
 
 
 def held_pieces(dimension: Dimension, conditions: Sequence[BoundCondition]) -> Bits:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from discreet.core.numbers import counted, plain
 from discreet.core.unit import Neighbours
+from discreet.publish.bind_spec import BoundRule
 from discreet.publish.facts import zero_cells
 from discreet.publish.prepare import PlannedRelease, widening_of
 
@@ -30,9 +31,9 @@ def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
             )
         found.append(words)
     found += [
-        f"The rule '{rule.text}' is about no cell: check its names and values."
-        for rule in plan.bound.rules
-        if all(zero_cells(family, [rule]) is None for family in plan.families)
+        f"The rule '{text}' is about no cell: check its names and values."
+        for text in dict.fromkeys(rule.text for rule in plan.bound.rules)
+        if all(zero_cells(family, _named(plan, text)) is None for family in plan.families)
     ]
     for number, step in enumerate(plan.steps):
         names = sorted({member.measure.name for member in plan.families[number].members})
@@ -53,3 +54,7 @@ def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
     if plan.dataset.accepted:
         found.append("The domains were read from the data and declared public unseen.")
     return tuple(found)
+
+
+def _named(plan: PlannedRelease, text: str) -> list[BoundRule]:
+    return [rule for rule in plan.bound.rules if rule.text == text]
