@@ -53,7 +53,9 @@ GIGABYTE = 1 << 30
 LARGEST = 2
 """Gigabytes that a package may hold unpacked, unless a larger limit is given."""
 MANIFEST_SHARE = 32
-"""A manifest, a directory and the ledger's excerpt may each hold this part of the limit: 64 MB of 2 GB."""
+"""A manifest and a directory may each hold this part of the limit: 64 MB of 2 GB."""
+PACKED_SHARE = 16
+"""The part of that for what is packed: the ledger's excerpt, manifests of earlier versions. A few KB unpack to it."""
 LONGEST_ROW = 1 << 20
 CANNOT_PROVE = (
     "that the noise was honestly drawn, and from the rows that were described",
@@ -186,20 +188,26 @@ class Package:
         self.members = read_directory(file, self.most)
         self.signed, self.signature = (self.small(name) for name in SIGNED)
         self.archive = zipfile.ZipFile(file)
+        self.mappings: dict[str, dict[str, str]] = {}
 
     def small(self, name: str) -> bytes:
         """Return the content of a member that is kept in memory, and limited for that."""
         if name not in self.members:
             raise PackageProblem(f"{name} is missing")
-        if self.members[name][0].size > self.most:
+        member, _ = self.members[name]
+        most = self.most if member.method == STORED else self.most // PACKED_SHARE
+        if member.size > most:
             raise PackageProblem(
-                f"{name} holds more than {self.most >> 20} MB; raise the limit with --max-gb"
+                f"{name} holds more than {most >> 20} MB; raise the limit with --max-gb"
             )
         return b"".join(self.content(name))
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
-        """Return what was signed."""
+        """Return what was signed; only manifests of the earlier form are packed."""
+        packed = any(self.members[name][0].method == DEFLATED for name in SIGNED)
+        if packed and not self.signed.startswith(b'{\n "format": "%b"' % EARLIER.encode()):
+            raise PackageProblem("the manifest is not packed as the owner's program packs it")
         found: dict[str, Any] = plain_json(self.signed, indent=1, ensure_ascii=False)
         if found.get("format") not in (FORMAT, EARLIER):
             raise PackageProblem(f"the manifest is not of the format {FORMAT}")
@@ -254,26 +262,30 @@ class Package:
 
 def _rows(stream: IO[bytes], name: str) -> Iterator[list[str]]:
     """Yield the rows of a CSV text; it must be spelled as the owner's program spells it."""
-    rest, open_row = b"", ""
-    while len(rest) + len(open_row) < LONGEST_ROW and (block := stream.read(BLOCK)):
+    rest, lines_of_row, length, odd = b"", list[str](), 0, False
+    while len(rest) + length < LONGEST_ROW and (block := stream.read(BLOCK)):
         ended, newline, rest = (rest + block).rpartition(b"\n")
         text = ended.decode()
-        special = open_row or '"' in text or "\r" in text
+        special = odd or '"' in text or "\r" in text
         for line in text.split("\n") if newline else ():
             if not special:
                 fields = line.split(",")
                 same = "" not in fields
             else:
-                row = open_row + line
-                open_row = row + "\n" if row.count('"') % 2 else ""
-                if open_row:
+                # A row goes on while its quotes are odd: its lines are put together once, at its end.
+                lines_of_row.append(line)
+                length += len(line) + 1
+                odd ^= line.count('"') % 2 == 1
+                if odd:
                     continue
+                row = "\n".join(lines_of_row)
+                lines_of_row, length = [], 0
                 fields = next(csv.reader(io.StringIO(row, newline=""), strict=True), [])
                 same = ",".join(map(_field, fields)) == row
             if not same:
                 raise PackageProblem(f"{name} is not spelled as the owner's program spells it")
             yield fields
-    if rest or open_row:
+    if rest or odd:
         raise PackageProblem(f"{name} is not spelled as the owner's program spells it")
 
 
@@ -502,9 +514,11 @@ Filters = list[tuple[int, "dict[str, str] | None", set[str]]]
 def _pairs(package: Package, name: str | None) -> dict[str, str] | None:
     if name is None:
         return None
-    facts = package.manifest["mappings"][name]
-    columns = [facts["fine"], facts["coarse"]]
-    return {line[0]: line[1] for line in package.rows(f"mappings/{name}.csv", columns)}
+    if name not in package.mappings:
+        facts = package.manifest["mappings"][name]
+        rows = package.rows(f"mappings/{name}.csv", [facts["fine"], facts["coarse"]])
+        package.mappings[name] = {line[0]: line[1] for line in rows}
+    return package.mappings[name]
 
 
 def _filters(package: Package, keys: list[str], only: list[dict[str, Any]]) -> Filters:
