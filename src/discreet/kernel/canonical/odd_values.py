@@ -21,14 +21,23 @@ from discreet.core.schema import (
 
 ENDS = 12
 """So many different values at each end are read: more than are set aside, and the next beside them."""
-MOST = 6
-"""At each end no value is set aside once so many are."""
+MOST = 8
+"""At each end no more values are set aside, and no longer run of codes is looked for."""
 FEW = 5
-"""An extreme that fewer rows have may be one person's."""
+"""An extreme that fewer rows have may be one person's; at most so many values are a group of codes."""
 FENCES = 10
 """Quartile distances from the middle, or times the next value, beyond which an extreme is alone."""
+TAIL, TIMES = 8, 4
+"""So many values beside an extreme tell how wide a tail's steps are, and how many times that width is far."""
 
-_CODES = {-1, -7, -8, -9, 32_767, 65_535, 2**31 - 1, -(2**31)}
+_DIGITS = {7, 8, 9}
+_FAMILIES = {
+    code
+    for size in range(2, 7)
+    for code in (*(int(digit * size) for digit in "789"), 10**size - 3, 10**size - 2)
+}
+_CODES = {-1, 32_767, 65_535, 2**31 - 1, -(2**31), *_DIGITS, *_FAMILIES}
+_CODES |= {-code for code in _DIGITS | _FAMILIES}
 _DAYS = {
     dt.date(year, month, day)
     for year, month, day in (
@@ -104,51 +113,80 @@ def ends_of(column: Column, rows: Sequence[Mapping[str, Any]]) -> ColumnEnds | N
 def odd_values(ends: ColumnEnds) -> tuple[str, ...]:
     """Return a sentence for each value at an end that looks like a code for "missing", or stands alone.
 
-    A value at an end is odd if, compared with what remains between the ends,
-    - it is a usual code (-1, -9, -99, 99, 9999, 1900-01-01, 9999-12-31 and their kin): a negative one
-      where no other value is negative; another where the gap to the next value is above a tenth of
-      the range of the rest, or where it is ten times as frequent as the next;
-    - several rows have it, and the gap is above half of the range of the rest;
-    - it and all beyond it are fewer than five rows, and it is at least ten times the next value, or
-      more than ten interquartile ranges outside of the quartiles with a gap above a quarter of the
-      range of the rest: the last values of a long tail are no surprise.
-    The rest begins with the next value that is no code. An odd value is set aside, then the next is looked at.
+    Looked at are the outermost value, the outermost two, and so on. The gap is that to the next value
+    after them; the rest begins with that and ends where codes begin at the other end. They are odd if
+    - all are usual codes (7 8 9, 77 88 99, 97 98 99, 997 998 999, -1, 1900-01-01, 9999-12-31 and their
+      kin), negative ones where no other value is negative; others where the gap is above a tenth of
+      the range of the rest (for 7, 8 and 9: above half of it), or where each is ten times as frequent
+      as the next;
+    - several rows have the outermost, or five rows a group narrower than the gap, and the gap is above
+      half of the range of the rest;
+    - they are fewer than five rows, and at least ten times the next value, or more than ten
+      interquartile ranges outside of the quartiles with a gap above a quarter of the range of the rest,
+      or the gap is four times as wide as the next eight values together (once, where they alone are
+      on their side of zero): the last values of a long tail are no surprise.
+    Odd values are set aside, then the next are looked at; the lower end again after the upper.
     """
     rest, found = list(ends.values), []
-    for outwards in (-1, 1):
-        before = len(rest)
-        while len(rest) > max(1, before - MOST):
-            place = 0 if outwards < 0 else -1
-            why, values = _why(rest, ends, outwards), 1
+    left = {-1: MOST, 1: MOST}
+    for outwards in (-1, 1, -1):
+        while left[outwards] and len(rest) > 1:
+            why, values = _why(rest, ends, outwards, left[outwards])
             if not why:
                 why, values = _lonely(rest, ends, outwards)
+            if not why:
+                break
+            place = 0 if outwards < 0 else -1
             for value, rows in [rest.pop(place) for _ in range(values)]:
                 count = "1 row" if rows == 1 else f"{rows:,} rows"
                 found.append(f"{_shown(value, ends)} ({count}) {why}")
-            if not why:
-                break
+            left[outwards] = max(0, left[outwards] - values)
     return tuple(found)
 
 
-def _why(rest: Sequence[tuple[Fraction, int]], ends: ColumnEnds, outwards: int) -> str:
+def _why(
+    rest: Sequence[tuple[Fraction, int]], ends: ColumnEnds, outwards: int, most: int
+) -> tuple[str, int]:
+    """Return why so many values at an end are apart from the others; no word and none where they are not."""
     inwards = rest if outwards < 0 else rest[::-1]
-    (value, rows), others = inwards[0], inwards[1:]
-    plain = [each for each in others if not _is_code(each[0], ends)] or others
-    (near, near_rows), (far, _) = plain[0], plain[-1]
-    gap, span = abs(value - near), abs(far - near)
-    if _is_code(value, ends):
-        negative = not ends.days and value < 0
-        alone = min(near, far) >= 0 if negative else gap * 10 > span
-        if alone or (rows >= FEW and rows >= FENCES * near_rows):
-            return "looks like a code for a missing value: leave it outside of the declared range"
-    if len(plain) < 3:
-        return ""
-    if rows > 1 and gap * 2 > span:
-        return (
-            f"stands apart, the next is {_shown(near, ends)}: if it is a code for a missing value, "
-            "leave it outside of the declared range"
-        )
-    return ""
+    for size in range(1, min(most, len(rest) - 1) + 1):
+        tail, others = inwards[:size], inwards[size:]
+        plain = [each for each in others if not _is_code(each[0], ends)] or others
+        near, far = others[0][0], plain[-1][0]
+        gap, span = abs(tail[-1][0] - near), abs(far - near)
+        if _are_codes(tail, others[0], far, ends):
+            why = "looks like a code for a missing value: leave it outside of the declared range"
+            return why, size
+        width, rows = abs(tail[0][0] - tail[-1][0]), sum(count for _, count in tail)
+        together = rows > 1 if size == 1 else size <= FEW <= rows and width < gap
+        if together and len(plain) >= 3 and gap * 2 > span:
+            why = (
+                f"stands apart, the next is {_shown(near, ends)}: if it is a code for a missing "
+                "value, leave it outside of the declared range"
+            )
+            return why, size
+    return "", 0
+
+
+def _are_codes(
+    tail: Sequence[tuple[Fraction, int]],
+    near: tuple[Fraction, int],
+    far: Fraction,
+    ends: ColumnEnds,
+) -> bool:
+    """Return whether the values of a tail are codes, by their gap to the next one or their frequency."""
+    if not all(_is_code(value, ends) for value, _ in tail):
+        return False
+    gap, span = abs(tail[-1][0] - near[0]), abs(far - near[0])
+    if not ends.days:
+        if any(value < 0 for value, _ in tail):
+            frequent = all(rows >= max(FEW, FENCES * near[1]) for _, rows in tail)
+            return min(near[0], far) >= 0 or frequent
+        if any(value in _DIGITS for value, _ in tail):
+            return tail[0][0] > near[0] and gap > 1 and gap * 2 > span
+        if sum(rows for _, rows in tail) == 1 and not _is_nines(tail[0][0]):
+            return False
+    return gap * 10 > span or all(rows >= max(FEW, FENCES * near[1]) for _, rows in tail)
 
 
 def _lonely(
@@ -163,13 +201,24 @@ def _lonely(
         if rows >= FEW or len(others) < 3:
             break
         near, far = others[0][0], others[-1][0]
-        if _is_far(value, near, far, ends, outwards):
+        if _is_far(value, near, far, ends, outwards) or _is_past_the_tail(value, others, ends):
             why = (
                 f"is far from the rest, which ends at {_shown(near, ends)}: a range that holds it tells "
                 "of whoever has it, and adds noise to every sum"
             )
             return why, place + 1
     return "", 0
+
+
+def _is_past_the_tail(
+    value: Fraction, others: Sequence[tuple[Fraction, int]], ends: ColumnEnds
+) -> bool:
+    """Return whether the gap to the next value is wider than the steps of the tail behind it explain."""
+    if len(others) < TAIL:
+        return False
+    near, end = others[0][0], others[TAIL - 1][0]
+    crosses = not ends.days and value < 0 <= min(near, others[-1][0])
+    return abs(value - near) > abs(near - end) * (1 if crosses else TIMES)
 
 
 def _is_far(
@@ -187,8 +236,10 @@ def _is_far(
 def _is_code(value: Fraction, ends: ColumnEnds) -> bool:
     if ends.days:
         return dt.date.fromordinal(int(value)) in _DAYS
-    if value in _CODES:
-        return True
+    return value in _CODES or _is_nines(value)
+
+
+def _is_nines(value: Fraction) -> bool:
     digits = f"{float(abs(value)):.6f}".rstrip("0").replace(".", "")
     return len(digits) > 1 and set(digits) == {"9"}
 
