@@ -69,7 +69,7 @@ _RECORDED = """{
   Object.defineProperty(crypto, "getRandomValues", { value });
 }"""
 
-_KEPT = """async () => {
+KEPT = """async () => {
   const copies = {};
   for (const name of await caches.keys()) {
     const found = await (await caches.open(name)).keys();
@@ -153,7 +153,7 @@ class Respondent:
 
     def kept(self):
         """Return all that the browser keeps for this site."""
-        found = self.page.evaluate(_KEPT)
+        found = self.page.evaluate(KEPT)
         return found | {"cookies": self.context.cookies()}
 
     @property

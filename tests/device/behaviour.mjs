@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { module, documents, lies } = JSON.parse(readFileSync(0, "utf8"));
+const { module, documents, lies, strangeMemory } = JSON.parse(readFileSync(0, "utf8"));
 const { BadAnswer, BrokenPromise, Device, checkPromise, readSurvey } = await import(
   pathToFileURL(`${module}/index.js`)
 );
@@ -58,6 +58,27 @@ async function steps() {
   await device.forget();
   found.forgotten = keptIn(store);
   return found;
+}
+
+// One tab withdraws, forgets or finishes what another is about to send; and what each writes.
+async function takenBack(how) {
+  const store = storage();
+  const [one, two] = [new Device(store), new Device(store)];
+  const { bytes } = await one.answering(survey).give({ letter: "a" });
+  const begun = [];
+  const begin = () => one.beginIfPending(survey, bytes, () => begun.push("sent"));
+  await begin();
+  if (how === "forget") await two.forget(survey);
+  else await two[how](survey, bytes);
+  await begin();
+  return { begun, kept: keptIn(store)[NAME] ?? null, late: await one.finish(survey, bytes), then: keptIn(store)[NAME] ?? null };
+}
+
+// What was written there by something else is neither sent nor in the way.
+function strange(written) {
+  const store = storage(new Map([[NAME, written]]));
+  const device = new Device(store);
+  return [store.kept.get(NAME), device.allPending(survey).length, device.memory.holds];
 }
 
 async function twoTabs() {
@@ -143,5 +164,7 @@ console.log(
     ]),
     promises: await promises(),
     strange: await strangeCodes(),
+    takenBack: { forget: await takenBack("forget"), withdraw: await takenBack("withdraw"), finish: await takenBack("finish") },
+    strangeMemory: strangeMemory.map(strange),
   }),
 );

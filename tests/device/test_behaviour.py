@@ -16,6 +16,18 @@ from vectors_kit import stored_vectors
 
 LETTERS = {"kind": "choice", "options": ["a", "b", "c"]}
 WORD = 2**32
+STRANGE = {
+    '{"pending":[1]}': (1, 0),
+    '{"done":2,"pending":[null,"8401","zz","840"]}': (5, 1),
+    '{"done":"x","pending":[]}': (0, 0),
+    '{"done":-1,"pending":[]}': (0, 0),
+    '{"done":1e300,"pending":[]}': (0, 0),
+    '{"pending":{"a":1}}': (1, 0),
+    "[]": (0, 0),
+    "null": (0, 0),
+    "no json": (0, 0),
+}
+"""What may stand in storage, and how many it says have answered and are still to be sent."""
 
 
 def plan_of(questions, **more):
@@ -84,6 +96,8 @@ def lies():
         "waves": json.dumps(one | {"waves": 2}),
         "wave": json.dumps(one | {"wave": 2}),
         "changes": json.dumps(earlier(one) | {"changes": 1}),
+        "nothing asked": json.dumps(one | {"questions": []}),
+        "no list of questions": json.dumps(one | {"questions": {"length": 1}}),
         "no decimal": json.dumps(one | {"epsilon": "1e9"}),
         "a number told as a code": of_kind(listed, 0, "number", lower=0, upper=1e9),
         "a code told as a number": of_kind(listed, 3, "choice", options=["a", "b"]),
@@ -96,7 +110,8 @@ def lies():
 @pytest.fixture(scope="module")
 def found():
     documents = {"waves": WAVES.document.decode(), "kinds": KINDS.document.decode()}
-    return run_node("behaviour.mjs", {"documents": documents, "lies": lies()})
+    given = {"documents": documents, "lies": lies(), "strangeMemory": list(STRANGE)}
+    return run_node("behaviour.mjs", given)
 
 
 def test_a_device_keeps_a_report_until_it_has_arrived_and_nothing_else(found):
@@ -111,6 +126,20 @@ def test_a_device_keeps_a_report_until_it_has_arrived_and_nothing_else(found):
         "both": '{"done":2,"pending":[]}',
         "forgotten": {},
     }
+
+
+def test_what_one_tab_takes_back_another_does_not_send_nor_write_down(found):
+    done = '{"done":1,"pending":[]}'
+    for how, kept in (("forget", None), ("withdraw", done), ("finish", done)):
+        expected = {"begun": ["sent"], "kept": kept, "late": False, "then": kept}
+        assert found["takenBack"][how] == expected
+
+
+def test_what_something_else_wrote_is_not_sent_and_not_in_the_way(found):
+    for (kept, pending, holds), (done, sound) in zip(
+        found["strangeMemory"], STRANGE.values(), strict=True
+    ):
+        assert (json.loads(kept)["done"], pending, holds) == (done, sound, True)
 
 
 def test_two_tabs_give_once(found):

@@ -52,7 +52,7 @@ function coin(question, report, answer, words) {
       drawn("circle", { cx: 32, cy: 32, r: 29, class: truth ? "truth" : "other" }),
     ),
     element("p", {}, filled(words.coin, { share, side })),
-    element("p", { class: "quiet" }, words.coin_again),
+    element("p", { class: "quiet" }, filled(words.coin_again, words)),
   );
 }
 

@@ -3,43 +3,66 @@ import { byId, element, whenSent } from "../dom.js";
 import { consentText, filled } from "./consent.js";
 import { BadAnswer, Changed, Device, checkPromise, readSurvey } from "./device/index.js";
 import { leavesList } from "./leaves.js";
-import { forgetPage, keepPage } from "./offline.js";
+import { forgetPage, forgetPages, keepPage, keepsPages } from "./offline.js";
 import { answersIn, questionField, sayBad } from "./questions.js";
-import { CLOSED, SENT, sendUntilAnswered } from "./sending.js";
+import { CLOSED, GONE, REFUSED, SENT, sendUntilAnswered, tryOnce } from "./sending.js";
 
 const place = byId("survey");
 const offered = JSON.parse(place.dataset.words); // every language, the browser's own first
 let words = offered[0];
+let copied = false; // whether copies of pages were kept when this one was opened
+let typed = null; // the form that somebody fills in
+let left = false;
 
-const show = (...nodes) => place.replaceChildren(...nodes);
+// Back shows a page as it was left. So it is emptied when it is left, and begins anew when it is shown again.
+addEventListener("pagehide", () => {
+  left = true;
+  typed?.reset();
+  typed = null;
+  place.dataset.step = "left";
+  place.replaceChildren();
+});
+addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+
+const show = (...nodes) => left || place.replaceChildren(...nodes);
 const say = (step, ...sentences) => {
+  if (left) return;
   place.dataset.step = step;
   show(...sentences.filter(Boolean).map((sentence) => element("p", {}, sentence)));
 };
 const button = (text, click, more = {}) => element("button", { type: "button", click, ...more }, text);
 const pair = (...buttons) => element("div", { class: "pair" }, ...buttons);
 
-function storage() {
+function deviceHere() {
   try {
-    localStorage.setItem("discreet survey", "");
-    localStorage.removeItem("discreet survey");
-    return localStorage;
+    return new Device(localStorage); // first of all: it deletes what earlier versions kept
   } catch {
     return null;
   }
 }
 
+function canKeep() {
+  try {
+    localStorage.setItem("discreet survey", "");
+    localStorage.removeItem("discreet survey");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function start() {
-  const kept = storage();
-  const device = kept && new Device(kept); // first of all: it deletes what earlier versions kept
+  const device = deviceHere();
   if (!globalThis.isSecureContext || !crypto.subtle) return say("insecure", words.insecure);
   if (!navigator.locks) return say("old", words.old);
   if (!device) return say("storage", words.storage);
-  const survey = await readSurvey(place.dataset.document);
+  copied = await keepsPages().catch(() => false);
+  const survey = await readSurvey(place.dataset.document).catch(() => null);
+  if (!survey) return end(survey, device, "unread", words.unread);
   try {
     checkPromise(survey);
   } catch {
-    return say("broken", words.broken);
+    return end(survey, device, "broken", words.broken);
   }
   return arrive(survey, device);
 }
@@ -49,6 +72,7 @@ function arrive(survey, device) {
   if (device.pending(survey)) return send(survey, device);
   if (place.dataset.closed) return end(survey, device, "closed", words.closed);
   if (device.answered(survey)) return answered(survey, device);
+  if (!canKeep()) return end(survey, device, "storage", words.storage);
   return consent(survey, device);
 }
 
@@ -88,11 +112,12 @@ function end(survey, device, step, ...sentences) {
 function forgetting(survey, device, before = () => undefined) {
   const forget = async () => {
     before();
-    await device.forget(survey);
-    await forgetPage();
+    await device.forget(...[survey].filter(Boolean));
+    await forgetPages();
+    copied = false;
     say("forgotten", words.forgotten, words.forgotten_more);
   };
-  return device.memory.holds ? button(words.forget, forget, { class: "plain forget" }) : "";
+  return device.memory.holds || copied ? button(words.forget, forget, { class: "plain forget" }) : "";
 }
 
 // The other languages. All of them are here already: nothing is asked for.
@@ -126,6 +151,7 @@ function ask(survey, device, answering) {
       button(words.nothing, () => nothing(survey, device)),
     ),
   );
+  typed = form;
   whenSent(form, async () => {
     problem.replaceChildren();
     try {
@@ -143,16 +169,22 @@ function ask(survey, device, answering) {
 }
 
 function preview(survey, device, { answering, form, answers, donation }) {
+  if (left) return;
   place.dataset.step = "preview";
+  const problem = element("div", { role: "alert" });
+  const enable = (enabled) => place.querySelectorAll("button").forEach((each) => (each.disabled = !enabled));
   const sendIt = async () => {
-    place.querySelectorAll("button").forEach((each) => (each.disabled = true));
+    enable(false);
+    problem.replaceChildren();
     try {
       await answering.give(answers, donation.bytes);
       form.reset();
-      send(survey, device);
+      send(survey, device, [donation.bytes]);
     } catch (error) {
-      if (!(error instanceof Changed)) throw error;
-      arrive(survey, device); // somebody has answered in another tab
+      if (error instanceof Changed) return arrive(survey, device); // somebody has answered in another tab
+      enable(true);
+      if (!(error instanceof DOMException)) throw error;
+      problem.replaceChildren(element("p", { class: "wrong" }, words.full)); // the browser has no room for it
     }
   };
   const back = () => {
@@ -162,25 +194,35 @@ function preview(survey, device, { answering, form, answers, donation }) {
   show(
     element("h2", {}, words.leaves_title),
     ...leavesList(survey, donation, answers, words),
+    problem,
     pair(button(words.send, sendIt), button(words.nothing, () => nothing(survey, device))),
     button(words.back, back, { class: "plain" }),
   );
 }
 
-async function send(survey, device) {
+// `mine`: the reports of whoever is here, which are those that wait where nobody has answered since the page was
+// opened. Each is sent until there is an answer; then those of others are tried once.
+async function send(survey, device, mine = device.allPending(survey)) {
+  if (left) return;
   const stop = new AbortController();
-  const bytes = device.pending(survey);
+  const { signal } = stop;
+  const { address } = place.dataset;
+  const reportOf = (bytes) => ({
+    bytes,
+    isPending: () => device.isPending(survey, bytes),
+    beginIfPending: (begin) => device.beginIfPending(survey, bytes, begin),
+  });
   const stopped = async () => {
     stop.abort();
-    await device.withdraw(survey); // the report of somebody before stays, and leaves at the next visit
+    const taken = await device.withdraw(survey, ...mine);
+    if (!taken) return gone(survey, device);
     forgetPage();
-    end(survey, device, "nothing", words.not_sent, words.stopped_more);
+    return end(survey, device, "nothing", words.done, words.stopped_more, othersWait(survey, device));
   };
   const other = () => {
     stop.abort(); // it stays pending, and leaves with the next one
     consent(survey, device);
   };
-  say("sending", words.sending);
   const waiting = () => {
     say("waiting", words.waiting);
     place.append(
@@ -188,14 +230,36 @@ async function send(survey, device) {
       forgetting(survey, device, () => stop.abort()),
     );
   };
-  const found = await sendUntilAnswered(place.dataset.address, bytes, { signal: stop.signal, waiting });
-  if (found.outcome === null) return;
-  await device.finish(survey, bytes);
-  if (device.pending(survey)) return send(survey, device);
+  addEventListener("pagehide", () => stop.abort(), { signal });
+  say("sending", words.sending);
+  let found = { outcome: GONE };
+  for (const bytes of mine) {
+    const answer = await sendUntilAnswered(address, reportOf(bytes), { signal, waiting });
+    if (answer.outcome === null) return;
+    if (answer.outcome !== GONE) found = { ...answer, here: await device.finish(survey, bytes) };
+  }
+  say("sending", words.sending);
+  for (const bytes of found.outcome === GONE ? [] : device.allPending(survey)) {
+    const { outcome } = await tryOnce(address, reportOf(bytes), signal);
+    if ([SENT, CLOSED, REFUSED].includes(outcome)) await device.finish(survey, bytes);
+  }
+  if (signal.aborted) return;
+  stop.abort();
+  if (found.outcome === GONE) return gone(survey, device);
   forgetPage();
-  if (found.outcome === SENT) end(survey, device, "sent", words.sent, words.sent_more);
-  else if (found.outcome === CLOSED) end(survey, device, "closed", words.closed);
-  else end(survey, device, "refused", filled(words.refused, { reason: found.reason }));
+  const others = othersWait(survey, device);
+  if (found.outcome === CLOSED) return end(survey, device, "closed", words.closed, others);
+  if (found.outcome === SENT) return end(survey, device, "sent", words.sent, found.here ? words.sent_more : words.sent_late, others);
+  return end(survey, device, "refused", filled(words.refused, { reason: found.reason }), others);
+}
+
+const othersWait = (survey, device) => (device.pending(survey) ? words.others_wait : "");
+
+// The report that was sent from here is not kept any more, and not by this window.
+function gone(survey, device) {
+  forgetPage();
+  if (device.memory.knows(survey)) return end(survey, device, "elsewhere", words.elsewhere);
+  return end(survey, device, "elsewhere", words.forgotten_elsewhere, words.forgotten_more);
 }
 
 function nothing(survey, device) {
@@ -204,4 +268,7 @@ function nothing(survey, device) {
   place.append(button(words.again, () => arrive(survey, device)), forgetting(survey, device));
 }
 
-start();
+start().catch((error) => {
+  say("unread", words.unread);
+  throw error;
+});

@@ -40,18 +40,41 @@ export class Device {
     return first ? fromHex(first) : null;
   }
 
-  // Do not send the latest report after all: it is that of whoever is here.
-  async withdraw(survey) {
-    const latest = this.memory.of(survey).pending.at(-1);
-    if (latest) await this.finish(survey, fromHex(latest));
+  // All reports that are still to be sent.
+  allPending(survey) {
+    return this.memory.of(survey).pending.map(fromHex);
   }
 
-  // A report has arrived, or will never be wanted: forget it. It counts as given, since it may have left.
+  // Whether this very report is still to be sent: not arrived, withdrawn or forgotten, here or in another tab.
+  isPending(survey, bytes) {
+    return this.memory.of(survey).pending.includes(hex(bytes));
+  }
+
+  // Begin to send this very report if it is still to be sent: { begun: what `start` returns }, or else null.
+  // No other tab withdraws or forgets it between the look and the beginning.
+  beginIfPending(survey, bytes, start) {
+    return alone(() => (this.isPending(survey, bytes) ? { begun: start() } : null));
+  }
+
+  // Do not send these reports after all. Whether any of them was still to be sent.
+  withdraw(survey, ...reports) {
+    return this.#drop(survey, reports);
+  }
+
+  // A report has arrived, or will never be wanted. False where it was withdrawn or forgotten meanwhile.
   finish(survey, bytes) {
+    return this.#drop(survey, [bytes]);
+  }
+
+  // Each counts as given, since it may have left. Where none is pending nothing is written: it may be forgotten.
+  #drop(survey, reports) {
     return alone(() => {
       const { done, pending } = this.memory.of(survey);
-      const left = pending.filter((each) => each !== hex(bytes));
-      this.memory.keep(survey, { done: done + pending.length - left.length, pending: left });
+      const dropped = reports.map(hex);
+      const left = pending.filter((each) => !dropped.includes(each));
+      const count = pending.length - left.length;
+      if (count) this.memory.keep(survey, { done: done + count, pending: left });
+      return count > 0;
     });
   }
 

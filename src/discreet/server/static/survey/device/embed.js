@@ -26,12 +26,14 @@ class EmbeddedSurvey {
   #device;
   #fetch;
   #answering = null;
+  #mine; // what `withdraw` takes back: what was given here, before that what was pending when this began
 
   constructor(address, survey, device, fetch) {
     this.survey = survey;
     this.#address = address;
     this.#device = device;
     this.#fetch = fetch;
+    this.#mine = device.allPending(survey);
     if (!this.answered) this.someoneElse();
   }
 
@@ -55,14 +57,24 @@ class EmbeddedSurvey {
   async send(answers, shown) {
     const given = await this.#answering?.give(answers, shown.bytes);
     this.#answering = null;
+    if (given) this.#mine = [given.bytes];
     return given ? this.sendPending() : false;
   }
 
   // Send what is still to be sent, if anything is; true once the collector has it.
   async sendPending() {
     const bytes = this.#device.pending(this.survey);
-    if (!bytes) return false;
-    const answer = await this.#fetch(`${this.#address}/reports`, {
+    const sending = bytes && (await this.#device.beginIfPending(this.survey, bytes, () => this.#post(bytes)));
+    if (!sending) return false;
+    const answer = await sending.begun;
+    if (answer.status >= 500 || answer.status === 429) throw new NotTaken(`Try again later (${answer.status}).`);
+    await this.#device.finish(this.survey, bytes);
+    if (!answer.ok) throw new NotTaken(`The collector refused it (${answer.status}).`);
+    return true;
+  }
+
+  #post(bytes) {
+    const answer = this.#fetch(`${this.#address}/reports`, {
       method: "POST",
       body: bytes,
       headers: { "Content-Type": "application/cbor", Accept: "application/json" },
@@ -70,15 +82,14 @@ class EmbeddedSurvey {
       referrerPolicy: "no-referrer",
       cache: "no-store",
     });
-    if (answer.status >= 500 || answer.status === 429) throw new NotTaken(`Try again later (${answer.status}).`);
-    await this.#device.finish(this.survey, bytes);
-    if (!answer.ok) throw new NotTaken(`The collector refused it (${answer.status}).`);
-    return true;
+    answer.catch(() => undefined); // it is looked at a moment later, when the lock is given back
+    return answer;
   }
 
-  // Do not send the latest report after all. It may have left, so it counts as answered.
+  // Do not send after all what was given here, or was pending when the survey was opened. It may have left, so
+  // it counts as answered. False where nothing of it was still to be sent.
   withdraw() {
-    return this.#device.withdraw(this.survey);
+    return this.#device.withdraw(this.survey, ...this.#mine);
   }
 
   // Keep nothing on this device: whoever answers next counts as somebody new.

@@ -4,6 +4,7 @@ import { hex } from "./bytes.js";
 
 const PREFIX = "discreet survey ";
 const EARLIER_SECRET = `${PREFIX}secret`;
+const HEX = /^([0-9a-f]{2})+$/;
 const NOTHING = { done: 0, pending: [] };
 
 export class Memory {
@@ -19,6 +20,11 @@ export class Memory {
 
   keep(survey, { done, pending }) {
     this.storage.setItem(nameOf(survey), JSON.stringify({ done, pending }));
+  }
+
+  // Whether anything is kept of this survey.
+  knows(survey) {
+    return this.storage.getItem(nameOf(survey)) !== null;
   }
 
   // Whether anything is kept of any survey of this site.
@@ -60,7 +66,14 @@ function read(kept) {
     // not ours: nothing is known
   }
   if (!found || typeof found !== "object") return { ...NOTHING };
-  if (Array.isArray(found.pending)) return { done: found.done, pending: found.pending };
-  if (found.pending) return { done: 0, pending: [found.pending] };
+  if (Array.isArray(found.pending)) return sound(found.done, found.pending);
+  if (found.pending) return sound(0, [found.pending]);
   return { done: Object.keys(found.told ?? {}).length ? 1 : 0, pending: [] };
+}
+
+// Where something else was written: what is no report is not sent, and counts as an answer that was given.
+function sound(done, written) {
+  const pending = written.filter((each) => typeof each === "string" && HEX.test(each));
+  const whole = Number.isSafeInteger(done) && done > 0 ? done : 0;
+  return { done: whole + written.length - pending.length, pending };
 }

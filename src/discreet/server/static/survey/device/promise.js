@@ -19,6 +19,7 @@ export class BrokenPromise extends Error {}
 const KINDS = { "yes-no": ["two", "options"], choice: ["options"], number: ["numbers"], open: ["words"] };
 
 export function checkPromise(survey) {
+  if (!Array.isArray(survey.questions) || !survey.questions.length) throw new BrokenPromise("It asks nothing.");
   const share = decimal(survey.question_epsilon);
   const parts = BigInt(survey.questions.length) * BigInt(whole(survey.waves, whole(survey.wave, 1, 1001), 1001));
   if (share.units * parts * decimal(survey.epsilon).scale > decimal(survey.epsilon).units * share.scale) {
