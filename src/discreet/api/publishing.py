@@ -115,7 +115,8 @@ class Publishing(OpenedCatalog):
     def late_rows(self, series: str) -> int | None:
         """Return how many rows had arrived too late for a series of running totals when it was last measured.
 
-        An exact count, for the owner alone: do not publish it. None before the first look, and for a series
+        An exact count, for the owner alone: do not publish it. It is net for each day: 3 deleted rows and 7
+        late ones of one day are 4. None before the first look, and for a series
         that an earlier version measured last.
         """
         from discreet.publish.totals.request import series_name

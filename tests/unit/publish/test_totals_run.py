@@ -14,6 +14,7 @@ import discreet
 from discreet.api import Curator
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput
 from discreet.publish.totals import TotalsRequest
+from discreet.publish.totals.run import FrozenDays
 
 START = dt.date(2026, 1, 1)
 TOML = """
@@ -204,3 +205,10 @@ def test_a_crash_after_the_charge_loses_the_day_and_not_the_privacy(
 def test_a_series_that_does_not_fit_charges_nothing(clinic: Path) -> None:
     with opened(clinic) as curator, pytest.raises(BudgetExceeded):
         curator.running_totals(asked(epsilon=100), through="2026-01-02")
+
+
+def test_late_rows_are_a_net_count_of_each_day(tmp_path: Path) -> None:
+    frozen = FrozenDays(tmp_path, "arrivals")
+    # The first day: 3 deleted, 7 late; the second: 2 deleted; the third: 5 late.
+    frozen.keep(np.array([100, 50, 20]), np.array([104, 48, 25]))
+    assert frozen.late() == 4 + 5

@@ -160,7 +160,7 @@ class FrozenDays:
         return found
 
     def keep(self, counts: Integers, today: Integers) -> None:
-        """Keep the counts of all days that were looked at, and how many rows of today's are not in them."""
+        """Keep the counts of all days that were looked at, and by how many rows today's are more, day by day."""
         late = int(np.maximum(today - counts, 0).sum())
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept = json.dumps({"counts": counts.tolist(), "late": late})
