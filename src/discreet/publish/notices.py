@@ -10,6 +10,7 @@ from discreet.core.unit import Neighbours
 from discreet.publish.bind_spec import BoundRule
 from discreet.publish.facts import zero_cells
 from discreet.publish.prepare import PlannedRelease, widening_of
+from discreet.publish.reconcile.crossed_groupings import Widening
 
 
 def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
@@ -43,13 +44,12 @@ def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
                 f"12345 stands for {plain(12345 * step)}."
             )
     for number, family in enumerate(plan.families):
-        factor = widening_of(plan, number)
-        if factor is not None:
+        wider = widening_of(plan, number)
+        if wider is not None:
             crossed = ", ".join(member.name for member in family.members)
             found.append(
-                f"The 95% intervals of {crossed} are wider than they need be: measured, up to "
-                f"{math.ceil(100 * factor) / 100:.2f} times those of least squares, which take too long to "
-                "compute for tables that cross in so many ways."
+                f"The 95% intervals of {crossed} may be wider than they need be: those of least squares "
+                f"take too long to compute for tables that cross in so many ways. {_measured(wider)}"
             )
     if plan.dataset.accepted:
         found.append("The domains were read from the data and declared public unseen.")
@@ -58,3 +58,15 @@ def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
 
 def _named(plan: PlannedRelease, text: str) -> list[BoundRule]:
     return [rule for rule in plan.bound.rules if rule.text == text]
+
+
+def _measured(wider: Widening) -> str:
+    if not wider.measured:
+        return "By how much was not measured, because the tables are too large."
+    most = f"up to {math.ceil(100 * wider.factor) / 100:.2f} times as wide"
+    if wider.measured == wider.cells:
+        return f"They are {most}."
+    return (
+        f"Measured at {wider.measured:,} of {wider.cells:,} cells they are {most}; at others it may "
+        "be more."
+    )

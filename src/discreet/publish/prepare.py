@@ -27,6 +27,7 @@ from discreet.publish.families.find import Family, find_families
 from discreet.publish.price.quote import Priced, price_release
 from discreet.publish.price.shares import MeasureShare
 from discreet.publish.reads import CellRead, plan_reads
+from discreet.publish.reconcile.crossed_groupings import Widening
 from discreet.publish.reconcile.problem import GridProblem, Sums, problem_of
 from discreet.publish.reconcile.solve import Reconciled, reconcile, widening
 from discreet.publish.specification.fact_files import check_published
@@ -132,8 +133,8 @@ def reconciled_family(
     return reconcile(problem, width=max(law.width95 for law in plan.laws_of(number)))
 
 
-def widening_of(plan: PlannedRelease, number: int) -> float | None:
-    """Return by how much the intervals of one family may be wider than those of least squares, if they are."""
+def widening_of(plan: PlannedRelease, number: int) -> Widening | None:
+    """Return by how much the intervals of one family are wider than those of least squares, if they may be."""
     family = plan.families[number]
     noisy = [np.zeros(member.shape, dtype=np.int64) for member in family.members]
     facts = [np.zeros(fact.shape, dtype=np.int64) for fact in family.facts]

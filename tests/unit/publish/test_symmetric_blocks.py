@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.linalg import null_space
 
-from discreet.publish.reconcile import solve, symmetric_blocks
+from discreet.publish.notices import _measured
+from discreet.publish.reconcile import crossed_groupings, solve, symmetric_blocks
 from discreet.publish.reconcile.crossed_groupings import bounded_variances, sampled_widening
 from discreet.publish.reconcile.problem import GridProblem, Sums
 from discreet.publish.reconcile.solve import least_squares, widening
@@ -135,7 +136,7 @@ def test_large_grids_are_exact(monkeypatch):
     monkeypatch.setattr(
         "discreet.publish.reconcile.crossed_groupings.bounded_variances", lambda _: found
     )
-    assert sampled_widening(problem) == pytest.approx(1.0, abs=1e-3)
+    assert sampled_widening(problem).factor == pytest.approx(1.0, abs=1e-3)
 
 
 def test_intervals_use_the_exact_variances_and_exact_facts():
@@ -155,16 +156,27 @@ def test_intervals_use_the_exact_variances_and_exact_facts():
 def test_beyond_the_limit_the_factor_is_measured(monkeypatch):
     problem = crossed((12, 10, 8), coarse=4)
     monkeypatch.setattr(solve, "MOST_UNKNOWNS", 10)
-    factor = widening(problem)
-    assert factor is not None
     ratios = [
-        np.sqrt(bound / exact)
+        np.sqrt(bound / exact).reshape(-1)
         for bound, exact in zip(bounded_variances(problem), dense(problem), strict=True)
     ]
-    some = max(float(r.reshape(-1)[i]) for r in ratios for i in (0, r.size // 2, r.size - 1))
-    assert factor == pytest.approx(some, rel=1e-3)
+    cells = sum(r.size for r in ratios)
+    monkeypatch.setattr(crossed_groupings, "MEASURED_WORK", 10**9)
+    found = widening(problem)
+    assert found is not None
+    assert (found.measured, found.cells) == (cells, cells)
+    assert found.factor == pytest.approx(max(r.max() for r in ratios), rel=1e-3)
+    assert _measured(found).startswith("They are up to")
+    monkeypatch.setattr(crossed_groupings, "MEASURED_WORK", 1)
+    some = widening(problem)
+    assert some is not None
+    assert some.measured == 3 * len(ratios)
+    assert "at others it may be more" in _measured(some)
     monkeypatch.setattr(solve, "MOST_MEASURED", 10)
-    assert widening(problem) == solve.WIDEST
+    none = widening(problem)
+    assert none is not None
+    assert not none.measured
+    assert "not measured" in _measured(none)
 
 
 def test_blocks_of_contrasts_are_not_left_out(monkeypatch):

@@ -7,6 +7,7 @@ projecting every direction onto what leaves them unchanged.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,6 +26,12 @@ KNOWN = 1e-6
 """A smaller part of its bound is the variance of a sum that exact facts determine, and rounding."""
 
 MOST_STEPS = 2000
+
+LEAST_MEASURED = 3
+"""At how many cells of a table it is measured by how much an interval is too wide, at least."""
+
+MEASURED_WORK = 60_000
+"""At more of them on small grids: about this number, divided by that of the leaf cells."""
 
 MOST_EXACT = 4000
 """Crossed exact facts of more cells than this are refused: their projection would be too large."""
@@ -178,12 +185,29 @@ def bounded_variances(problem: GridProblem) -> list[Floats]:
     return found
 
 
-def sampled_widening(problem: GridProblem) -> float:
-    """Return the most by which intervals of `bounded_variances` are too wide, at some cells of every table."""
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """How many times as wide as those of least squares intervals are: the most at `measured` of `cells` cells."""
+
+    factor: float
+    measured: int
+    cells: int
+
+
+def sampled_widening(problem: GridProblem) -> Widening:
+    """Return by how much intervals of `bounded_variances` are too wide, at some cells of every table.
+
+    They are spread evenly over the cells in the order of how many leaf cells each adds up.
+    """
     projection = Projection(problem)
-    found = 1.0
+    factor, measured, cells = 1.0, 0, 0
+    everything = np.ones(problem.leaf)
     for sums, bounds in zip(problem.measured, bounded_variances(problem), strict=True):
-        for cell in sorted({0, bounds.size // 2, bounds.size - 1}):
+        sizes = add_up(everything, sums.maps, sums.shape).reshape(-1)
+        count = min(bounds.size, max(LEAST_MEASURED, MEASURED_WORK // everything.size))
+        places = np.linspace(0, bounds.size - 1, count).astype(np.int64)
+        chosen = np.unique(np.argsort(sizes, kind="stable")[places])
+        for cell in chosen:
             place = np.unravel_index(cell, sums.shape)
             unit = np.zeros(sums.shape)
             unit[place] = 1.0
@@ -191,8 +215,9 @@ def sampled_widening(problem: GridProblem) -> float:
             solved = _descended(problem, projection, np.zeros(problem.leaf), counted, ROUGHLY)
             variance = float((counted * solved).sum())
             if variance > KNOWN * bounds[place]:
-                found = max(found, float(np.sqrt(bounds[place] / variance)))
-    return found
+                factor = max(factor, float(np.sqrt(bounds[place] / variance)))
+        measured, cells = measured + len(chosen), cells + bounds.size
+    return Widening(factor, measured, cells)
 
 
 def _parts(fine: Sums, coarse: Sums) -> Floats | None:

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.publish.grid import add_up, narrowed
 from discreet.publish.reconcile.crossed_groupings import (
+    Widening,
     bounded_variances,
     crossed_estimate,
     sampled_widening,
@@ -32,8 +33,7 @@ _SLACK = 1e-6
 
 
 MOST_MEASURED = 2_000_000
-WIDEST = 1.6
-"""What was measured at most on grids that hostile reviewers made (1.57)."""
+"""On grids of more leaf cells it is not measured by how much intervals are too wide."""
 
 PIECE = 1 << 22
 """About how many cells get their intervals at once."""
@@ -75,15 +75,15 @@ def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
     return estimates, leaf_cells
 
 
-def widening(problem: GridProblem) -> float | None:
-    """Return how many times as wide as those of least squares intervals may be; None where they are exact.
+def widening(problem: GridProblem) -> Widening | None:
+    """Return how many times as wide as those of least squares intervals are at some cells; None where they are exact.
 
-    At grids that are too large to measure it, the most that was measured elsewhere.
+    On grids that are too large to measure it, it is measured at no cell.
     """
     if _is_tree(problem) or SymmetricBlocks(problem).unknowns <= MOST_UNKNOWNS:
         return None
     if np.prod(problem.leaf, dtype=np.float64) > MOST_MEASURED:
-        return WIDEST
+        return Widening(1.0, 0, sum(int(np.prod(sums.shape)) for sums in problem.measured))
     return sampled_widening(problem)
 
 
