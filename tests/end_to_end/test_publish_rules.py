@@ -174,6 +174,17 @@ def test_a_published_sum_may_be_negative(place: Path):
         curator.publish(parse_spec(HEAD.replace('"r"', '"q"') + counts, base=place))
 
 
+def test_a_package_that_the_ledger_does_not_know_was_not_released(place: Path):
+    published(place, BY_SEX)
+    with Curator(catalog_of(place)) as curator:
+        kept = curator.package("r")
+        assert kept.is_file()
+        # Its writer was killed before the ledger knew of it.
+        shutil.copy(kept, kept.with_name("s.zip"))
+        with pytest.raises(InvalidInput, match="No package was released under the name 's'"):
+            curator.package("s")
+
+
 def test_where_no_group_is_small_there_is_nothing_to_guess(place: Path, monkeypatch):
     published(place, BY_SEX)
     monkeypatch.chdir(place)

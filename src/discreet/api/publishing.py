@@ -125,7 +125,8 @@ class Publishing(OpenedCatalog):
         return FrozenDays(self.catalog.state_folder, series_name(series)).late()
 
     def package(self, name: str) -> Path:
-        """Return where the signed package of a release is kept, once it was released."""
+        """Return where the signed package of a release is kept; refused where nothing was released by this name."""
+        from discreet.publish.run import released_file
         from discreet.publish.workflow import RELEASES
 
-        return self.catalog.state_folder / RELEASES / f"{name}.zip"
+        return self.catalog.state_folder / RELEASES / released_file(self.ledger, name)

@@ -151,7 +151,25 @@ def _bill(plan: PlannedRelease) -> Charge:
 
 def request_id(spec: Spec) -> str:
     """Return the id under which a release is charged: its name, so that no name is used twice."""
-    return f"release:{spec.name}"
+    return _id_of(spec.name)
+
+
+def _id_of(name: str) -> str:
+    return f"release:{name}"
+
+
+def released_file(ledger: Ledger, name: str) -> str:
+    """Return the name of a released package's file, as the ledger stored it.
+
+    A file alone says nothing: its writer may have been killed before the ledger knew of it.
+    """
+    stored = ledger.stored_answer(_id_of(name))
+    if stored is None:
+        raise InvalidInput(
+            f"No package was released under the name '{name}'.",
+            hint="curator.releases() lists every release and how far it has come.",
+        )
+    return str(unpack(stored)["file"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,10 +157,12 @@ def test_what_a_killed_writer_left_is_swept_away(tmp_path: Path) -> None:
     ended.wait()
     dead, alive = tmp_path / f".RELEASE.zip.{ended.pid}", tmp_path / f".RELEASE.zip.{os.getppid()}"
     other = tmp_path / ".RELEASE.zip.notes"
-    for file in (dead, alive, other):
+    elsewhere = tmp_path / f".another-1.zip.{ended.pid}"
+    for file in (dead, alive, other, elsewhere):
         file.write_bytes(b"half a package")
     package(tmp_path)
     assert not dead.exists()
+    assert not elsewhere.exists()
     assert alive.exists()
     assert other.exists()
 

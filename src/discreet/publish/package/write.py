@@ -22,6 +22,7 @@ from discreet.publish.package.sheet import sheet
 from discreet.publish.package.verifier import verifier
 
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+LEFT_BEHIND = re.compile(r"\.[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.zip\.([0-9]{1,9})")
 
 
 def write_package(contents: Contents, out: Path, key: OwnerKey) -> Path:
@@ -60,10 +61,10 @@ def writing_package(out: Path, *, hint: str = "") -> Iterator[Path]:
 
 
 def _sweep(out: Path) -> None:
-    """Remove what writers of the same package left behind when they were killed."""
+    """Remove what writers of packages left behind in this folder when they were killed, whatever its name."""
     for left in out.parent.iterdir():
-        writer = left.name.removeprefix(f".{out.name}.")
-        if writer != left.name and writer.isdigit() and not _lives(int(writer)):
+        found = LEFT_BEHIND.fullmatch(left.name)
+        if found is not None and not _lives(int(found[1])):
             left.unlink(missing_ok=True)
 
 

@@ -41,11 +41,14 @@ class Standings:
 
     def public(self, curator: Curator, name: str) -> dict[str, Any] | None:
         """Return where a release stands that anybody may know of."""
-        if not NAME.fullmatch(name) or not curator.package(name).is_file():
-            return None  # without asking the ledger: any stranger may try names
+        if not NAME.fullmatch(name):
+            return None
+        # Any stranger may try names: of unknown ones the ledger is asked no more than once a second.
         found = (each for each in self.all(curator) if each["release"] == name)
         standing = next(found, None)
-        return standing if standing is not None and standing["state"] in PUBLIC else None
+        if standing is None or standing["state"] not in PUBLIC:
+            return None
+        return standing if curator.package(name).is_file() else None
 
     def package(self, curator: Curator, name: str) -> Path | None:
         """Return where the package of a release lies, while it is handed out."""
