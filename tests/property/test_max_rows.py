@@ -174,9 +174,16 @@ def test_a_bound_that_does_not_reach_a_reader_is_caught(monkeypatch, tmp_path):
     def declared(source):
         return max(scan.table.max_rows for scan in scans_of(source) if not scan.public)
 
-    for place, name in ((per_unit, "rows by person"), (blocks, "a join")):
+    def kept(source, **_asked):
+        return declared(source), True
+
+    readers = [
+        (per_unit, "rows_to_keep", kept, "rows by person"),
+        (blocks, "bound_rows", declared, "a join"),
+    ]
+    for place, reads, other, name in readers:
         with monkeypatch.context() as broken:
-            broken.setattr(place, "bound_rows", declared)
+            broken.setattr(place, reads, other)
             assert any(said.startswith(name) for said in different(tmp_path, (50,)))
             assert off(tmp_path, [name])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -196,6 +197,62 @@ def test_a_curator_that_does_not_clamp_is_caught(monkeypatch):
 def test_a_curator_that_believes_constant_columns_is_caught(monkeypatch):
     monkeypatch.setattr(canonical, "_least", lambda column, value, dialect: value)
     assert outside(seed=214, count=LONG)[1]
+
+
+BY_PERSON = [
+    "SELECT AVG(a) FROM (SELECT person, AVG(cost) AS a FROM visits GROUP BY person)",
+    (
+        "SELECT SUM(a), AVG(b) FROM (SELECT person, SUM(cost) / COUNT(*) AS a, MAX(code) - AVG(code) AS b FROM visits "
+        "GROUP BY person HAVING AVG(cost) > 2)"
+    ),
+    "SELECT SUM(a) FROM (SELECT person, AVG(CASE WHEN ward = 'A' THEN 1 ELSE 0 END) AS a FROM visits GROUP BY 1)",
+    (
+        "SELECT ward, SUM(k), SUM(a) FROM (SELECT person, ward, COUNT(*) AS k, AVG(code) AS a FROM visits "
+        "WHERE cost > 1 GROUP BY person, ward) GROUP BY ward"
+    ),
+    (
+        "SELECT SUM(m) FROM (SELECT person, AVG(k) AS m FROM (SELECT person, ward, COUNT(*) FILTER (WHERE code > 9) AS k "
+        "FROM visits GROUP BY person, ward) GROUP BY person)"
+    ),
+    (
+        "SELECT AVG(a) FROM (SELECT v.person, AVG(v.cost) AS a, COUNT(DISTINCT v.ward) AS n FROM visits AS v "
+        "JOIN patients AS p ON v.person = p.person GROUP BY v.person) WHERE n > 0"
+    ),
+]
+
+
+def by_person(sql: str, kind: str, most: int) -> list[str]:
+    """Return the broken promises of a statement by person: each of 12 people leaves, or becomes another."""
+    plan = planned(sql, CATALOGS[kind, False], max_rows=most)
+    rng, broken = random.Random(most), []
+    engine = engine_of(world_rows(rng, 12))
+    exact = plan.exact(engine)
+    for unit in range(12):
+        add = kind == "add-remove"
+        other = without(engine, "clinic", unit) if add else replaced(engine, "clinic", unit, rng)
+        broken += violations(plan.plan, change(plan.plan, exact, plan.exact(other)))
+    return broken
+
+
+@pytest.mark.parametrize("kind", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("sql", BY_PERSON)
+def test_what_is_worked_out_of_a_persons_rows_moves_no_further(sql, kind):
+    for most in (1, 2, 5):
+        assert not by_person(sql, kind, most)
+
+
+@pytest.mark.parametrize("sql", BY_PERSON)
+def test_a_cut_that_goes_by_the_rows_of_others_is_caught(monkeypatch, sql):
+    """Rows are numbered over everybody: who leaves lets rows of others in."""
+    real = BlockWriter.bounded
+
+    def across(self, block, max_rows):
+        found = real(self, block, max_rows)
+        return replace(found, source=found.source.replace(f"PARTITION BY {block.unit} ", ""))
+
+    monkeypatch.setattr(BlockWriter, "bounded", across)
+    with pytest.raises(Unfit, match="several units"):
+        by_person(sql, "add-remove", 2)
 
 
 # -- regions ---------------------------------------------------------------------------------------

@@ -152,13 +152,18 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class PerUnit:
-    """One row for each unit: aggregates over that unit's own rows, exact, seen by nobody."""
+    """One row for each unit: aggregates over that unit's own rows, exact, seen by nobody.
+
+    `most`: of so many rows of a unit at most; `cut`: the SQL must leave the others out before it aggregates.
+    """
 
     source: Relation
     fields: tuple[Field, ...]
     aggregates: tuple[tuple[str, Aggregate], ...]
     keys: tuple[tuple[str, Expr], ...]
     unit: str
+    most: int
+    cut: bool
 
 
 Relation: TypeAlias = Scan | Filter | Project | Join | PerUnit

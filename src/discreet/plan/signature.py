@@ -41,7 +41,8 @@ def _relation(relation: Relation) -> str:
             sides = f"{_relation(left)}\nwith {_relation(right)}"
             return f"{sides}\njoin {pairs!r} {kind.value} {copies}"
         case PerUnit(source=source, fields=fields, aggregates=aggregates, keys=keys):
-            return f"{_relation(source)}\nper unit {_ids(fields)} {aggregates!r} {keys!r}"
+            cut = f" of {relation.most} rows" if relation.cut else ""
+            return f"{_relation(source)}\nper unit {_ids(fields)} {aggregates!r} {keys!r}{cut}"
 
 
 def _ids(fields: tuple[Field, ...]) -> list[str]:

@@ -43,8 +43,10 @@ def structural_rows(relation: Relation) -> int | None:
         case Join(left=left, copies=copies):
             below = structural_rows(left)
             return None if below is None or copies is None else below * copies
-        case PerUnit(keys=keys):
-            return None if keys else 1
+        case PerUnit(keys=keys, most=most, cut=cut):
+            if keys:
+                return most if cut else None
+            return 1
 
 
 def rows_to_keep(relation: Relation, *, single: bool, units_only: bool) -> tuple[int, bool]:

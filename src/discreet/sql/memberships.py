@@ -62,6 +62,12 @@ class Membership:
             found.set(clause, copied.copy() if isinstance(copied, exp.Expr) else copied)
         return found
 
+    @property
+    def only_rows(self) -> bool:
+        """Return whether nothing is asked but whether there are such rows, neither how many nor which."""
+        clauses = (self.query.args.get(clause) for clause in ("group", "having"))
+        return not self.unequal and not any(clauses)
+
     def grouped(self, source: Relation, names: Names, inner: Names) -> exp.Select:
         """Return the subquery gathered by person and key, its links to the outside taken out."""
         if self.query.args.get("limit") or self.query.args.get("offset"):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
-from fractions import Fraction
 
 from sqlglot import exp
 
 from discreet.core.schema import BooleanDomain, Domain, IdentifierDomain, IntegerDomain
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr, Operator
+from discreet.plan.expr import Expr
 from discreet.plan.functions.kinds import NULL, kind_of
 from discreet.plan.ir import (
     Aggregate,
@@ -22,11 +20,12 @@ from discreet.plan.ir import (
     Relation,
     unit_of,
 )
-from discreet.plan.lattices import kinds_of, number_domain
+from discreet.plan.lattices import kinds_of
 from discreet.plan.lowering import lowered
-from discreet.plan.stability import bound_rows
+from discreet.plan.own_aggregates import mean_domain, sum_domain
+from discreet.plan.stability import rows_to_keep
 from discreet.plan.tabulate import Fields
-from discreet.plan.values import infer, infer_by_rule, numeric
+from discreet.plan.values import infer, infer_by_rule
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.joins import filtered
@@ -41,12 +40,19 @@ CLAMPED = 4
 _COUNTS = frozenset({Function.COUNT, Function.COUNT_DISTINCT})
 
 
-def per_unit(select: exp.Select, source: Relation, names: Names, sizes: Sizes) -> Project:
-    """Return the relation of a subquery that groups by the unit, HAVING included."""
+def per_unit(
+    select: exp.Select, source: Relation, names: Names, sizes: Sizes, *, exists: bool = False
+) -> Project:
+    """Return the relation of a subquery that groups by the unit, HAVING included.
+
+    All of its aggregates are of the same rows: of no more of one person than a plain question over
+    `source` counts. `exists`: nothing is asked but whether there are any, so none need be left out.
+    """
     unit = unit_of(source)
     if unit is None:
         raise refusal("subquery group", unit="the person column")
-    builder = _Builder(names, names.domains(), bound_rows(source), sizes)
+    most, cut = rows_to_keep(source, single=False, units_only=False)
+    builder = _Builder(names, names.domains(), most, sizes)
     group = select.args.get("group")
     written = [grouped_by(node, select, names) for node in (group.expressions if group else ())]
     keys = [builder.row(node) for node in written]
@@ -57,7 +63,17 @@ def per_unit(select: exp.Select, source: Relation, names: Names, sizes: Sizes) -
     outputs = list(zip(map(written_name, select.expressions), found, strict=True))
     having = select.args.get("having")
     condition = builder.output(having.this, keys) if having is not None else e.TRUE
-    return _assemble(source, builder, unit=unit, extra=extra, outputs=outputs, condition=condition)
+    cut = cut and not exists and _reads_rows(builder.aggregates, extra)
+    return _assemble(
+        source, builder, unit=unit, extra=extra, outputs=outputs, condition=condition, cut=cut
+    )
+
+
+def _reads_rows(aggregates: list[tuple[str, Aggregate]], keys: list[Expr]) -> bool:
+    """Return whether it matters which rows are left out: a number of rows is clamped to as many as would be left."""
+    if keys:
+        return bool(aggregates)
+    return any(aggregate.operand is not None for _, aggregate in aggregates)
 
 
 class _Builder:
@@ -90,11 +106,6 @@ class _Builder:
         found = to_aggregate(node, self.row)
         if found is None:
             return None
-        if found.function is Function.AVG and not found.distinct:
-            total, count = (
-                self._kept(replace(found, function=each)) for each in (Function.SUM, Function.COUNT)
-            )
-            return e.Arithmetic(Operator.DIVIDE, total, count)
         return self._kept(found)
 
     def _kept(self, found: Aggregate) -> Expr:
@@ -118,12 +129,9 @@ class _Builder:
                     infer(aggregate.operand, self.domains)  # or refuse it
                 return IntegerDomain(0, self.max_rows)
             case Function.SUM if aggregate.operand is not None and not aggregate.distinct:
-                low, high, step = numeric(aggregate.operand, self.domains)
-                return number_domain(
-                    min(low, Fraction(0)) * self.max_rows,
-                    max(high, Fraction(0)) * self.max_rows,
-                    step,
-                )
+                return sum_domain(aggregate.operand, self.domains, self.max_rows)
+            case Function.AVG if aggregate.operand is not None and not aggregate.distinct:
+                return mean_domain(aggregate.operand, self.domains, self.max_rows)
             case Function.QUANTILE if (
                 aggregate.quantile in {0, 1} and aggregate.operand is not None
             ):
@@ -142,6 +150,7 @@ def _assemble(
     extra: list[Expr],
     outputs: list[tuple[str, Expr]],
     condition: Expr,
+    cut: bool,
 ) -> Project:
     below, person = builder.names.fields(), builder.sizes.fresh()
     keyed = [(builder.sizes.fresh(), key) for key in extra]
@@ -152,7 +161,13 @@ def _assemble(
         for name, found in builder.aggregates
     ]
     grouped: Relation = PerUnit(
-        source, tuple(fields), tuple(builder.aggregates), tuple(keyed), person
+        source,
+        tuple(fields),
+        tuple(builder.aggregates),
+        tuple(keyed),
+        person,
+        builder.max_rows,
+        cut,
     )
     renamed: dict[str, Expr] = {
         key.name: e.ColumnRef(name) for name, key in keyed if isinstance(key, e.ColumnRef)

@@ -121,7 +121,7 @@ class _Memberships:
         asked = membership(part)
         source, inner = bind_rows(asked.bare, self.context.deeper())
         select = asked.grouped(source, names, inner)
-        entry = _derived(select, f"_exists{len(self.tests)}", self.context)
+        entry = _derived(select, f"_exists{len(self.tests)}", self.context, exists=asked.only_rows)
         test, pairs = asked.condition(names, entry)
         kind = JoinKind.LEFT if asked.negated else JoinKind.INNER
         self.tests.append(test)
@@ -214,13 +214,15 @@ def complete_rows(scan: Scan) -> Relation:
     return Filter(scan, e.all_of(parts))
 
 
-def _derived(select: exp.Select, alias: str, context: BindingContext) -> Named:
+def _derived(
+    select: exp.Select, alias: str, context: BindingContext, *, exists: bool = False
+) -> Named:
     if select.args.get("order") or select.args.get("limit") or select.args.get("offset"):
         raise refusal("clause", what="ORDER BY or LIMIT in a subquery")
     source, names = bind_rows(select, context.deeper())
     grouped = select.args.get("group") is not None
     if grouped or any(is_aggregate(output) for output in select.expressions):
-        relation: Relation = per_unit(select, source, names, context.sizes)
+        relation: Relation = per_unit(select, source, names, context.sizes, exists=exists)
     else:
         relation = _projected(select, source, names, context)
     # A unit that the subquery does not select is carried along without a name.

@@ -1,11 +1,13 @@
 """Subqueries grouped by the person."""
 
+from fractions import Fraction
+
 import pytest
 
 from asking import catalog, question
-from discreet.core.schema import IntegerDomain
+from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import QueryRefused
-from discreet.plan.ir import fields_of
+from discreet.plan.ir import Filter, Join, PerUnit, Project, fields_of
 from discreet.sql.bind import bind
 
 
@@ -21,6 +23,44 @@ def test_ranges_follow_from_the_bound_on_rows():
     assert found["low"] == found["high"] == IntegerDomain(-5, 100)
 
 
+def test_a_mean_lies_between_the_ends_of_its_column():
+    found = inner("person, AVG(cost) AS mean")["mean"]
+    assert found == NumberDomain(Fraction(-5), Fraction(100), Fraction(1, 1000))
+
+
+@pytest.mark.parametrize(
+    ("aggregates", "cut"),
+    [
+        ("COUNT(*) AS n", False),  # clamped to as many
+        ("COUNT(cost) AS n", True),
+        ("AVG(cost) AS mean", True),
+        ("MAX(cost) AS most, COUNT(*) AS n", True),
+    ],
+)
+def test_rows_are_left_out_only_where_it_matters_which(aggregates, cut):
+    sql = f"SELECT COUNT(*) FROM (SELECT person, {aggregates} FROM visits GROUP BY person) AS t"
+    source = question(sql).statement.source
+    assert isinstance(source, Project)
+    assert isinstance(source.source, PerUnit)
+    assert (source.source.most, source.source.cut) == (4, cut)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "person IN (SELECT person FROM visits)",
+        "EXISTS (SELECT 1 FROM visits AS v WHERE v.person = p.person)",
+    ],
+)
+def test_whether_there_are_rows_needs_no_cut(test):
+    source = question(f"SELECT COUNT(*) FROM patients AS p WHERE {test}").statement.source
+    joined = source.source if isinstance(source, Filter) else source
+    assert isinstance(joined, Join)
+    assert isinstance(joined.right, Project)
+    assert isinstance(joined.right.source, PerUnit)
+    assert not joined.right.source.cut
+
+
 def test_expressions_over_the_aggregates():
     assert inner("person, SUM(cost) - COUNT(*) AS d")["d"] == IntegerDomain(-24, 400)
 
@@ -31,6 +71,12 @@ def test_other_keys_make_several_rows_of_a_person():
         bind(sql.replace("1, 2", "ward"), catalog())
     found = question(sql)
     assert found == question(sql.replace("1, 2", "person, w"))
+    assert not found.enforced  # no more of her rows are aggregated, so there are no more groups
+    assert found.stability.max_rows == 4
+
+
+def test_without_aggregates_the_groups_are_bounded_and_not_the_rows():
+    found = question("SELECT COUNT(*) FROM (SELECT person, ward FROM visits GROUP BY 1, 2) AS t")
     assert found.enforced
     assert found.stability.max_rows == 4
 

@@ -40,6 +40,7 @@ from discreet.plan.ir import (
     fields_of,
     unit_of,
 )
+from discreet.plan.own_aggregates import MEAN, mean_domain, mean_parts
 from discreet.plan.regions import domains_of
 from discreet.plan.stability import bound_rows
 from discreet.sql.write.cells import (
@@ -255,14 +256,17 @@ class BlockWriter:
 
     def _met(self, block: Block, relation: Relation, names: list[str]) -> Block:
         """Return a private block that may meet another: few rows of each unit, in a subquery."""
-        met = block
-        if not block.kept:
-            most = bound_rows(relation)
-            ranked = isinstance(relation, Scan) and block.rank is not None
-            met = self.at_most(block, most) if ranked else self.bounded(block, most)
+        met = block if block.kept else self._cut(block, relation, bound_rows(relation))
         if not met.where:
             return met
         return self.wrapped(met, [name for name in names if name in met.cells])
+
+    def _cut(self, block: Block, relation: Relation, most: int) -> Block:
+        """Return the block of `relation` with at most `most` rows of each unit: of a whole table the first ones."""
+        while isinstance(relation, Project):
+            relation = relation.source
+        whole = isinstance(relation, Scan) and block.rank is not None
+        return self.at_most(block, most) if whole else self.bounded(block, most)
 
     def _copies(self, block: Block, keys: list[str], kept: list[str], copies: int) -> Block:
         """Return a public table with at most `copies` rows for one key: enforced, not believed."""
@@ -276,6 +280,8 @@ class BlockWriter:
 
     def _per_unit(self, relation: PerUnit) -> Block:
         below = self.block(relation.source)
+        if relation.cut:
+            below = self._cut(below, relation.source, relation.most)
         writer = self.writer(below)
         alias = self.alias()
         assert below.unit is not None, "only person units are grouped by"
@@ -289,9 +295,19 @@ class BlockWriter:
         # By their places: a constant would be taken for one.
         by = ", ".join(str(place + 1) for place in range(len(columns)))
         domains = {field.name: field.domain for field in relation.fields}
-        for i, (name, aggregate) in enumerate(relation.aggregates):
-            columns.append(f"{self._unit_aggregate(writer, aggregate, below.unit)} AS a{i}")
-            cells[name] = self._clamped(f"{alias}.a{i}", domains[name])
+        places: dict[str, str] = {}
+        for name, aggregate in relation.aggregates:
+            own = [
+                places.setdefault(
+                    self._unit_aggregate(writer, part, below.unit), f"{alias}.a{len(places)}"
+                )
+                for part in _parts(aggregate)
+            ]
+            if aggregate.function is Function.AVG:
+                cells[name] = self._mean(own, aggregate, writer, relation.most)
+            else:
+                cells[name] = self._clamped(own[0], domains[name])
+        columns += [f"{text} AS {place.rsplit('.', 1)[1]}" for text, place in places.items()]
         cells[relation.unit] = Cell(f"{alias}.u", domains[relation.unit], f"{alias}.u")
         inner = f"SELECT {', '.join(columns)} {below.body()} GROUP BY {by}"
         return Block(
@@ -299,7 +315,7 @@ class BlockWriter:
             cells,
             unit=f"{alias}.u",
             rank=tuple(rank),
-            kept=below.kept or not relation.keys,
+            kept=below.kept or relation.cut or not relation.keys,
         )
 
     def _unit_aggregate(self, writer: Writer, aggregate: Aggregate, unit: str) -> str:
@@ -320,6 +336,17 @@ class BlockWriter:
             case _:
                 name = "MIN" if aggregate.quantile == 0 else "MAX"
                 return f"{self._extreme(name, writer.domain(aggregate.operand))}({value})"
+
+    def _mean(self, places: list[str], aggregate: Aggregate, writer: Writer, most: int) -> Cell:
+        """Return a person's mean from her sum and her count, which are of the same rows."""
+        assert aggregate.operand is not None, "means are of something"
+        parts = mean_parts(aggregate.operand, writer.fields, most)
+        cells = {
+            name: self._clamped(place, domain)
+            for place, (name, domain) in zip(places, parts.items(), strict=True)
+        }
+        written = Writer(cells, self.dialect).write(MEAN)
+        return Cell(f"({written})", mean_domain(aggregate.operand, writer.fields, most))
 
     def _clamped(self, value: str, domain: Domain) -> Cell:
         """Return a person's own aggregate, held inside its declared range by an explicit CASE."""
@@ -375,6 +402,13 @@ def _key(writer: Writer, key: e.Expr, place: str) -> tuple[str, Cell]:
     if isinstance(key, e.ColumnRef):
         return carried(writer.cells[key.name], place)
     return writer.write(key), Cell(place, writer.domain(key), place)
+
+
+def _parts(aggregate: Aggregate) -> tuple[Aggregate, ...]:
+    """Return what the engine works out of a person's rows: of a mean the sum and the count."""
+    if aggregate.function is not Function.AVG:
+        return (aggregate,)
+    return tuple(replace(aggregate, function=f) for f in (Function.SUM, Function.COUNT))
 
 
 def number_of(block: Block) -> str:
