@@ -34,6 +34,17 @@ _SETTINGS = {
     "jit": "off",
 }
 
+_AS_NOW = (
+    *("array_nulls", "default_text_search_config", "lc_monetary", "lc_numeric", "lc_time"),
+    *("quote_all_identifiers", "row_security", "timezone_abbreviations", "xmlbinary", "xmloption"),
+)
+"""Settings that change what functions return: they stay what they are when the session begins,
+also when the server reads its configuration anew."""
+_STAY = (
+    "SELECT pg_catalog.set_config(name, pg_catalog.current_setting(name), false) "
+    "FROM pg_catalog.unnest(%s::text[]) AS s(name)"
+)
+
 
 class PostgresSession:
     """A connection that reads only, in the role of the URL, one statement at a time.
@@ -115,6 +126,7 @@ def open_connection(url: str) -> Connection:
         try:
             for name, value in _SETTINGS.items():
                 wire.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
+            wire.execute(_STAY, [list(_AS_NOW)])
             encoding = wire.info.parameter_status("server_encoding")
         except psycopg.Error:
             wire.close()

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from discreet.engine.postgres.session import Connection
+from discreet.engine.postgres.trees import Named, read_tree
 from discreet.errors import CatalogError
 
 _STABLE = (
-    "^(anyarray|array|bpchar|date|domain|enum|interval|json|jsonb|multirange|range|record|text"
-    "|time|timestamp|timestamptz|timetz|varchar)_?(in|out|recv|send)$"
+    "^(bpchar|date|interval|json|jsonb|text|time|timestamp|timestamptz|timetz|varchar)"
+    "_?(in|out|recv|send)$"
     "|^(date|timestamp|timestamptz)_(add|subtract|part|trunc|cmp|eq|ge|gt|le|lt|ne|mi|pl)(_.*)?$"
     "|^(date|time|timestamp|timestamptz|timetz|interval_pl_timestamptz|make_timestamptz|timezone"
     "|extract|overlaps|in_range|generate_series|now|transaction_timestamp)$"
-    "|^to_(char|date|timestamp|number|json|jsonb)$|^(array_to_json|array_to_string|row_to_json)$"
-    "|^jsonb?_(build_array|build_object|populate_record|populate_recordset|to_record|to_recordset)$"
+    "|^to_(char|date|timestamp|number|json|jsonb)$|^(array_to_json|array_to_string)$"
+    "|^jsonb?_(build_array|build_object)$"
     "|^jsonb_path_(exists|match|query|query_array|query_first)_tz$"
     "|^(anytextcat|textanycat|concat|concat_ws|format|length|quote_literal|quote_nullable)$"
-    "|^(convert|convert_from|convert_to|enum_first|enum_last|enum_range)$"
-    "|^(current_database|current_schema|current_schemas|current_user|session_user|getpgusername)$"
+    "|^(convert|convert_from|convert_to)$|^(current_database|current_schema|current_schemas)$"
 )
 """STABLE functions of PostgreSQL itself that give one value for one argument all through a
 transaction: times and texts under the settings of our session. Not here: `statement_timestamp`,
 which moves with every statement; `current_setting`, which a reload of the server's settings moves;
-`table_to_xml` and `pg_*`, which read what they name."""
+`table_to_xml` and `pg_*`, which read what they name; `enum_last` and `current_user`, as labels and
+roles can be renamed at any time. Those that turn arguments of any type into text do so only for
+types whose texts are always the same (`_CONVERTED`)."""
+_IMMUTABLE_NOT = "^(ts_parse|ts_token_type|satisfies_hash_partition|pg_indexam_progress_phasename)$"
+"""Functions that say IMMUTABLE and read what somebody may alter. Those that take or return a name of
+the catalog (`regclass`, `regconfig`, ...) are refused by that: text search is configured."""
+_CATALOG_NAMES = "^_?(reg[a-z]+|aclitem)$"
+"""Types that are kept as a number and read as the name which the catalog has for it just now."""
 _AGGREGATES = (
     "^(count|min|max|sum|avg|variance|var_pop|var_samp|stddev|stddev_pop|stddev_samp|bool_and"
     "|bool_or|every|bit_and|bit_or|bit_xor|regr_count|percentile_cont|percentile_disc|mode"
@@ -51,6 +57,12 @@ SELECT 'pg_attrdef'::regclass::oid, f.oid, f.adbin::text
 FROM pg_attrdef f JOIN pg_attribute a ON (a.attrelid, a.attnum) = (f.adrelid, f.adnum)
 WHERE f.adrelid = ANY(%s::oid[]) AND a.attgenerated = 'v'
 """
+# Who belongs to a role is asked anew for every statement; a role always belongs to itself.
+_FOR_ROLES = """
+SELECT EXISTS (SELECT FROM pg_policy p, unnest(p.polroles) AS r(role)
+WHERE p.polrelid = ANY(%s::oid[]) AND r.role <> 0
+  AND (p.polrelid <> %s OR r.role <> (SELECT oid FROM pg_roles WHERE rolname = current_user)))
+"""
 _CHILDREN = "SELECT inhrelid FROM pg_inherits WHERE inhparent = ANY(%s::oid[])"
 _DEPENDED = """
 SELECT d.refclassid::regclass::text, d.refobjid
@@ -58,10 +70,12 @@ FROM unnest(%s::oid[], %s::oid[]) AS h(class, holder)
 JOIN pg_depend d ON d.classid = h.class AND d.objid = h.holder
 WHERE d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
 """
-_BEHIND = "SELECT oprcode::oid FROM pg_operator WHERE oid = ANY(%s::oid[])"
+_BEHIND = "SELECT oid, oprcode::oid FROM pg_operator WHERE oid = ANY(%s::oid[])"
 _CALLED = f"""
 SELECT min(CASE
-    WHEN p.oid < 16384 AND (
+    WHEN p.oid < 16384 AND p.proname !~ '{_IMMUTABLE_NOT}' AND NOT EXISTS (
+        SELECT FROM pg_type t WHERE t.oid = ANY(p.proargtypes::oid[] || p.prorettype)
+        AND t.typname ~ '{_CATALOG_NAMES}' AND t.oid < 16384) AND (
         CASE p.prokind
         WHEN 'w' THEN p.proname ~ '{_WINDOWS}'
         WHEN 'a' THEN p.proname ~ '{_AGGREGATES}' AND (
@@ -78,21 +92,34 @@ SELECT min(CASE
     END)
 FROM pg_proc p WHERE p.oid = ANY(%s::oid[])
 """
-# The nodes of a stored tree that name something. A name or text in a tree has its spaces and braces
-# escaped: it can add to what is found, never hide it.
-_NAMED = re.compile(
-    r":(relid|funcid|opfuncid|aggfnoid|winfnoid|opno|eqop|sortop|cycle_mark_neop|startInRangeFunc"
-    r"|endInRangeFunc|opnos) (?:\(o )?([\d ]+)"
+# Types that are turned into text, or out of it, by a cast (the function 0) or by a function that
+# takes arguments of any type; with all that they are made of. The rows of a table are its type, too.
+_CONVERTED = f"""
+WITH RECURSIVE inside(oid) AS (
+    SELECT u.type FROM unnest(%s::oid[], %s::oid[]) AS u(called, type)
+    WHERE u.called = 0 OR EXISTS (
+        SELECT FROM pg_proc p JOIN pg_type a ON a.oid = ANY(p.proargtypes)
+        WHERE p.oid = u.called AND p.provolatile = 's' AND a.typtype = 'p' AND a.typname <> 'cstring')
+    UNION
+    SELECT x.oid FROM inside i JOIN pg_type t ON t.oid = i.oid, LATERAL (
+        SELECT t.typelem WHERE t.typelem <> 0
+        UNION ALL SELECT t.typbasetype WHERE t.typbasetype <> 0
+        UNION ALL SELECT r.rngsubtype FROM pg_range r WHERE t.oid IN (r.rngtypid, r.rngmultitypid)
+    ) AS x(oid)
 )
-_OPERATORS = frozenset({"opno", "opnos", "eqop", "sortop", "cycle_mark_neop"})
-_FRAME = re.compile(r":frameOptions (\d+)")
-_ROWS = 4
-_CHOICES = (
-    (re.compile(r"\{TABLESAMPLECLAUSE "), "TABLESAMPLE"),
-    (re.compile(r":limit(Count|Offset) \{"), "LIMIT or OFFSET"),
-    (re.compile(r":hasDistinctOn true"), "DISTINCT ON"),
-)
+SELECT min(CASE
+    WHEN t.typtype = 'e' THEN 'a conversion between an enum and text'
+    WHEN t.oid < 16384 AND t.typname ~ '{_CATALOG_NAMES}' THEN
+        'a conversion between ' || ltrim(t.typname, '_') || ' and text'
+    WHEN t.typtype = 'p' AND t.typname IN ('cstring', 'unknown') THEN NULL
+    WHEN t.typtype IN ('b', 'd', 'r', 'm') THEN NULL
+    ELSE 'a conversion of whole rows'
+    END)
+FROM inside i LEFT JOIN pg_type t ON t.oid = i.oid
+"""
 _KINDS = {"f": "a foreign table", "S": "a sequence"}
+_BUILT_IN = 16384
+"""Below it are the objects of PostgreSQL itself. Some rows of its catalogs are altered in place."""
 # The transaction's state on the left, what is there now on the right.
 _REWRITTEN = """
 SELECT count(*) FROM pg_class WHERE oid = ANY(%s::oid[]) AND relfilenode <> 0
@@ -138,28 +165,39 @@ class _Walk:
 
     def __init__(self, wire: Connection) -> None:
         self.relations: set[int] = set()
-        self.moving: str | None = None
         self._wire = wire
         self._guarding: set[int] = set()
-        self._functions: set[int] = set()
-        self._operators: set[int] = set()
+        self._named = Named()
+
+    @property
+    def moving(self) -> str | None:
+        """Return what moves among all that was found, None if nothing does."""
+        return self._named.moving
 
     def follow(self, start: int) -> None:
         """Follow from one relation."""
         level = {start}
         while level:
-            level = self._level(level) - self.relations
-        if self._operators:
-            found = self._wire.execute(_BEHIND, [list(self._operators)]).fetchall()
-            self._functions.update(oid for (oid,) in found)
-        if self._functions:
-            row = self._wire.execute(_CALLED, [list(self._functions)]).fetchone()
+            level = self._level(level, start) - self.relations
+        functions, operators = self._named.functions, self._named.operators
+        if operators:
+            found = self._wire.execute(_BEHIND, [list(operators)]).fetchall()
+            for operator, function in found:
+                functions[function] |= operators[operator]
+        if functions:
+            row = self._wire.execute(_CALLED, [list(functions)]).fetchone()
+            self._note(row[0] if row else None)
+        pairs = [(function, kind) for function, kinds in functions.items() for kind in kinds]
+        pairs += [(0, kind) for kind in self._named.converted]
+        if pairs:
+            called, kinds = zip(*pairs, strict=True)
+            row = self._wire.execute(_CONVERTED, [list(called), list(kinds)]).fetchone()
             self._note(row[0] if row else None)
 
     def _note(self, what: str | None) -> None:
-        self.moving = self.moving or what
+        self._named.note(what)
 
-    def _level(self, level: set[int]) -> set[int]:
+    def _level(self, level: set[int], start: int) -> set[int]:
         """Take in some relations and return those that they read."""
         rows = self._wire.execute(_RELATIONS, [list(level)]).fetchall()
         views, guarded, parents = list[int](), list[int](), list[int]()
@@ -179,9 +217,11 @@ class _Walk:
             read = self._read_by(self._wire.execute(_GUARDS, [guarded, guarded]).fetchall())
             self._guarding |= read
             below |= read
+            found = self._wire.execute(_FOR_ROLES, [guarded, start]).fetchone()
+            self._note("a policy for some roles" if found and found[0] else None)
         if parents:
-            found = self._wire.execute(_CHILDREN, [parents]).fetchall()
-            below.update(oid for (oid,) in found)
+            children = self._wire.execute(_CHILDREN, [parents]).fetchall()
+            below.update(oid for (oid,) in children)
         return below
 
     def _told(self, oid: int, kind: str, *, temporary: bool) -> str | None:
@@ -190,27 +230,24 @@ class _Walk:
         if kind == "v" and oid in self._guarding:
             # It could be replaced between the state that is seen and our lock on it.
             return "a view in a row-level security policy"
-        if kind in "rpmv":
-            return None
-        return _KINDS.get(kind, "something that is no table")
+        if kind not in "rpmv":
+            return _KINDS.get(kind, "something that is no table")
+        return "a catalog of PostgreSQL" if kind != "v" and oid < _BUILT_IN else None
 
     def _read_by(self, trees: list[tuple[int, int, str | None]]) -> set[int]:
-        """Return the relations that stored trees read; keep the functions that they call."""
-        below = set[int]()
+        """Return the relations that stored trees read; keep all else that they name."""
+        named = self._named
         for _, _, tree in trees:
-            for field, oids in _NAMED.findall(tree or ""):
-                kept = {int(oid) for oid in oids.split()} - {0}
-                into = self._operators if field in _OPERATORS else self._functions
-                (below if field == "relid" else into).update(kept)
-            for pattern, what in _CHOICES:
-                self._note(what if pattern.search(tree or "") else None)
-            if any(int(bits) & _ROWS for bits in _FRAME.findall(tree or "")):
-                self._note("a window of ROWS")
+            if tree is not None:
+                read_tree(tree, named)
         # What PostgreSQL itself wrote down leaves out what is built in, and nothing else.
         holders = [[holder for holder, _, _ in trees], [oid for _, oid, _ in trees]]
-        kinds = {"pg_class": below, "pg_proc": self._functions, "pg_operator": self._operators}
         for kind, oid in self._wire.execute(_DEPENDED, holders).fetchall():
-            kinds[kind].add(oid)
+            if kind == "pg_class":
+                named.relations.add(oid)
+            else:
+                (named.functions if kind == "pg_proc" else named.operators)[oid] |= set()
+        below, named.relations = named.relations, set()
         return below
 
 
