@@ -11,7 +11,7 @@ from discreet.engine.postgres.session import Connection
 _EXACT = frozenset(
     {
         *("boolean", "smallint", "integer", "bigint", "date", "uuid", "bytea", "name", "oid"),
-        *("enum", "timestamp without time zone", "timestamp with time zone"),
+        *("timestamp without time zone", "timestamp with time zone"),
     }
 )
 _IMAGES = {
@@ -41,7 +41,9 @@ SELECT concat_ws('|', pg_postmaster_start_time(), d.stat_reset, c.oid, c.relfile
                                     ORDER BY a.attnum)
                   FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0),
                  (SELECT string_agg(concat_ws(':', f.adnum, f.xmin), ',' ORDER BY f.adnum)
-                  FROM pg_attrdef f WHERE f.adrelid = c.oid))
+                  FROM pg_attrdef f WHERE f.adrelid = c.oid),
+                 (SELECT md5(string_agg(concat_ws(':', e.oid, e.enumlabel), ',' ORDER BY e.oid))
+                  FROM pg_enum e))
 FROM pg_class c,
      LATERAL (SELECT pg_stat_get_db_stat_reset_time(oid) AS stat_reset
               FROM pg_database WHERE datname = current_database()) d
@@ -84,7 +86,7 @@ def _image(name: str, kind: str) -> str:
 def change_counter(wire: Connection, relation: str) -> str | None:
     """Return a text that moves some time after a table has changed; None where there is none.
 
-    Columns that are renamed or computed otherwise move it, too.
+    Columns that are renamed or computed otherwise and labels of enums move it, too.
 
     It may lag behind a change by seconds, so it must never say what rows are *read*: it only says
     when a stored copy, whose own content is known, is worth comparing with its source again. Views,

@@ -89,7 +89,9 @@ class PostgresEngine(Engine):
         """Return the tables as they are now, in one transaction, or stored copies that never change."""
         return self._holder.hold(
             {
-                name: canonical_of(recipe, name, self.relation(name), "postgres", self.schema)
+                name: canonical_of(
+                    recipe, name, self._sources.copied(name), "postgres", self.schema
+                )
                 for name, recipe in tables.items()
             },
             private_of(tables),
@@ -124,7 +126,9 @@ class PostgresEngine(Engine):
             with self._pool.lend(self._limits.seconds) as wire:
                 for name, place in self._sources.places.items():
                     kind_of(wire, name, place)
-                    _refuse_twins(name, [column for column, _ in columns_of(wire, place)])
+                    columns = columns_of(wire, place)
+                    _refuse_twins(name, [column for column, _ in columns])
+                    self._sources.spell(name, columns)
                 for name in self._sources.places:
                     self._sources.now(wire, name)
         except BaseException:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from discreet.engine.base import NOTHING_STORED, require_kept
 from discreet.engine.copies import Canonical, CopyName, Labels, Remembered, copy_name
-from discreet.engine.dialect.table_names import placed
 from discreet.engine.postgres.content import change_counter, fingerprint
 from discreet.engine.postgres.copies import (
     drop_older,
@@ -69,18 +68,22 @@ class Holder:
             for name, wanted in tables.items():
                 if wanted is None:
                     continue
-                form = replace(wanted, select=placed(wanted.select, "postgres", behind))
+                still = all(standings[k].moving is None for k in self._sources.tables(name))
+                rows = now[name].rows
+                form = replace(wanted, select=self._sources.placed_rows(name, wanted.select, rows))
+                made = form.select
+                if not still:
+                    made = self._sources.placed_rows(name, wanted.select, _each_once(rows))
                 before = stored.get(name)
                 kept = None if before is None else self._earlier(session, now[name], form, before)
                 if kept is not None and before is not None:
                     places[name], labels[name] = kept, before
                     continue
-                still = all(standings[k].moving is None for k in self._sources.tables(name))
                 if still or form.version is not None:
                     counter = None if before is not None else counters.get(name)
-                    found = self._copy(session, now[name], form, counter)
+                    found = self._copy(session, now[name], form, made, counter)
                 else:
-                    found = self._fresh(session, now[name], form)
+                    found = self._fresh(session, now[name], form, made)
                 places[name], labels[name] = found
                 if before not in {None, labels[name]}:
                     lost.append(name)
@@ -121,7 +124,12 @@ class Holder:
             return fingerprint(wire, source.rows, source.columns)
 
     def _copy(
-        self, session: PostgresSession, source: PostgresRows, wanted: Canonical, counter: str | None
+        self,
+        session: PostgresSession,
+        source: PostgresRows,
+        wanted: Canonical,
+        made: str,
+        counter: str | None,
     ) -> tuple[str, str]:
         """Return where the copy of a table's present content lies, made now if need be."""
         seconds = self._pool.limits.store_seconds
@@ -134,7 +142,7 @@ class Holder:
             if not is_stored(wire, name.whole):
                 if not may_store(wire):
                     raise no_place()
-                store(wire, self._pool.url, name.whole, wanted.select, seconds=seconds)
+                store(wire, self._pool.url, name.whole, made, seconds=seconds)
                 drop_older(self._pool.url, name)
             # Held until the end, so that nobody drops it under a question.
             wire.execute(f"LOCK TABLE {place_of(name.whole)} IN ACCESS SHARE MODE".encode())
@@ -152,7 +160,7 @@ class Holder:
         return place_of(name.whole)
 
     def _fresh(
-        self, session: PostgresSession, source: PostgresRows, wanted: Canonical
+        self, session: PostgresSession, source: PostgresRows, wanted: Canonical, made: str
     ) -> tuple[str, str]:
         """Return where a copy made now lies, and its label.
 
@@ -164,7 +172,7 @@ class Holder:
         with session.within(seconds) as wire:
             if not may_store(wire):
                 raise no_place()
-            store(wire, self._pool.url, name.whole, wanted.select, seconds=seconds)
+            store(wire, self._pool.url, name.whole, made, seconds=seconds)
             drop_older(self._pool.url, name)
             wire.execute(f"LOCK TABLE {place_of(name.whole)} IN ACCESS SHARE MODE".encode())
         return place_of(name.whole), label
@@ -200,3 +208,11 @@ def _counter(wire: Connection, places: Iterable[str]) -> str | None:
     found = [change_counter(wire, place) for place in places]
     known = [counter for counter in found if counter is not None]
     return " ".join(known) if len(known) == len(found) else None
+
+
+def _each_once(rows: str) -> str:
+    """Return the same rows with every cell computed once, which the planner does not undo.
+
+    A canonical cell is looked at and then read. Of what does not stay the same these are two values.
+    """
+    return f"(SELECT * FROM {rows} AS f OFFSET 0)"

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from discreet.core.path import FollowedPath, PathCell
 from discreet.engine.declared import folded
 from discreet.engine.dialect.names import quoted
-from discreet.engine.dialect.table_names import canon
+from discreet.engine.dialect.table_names import canon, placed
 from discreet.engine.person_joins import Reached, joined_rows, refuse_own
 from discreet.engine.postgres.content import columns_of
+from discreet.engine.postgres.labels import ENUM, as_text, enum_is_new, spelled
 from discreet.engine.postgres.session import Connection
 from discreet.errors import CatalogError, UnknownName
 
@@ -45,6 +46,13 @@ class PostgresSources:
         said = repr(sorted(self._places.items()))
         return said + (repr(sorted(self._paths.items())) if self._paths else "")
 
+    def spell(self, name: str, columns: Columns) -> None:
+        """Read a table from now on by the labels of its enums, if it has such columns."""
+        if name not in self._behind.values() and any(kind == ENUM for _, kind in columns):
+            self._behind[_free(f"labels {len(self._behind)}", {*self._places, *self._behind})] = (
+                name
+            )
+
     @property
     def places(self) -> Mapping[str, str]:
         """Return the quoted SQL names of the tables themselves."""
@@ -56,6 +64,14 @@ class PostgresSources:
             if joined == name:
                 return canon(key, "postgres")
         return self._places[name]
+
+    def copied(self, name: str) -> str:
+        """Return what the SELECT of a stored copy calls the rows of a table; see `placed_rows`."""
+        return canon(f"source of {name}", "postgres")
+
+    def placed_rows(self, name: str, sql: str, rows: str) -> str:
+        """Return the SELECT of a stored copy of a table, over these rows."""
+        return placed(sql, "postgres", {f"source of {name}": rows})
 
     def tables(self, name: str) -> dict[str, str]:
         """Return the quoted SQL names of all tables that are read for one."""
@@ -73,21 +89,27 @@ class PostgresSources:
 
     def now(self, wire: Connection, name: str) -> PostgresRows:
         """Return the rows of a table, for the columns that the tables have now."""
-        path, own = self._paths.get(name), columns_of(wire, self._places[name])
+        path, (base, own) = self._paths.get(name), self._rows(wire, self._places[name])
         if path is None:
-            return PostgresRows(self._places[name], own)
+            if base != self._places[name] and name not in self._behind.values():
+                raise enum_is_new(name)
+            return PostgresRows(base, own)
         refuse_own(name, path, [column for column, _ in own])
         _named(name, own, path.steps[0].here)
         steps = []
         for step, then in zip(path.steps, [*path.steps[1:], None], strict=True):
-            columns = columns_of(wire, self._place(step.table))
+            rows, columns = self._rows(wire, self._place(step.table))
             _named(step.table, columns, step.key, path.unit if then is None else then.here)
             types = {folded(column): kind for column, kind in columns}
-            steps.append(Reached(self._place(step.table), types, step.here, step.key))
+            steps.append(Reached(rows, types, step.here, step.key))
         types = {folded(column): kind for column, kind in own}
-        rows = joined_rows(self._places[name], types, steps, path.unit, quoted)
+        rows = joined_rows(base, types, steps, path.unit, quoted)
         added = (path.column, "bigint" if path.whole else "text")
         return PostgresRows(f"({rows})", [*own, added])
+
+    def _rows(self, wire: Connection, place: str) -> tuple[str, Columns]:
+        columns = columns_of(wire, place)
+        return spelled(wire, place, columns), as_text(columns)
 
     def _place(self, name: str) -> str:
         if name not in self._places:
