@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from discreet.engine.postgres.session import Connection
-from discreet.engine.postgres.trees import Named, read_tree
+from discreet.engine.postgres.trees import TreeContent, read_tree
 from discreet.errors import CatalogError
 
 _STABLE = (
@@ -167,7 +167,7 @@ class _Walk:
         self.relations: set[int] = set()
         self._wire = wire
         self._guarding: set[int] = set()
-        self._named = Named()
+        self._named = TreeContent()
 
     @property
     def moving(self) -> str | None:

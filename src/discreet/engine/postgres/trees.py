@@ -49,7 +49,7 @@ _SMALLEST_TYPE = 16
 
 
 @dataclass(slots=True)
-class Named:
+class TreeContent:
     """What trees name. `converted` are the types inside of conversions over text, `under` those
     inside of the arguments of each function or operator."""
 
@@ -72,7 +72,7 @@ class _Node:
     types: set[int] = field(default_factory=set)
 
 
-def read_tree(tree: str, named: Named) -> None:
+def read_tree(tree: str, named: TreeContent) -> None:
     """Take in what a stored tree names; a node that is not known counts as moving."""
     open_nodes: list[_Node] = []
     for start, ended, name, numbers in _marks(tree):
@@ -97,7 +97,7 @@ def _marks(tree: str) -> Iterator[tuple[str | None, bool, str, list[int]]]:
             yield start, bool(ended), name or "", [int(n) for n in (numbers or "").split()]
 
 
-def _field(node: _Node, name: str, numbers: list[int], named: Named) -> None:
+def _field(node: _Node, name: str, numbers: list[int], named: TreeContent) -> None:
     oids = {number for number in numbers if number > 0}
     if name == "relid":
         named.relations |= oids
@@ -116,7 +116,7 @@ def _field(node: _Node, name: str, numbers: list[int], named: Named) -> None:
         node.types |= {oid for oid in oids if oid >= _SMALLEST_TYPE}
 
 
-def _close(open_nodes: list[_Node], named: Named) -> None:
+def _close(open_nodes: list[_Node], named: TreeContent) -> None:
     if not open_nodes:
         named.note(_CALLS)
         return

@@ -528,13 +528,13 @@ def test_no_built_in_function_is_believed_that_reads_the_catalog(url):
 
 
 def test_every_node_that_nobody_knows_is_refused():
-    from discreet.engine.postgres.trees import Named, read_tree
+    from discreet.engine.postgres.trees import TreeContent, read_tree
 
     for tree in ("({QUERY :x {NEWNODE :y 1}})", "({QUERY :x {VAR :y 1})", "}", "({QUERY})}"):
-        named = Named()
+        named = TreeContent()
         read_tree(tree, named)
         assert named.moving is not None, tree
-    named = Named()
+    named = TreeContent()
     read_tree(r"({QUERY :name \{NEWNODE\ :y\ 1\} :relid 7})", named)
     assert (named.moving, named.relations) == (None, {7})
 
@@ -546,7 +546,7 @@ BY_SEQUENCE = "SELECT (a + 49 * last_value) % 100 AS a FROM town.t, town.s"
 def test_without_the_check_people_stand_in_both_halves(url, monkeypatch):
     """The broken twin: the same reads as above of what the check refuses."""
     make(*SEQUENCE, f"CREATE VIEW town.v AS {BY_SEQUENCE}")
-    monkeypatch.setattr("discreet.engine.postgres.trees.Named.note", lambda *_: None)
+    monkeypatch.setattr("discreet.engine.postgres.trees.TreeContent.note", lambda *_: None)
     engine = open_engine(url, "v")
     with engine.hold(wanted()) as held:
         total = len(rows(held, "TRUE", "v"))
