@@ -3,20 +3,24 @@
 import os
 import secrets
 import subprocess
+import threading
 from contextlib import ExitStack, contextmanager
 from urllib.parse import quote
 
 import pytest
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, InvalidInput
 from discreet.server.access.auth import all_routes, roles_of
-from discreet.server.features.survey import intake
+from discreet.server.features.survey import collector, intake, turns
+from discreet.server.features.survey.reading import PIECE
 from discreet.survey.collect.store import SurveyStore, size_of
 from discreet.survey.device.cbor import encoded
+from patience import LONG, eventually
 from server_kit import COUNT, running, sign_in, write_world
 
 API = "/api/v1/surveys"
 CBOR = {"Content-Type": "application/cbor"}
+JSON = {"Content-Type": "application/json"}
 TOML = 'title = "t"\nepsilon = 2\n{limits}\n[questions.a]\nkind = "yes-no"\n'
 MB = 1 << 20
 
@@ -103,6 +107,36 @@ def test_one_address_is_slowed_down(tmp_path):
     assert intake.network_of("2001:db8::1") == intake.network_of("2001:db8::ffff:2")
 
 
+def test_bytes_that_are_no_reports_slow_an_address_down_before_they_are_parsed(
+    tmp_path, monkeypatch
+):
+    parsed = []
+    with flooded(tmp_path, survey_burst=100, survey_rate=0.01) as (_server, _owner, stranger):
+        path = f"{API}/one/reports/batch"
+        for _ in range(2):
+            found = stranger.post(path, content=b"]" * (40 * PIECE), headers=JSON)
+            assert found.status_code == 400
+        monkeypatch.setattr(collector, "batch_of", lambda *_, **__: parsed.append(1))
+        assert stranger.post(path, content=b"]" * (40 * PIECE), headers=JSON).status_code == 429
+        assert stranger.post(path, content=b"{" * 21, headers=JSON).status_code == 429
+        assert parsed == []
+        monkeypatch.undo()
+        for _ in range(20):
+            assert stranger.post(path, content=b"", headers={}).status_code == 400
+        assert stranger.post(path, content=b"", headers={}).status_code == 429, (
+            "counted, so charged"
+        )
+    with flooded(tmp_path / "two", survey_burst=100, survey_rate=0.01) as (
+        _server,
+        _owner,
+        stranger,
+    ):
+        found = stranger.post(path, content=b"[" + b"1," * 120 + b"1]", headers=JSON)
+        assert found.status_code == 429, (
+            "members that are no objects are charged when they are known"
+        )
+
+
 def test_below_the_floor_the_door_is_closed_and_says_so(tmp_path, monkeypatch):
     free = [500 * MB]
     monkeypatch.setattr(intake, "disk_space", lambda _folder: (2_000 * MB, free[0]))
@@ -120,6 +154,62 @@ def test_below_the_floor_the_door_is_closed_and_says_so(tmp_path, monkeypatch):
         everything_else_works(server, owner)
         free[0] = 500 * MB
         assert health(stranger)["status"] == "ok"
+
+
+@contextmanager
+def held_requests(server, monkeypatch, count):
+    """Send so many batches of one address whose reading does not end until the block does; yield what came of them."""
+    inside, go_on, answered = [], threading.Event(), []
+
+    def held(body, **_about):
+        inside.append(len(body))
+        assert go_on.wait(LONG)
+        raise InvalidInput("This is no batch.")
+
+    def post():
+        with server.client() as sender:
+            found = sender.post(f"{API}/one/reports/batch", content=b"]" * 100, headers=JSON)
+            answered.append(found)
+
+    monkeypatch.setattr(collector, "batch_of", held)
+    senders = [threading.Thread(target=post) for _ in range(count)]
+    for each in senders:
+        each.start()
+    try:
+        yield inside, answered
+    finally:
+        go_on.set()
+        for each in senders:
+            each.join(LONG)
+
+
+def test_reports_leave_threads_to_everybody_else(tmp_path, monkeypatch):
+    """More requests than the server has threads for short ones wait at the collector; everything else goes on."""
+    monkeypatch.setattr(turns, "WAITING_EACH", 50)
+    count = turns.IN_WORK + 50 + 6
+    with (
+        flooded(tmp_path) as (server, owner, stranger),
+        held_requests(server, monkeypatch, count) as (inside, answered),
+    ):
+        eventually(lambda: len(answered) == 6, "who does not fit is told at once")
+        for refused in answered[:6]:
+            assert (refused.status_code, refused.json()["kind"]) == (503, "CollectorClosed")
+            assert "too many arrive at once" in refused.json()["detail"]
+            assert "retry-after" in refused.headers
+        assert len(inside) == turns.IN_WORK
+        assert health(stranger)["status"] == "ok"
+        everything_else_works(server, owner)
+    assert len(inside) == count - 6, "the others had their turn"
+
+
+def test_without_turns_reports_take_all_threads(tmp_path, monkeypatch):
+    """The twin: what the test above would see."""
+    monkeypatch.setattr(turns, "IN_WORK", 1000)
+    with (
+        flooded(tmp_path) as (server, _owner, _stranger),
+        held_requests(server, monkeypatch, 60) as (inside, _answered),
+    ):
+        eventually(lambda: len(inside) == 40, "all threads are taken")
 
 
 @contextmanager

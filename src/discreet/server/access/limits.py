@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import threading
 import time
 from collections import OrderedDict
@@ -53,6 +54,21 @@ def fine(buckets: Buckets, caller: str, amount: float = WRONG) -> None:
         buckets.take(caller, amount)
     except TooManyRequests:
         buckets.take(caller)
+
+
+def network_of(address: str) -> str:
+    """Return what one sender may be: an address, or the 64 bits of IPv6 that one network is given.
+
+    >>> network_of("2001:db8::1:2"), network_of("192.0.2.7")
+    ('2001:db8::/64', '192.0.2.7')
+    """
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
 
 
 class BodyLimit:

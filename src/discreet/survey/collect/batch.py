@@ -31,6 +31,14 @@ def donations_of(batch: bytes) -> list[bytes]:
     return found
 
 
+def count_said(batch: bytes) -> int:
+    """Return how many byte strings a batch says that it has, without reading them; 0 where it says nothing."""
+    try:
+        return _head(batch, 0, _ARRAY)[0]
+    except InvalidInput:
+        return 0
+
+
 def twins_of(stated: Any) -> list[Any]:
     """Return the members of a JSON list, each of which may be a donation's twin."""
     if not isinstance(stated, list) or len(stated) > MOST:

@@ -17,6 +17,8 @@ from discreet.survey.device.donation import (
 from discreet.survey.spec.plan import SurveyPlan
 
 _OVERHEAD = 64
+_SPARE = 8
+"""Reports that a donation may have too many and is read all the same, so that it is told what is wrong."""
 
 
 class Refusal(StrEnum):
@@ -45,19 +47,24 @@ class DonationCheck:
         shapes = [choice.randomizer.shape for choice in self.plan.choices]
         return _OVERHEAD + sum(9 + shape.length for shape in shapes)
 
+    @property
+    def most(self) -> int:
+        """Return how many reports a donation may have: what has more would take work that nobody charged."""
+        return len(self.plan.choices) + _SPARE
+
     def from_cbor(self, data: bytes) -> Donation | Refusal:
         """Return the donation that these bytes are, or why they are refused."""
         if len(data) > self.largest:
             return Refusal.TOO_LARGE
         try:
-            return self.examined(donation_from_cbor(data))
+            return self.examined(donation_from_cbor(data, most=self.most))
         except InvalidInput:
-            return Refusal.VERSION if _other_version(data) else Refusal.MALFORMED
+            return Refusal.VERSION if _other_version(data, self.most) else Refusal.MALFORMED
 
     def from_json(self, stated: Any) -> Donation | Refusal:
         """Return the donation that a JSON twin states, or why it is refused."""
         try:
-            return self.examined(donation_from_json(stated))
+            return self.examined(donation_from_json(stated, most=self.most))
         except InvalidInput:
             version = stated.get("version") if isinstance(stated, dict) else None
             other = isinstance(version, int) and version != VERSION
@@ -77,10 +84,10 @@ class DonationCheck:
         return donation
 
 
-def _other_version(data: bytes) -> bool:
+def _other_version(data: bytes, most: int) -> bool:
     """Return whether these bytes are an array that begins with another version's number."""
     try:
-        item = decoded(data)
+        item = decoded(data, most=most)
     except InvalidInput:
         return False
     return isinstance(item, list) and bool(item) and isinstance(item[0], int) and item[0] != VERSION

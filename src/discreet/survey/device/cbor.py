@@ -32,12 +32,25 @@ def encoded(item: Item) -> bytes:
     return _head(_UNSIGNED, item)
 
 
-def decoded(data: bytes) -> Item:
-    """Return the one item that `data` is, or refuse it."""
-    item, end = _read(data, 0, 0)
+def decoded(data: bytes, *, most: int | None = None) -> Item:
+    """Return the one item that `data` is, or refuse it, also where its arrays have more than `most` members in all."""
+    item, end = _read(data, 0, 0, _Members(len(data) if most is None else most))
     if end != len(data):
         raise InvalidInput("There are bytes after the end.")
     return item
+
+
+class _Members:
+    """How many members arrays may still have."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self, count: int) -> None:
+        """Take so many, or refuse them before any is read."""
+        self.left -= count
+        if self.left < 0:
+            raise InvalidInput("A report has fewer members.")
 
 
 def _head(kind: int, size: int) -> bytes:
@@ -49,7 +62,7 @@ def _head(kind: int, size: int) -> bytes:
     raise InvalidInput("A number of a report has at most 64 bits.")
 
 
-def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
+def _read(data: bytes, at: int, depth: int, members: _Members) -> tuple[Item, int]:
     if at >= len(data) or depth > DEEPEST:
         raise InvalidInput("The bytes end too early, or are nested too deeply.")
     first = data[at]
@@ -67,9 +80,10 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
         return data[at : at + size], at + size
     if kind != _ARRAY:
         raise InvalidInput("A report holds numbers, bytes and nulls only.")
+    members.take(size)
     items: list[Item] = []
     for _ in range(size):
-        item, at = _read(data, at, depth + 1)
+        item, at = _read(data, at, depth + 1, members)
         items.append(item)
     return items, at
 

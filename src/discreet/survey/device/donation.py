@@ -14,6 +14,8 @@ from discreet.survey.randomizers.base import Report
 
 VERSION = 1
 ID_BYTES = 16
+PARTS = 4
+"""Version, survey, one-use id and reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +41,20 @@ class Donation:
         }
 
 
-def donation_from_cbor(data: bytes) -> Donation:
-    """Return the donation that these bytes are, or refuse them with a sentence."""
-    item = decoded(data)
+def donation_from_cbor(data: bytes, *, most: int | None = None) -> Donation:
+    """Return the donation that these bytes are, or refuse them with a sentence: unread where there are more than `most` reports."""
+    item = decoded(data, most=None if most is None else PARTS + most)
     if not isinstance(item, list) or not item:
         raise InvalidInput("A donation is an array.")
     if not _is_ours(item[0]):
         raise InvalidInput(f"This collector reads version {VERSION} only.")
-    if len(item) != 4:
+    if len(item) != PARTS:
         raise InvalidInput("A donation has four parts.")
     return _checked(item[1], item[2], item[3])
 
 
-def donation_from_json(stated: Any) -> Donation:
-    """Return the donation that a JSON twin states, or refuse it with a sentence."""
+def donation_from_json(stated: Any, *, most: int | None = None) -> Donation:
+    """Return the donation that a JSON twin states, or refuse it with a sentence: unread where there are more than `most` reports."""
     if not isinstance(stated, Mapping) or set(stated) != {"version", "survey", "id", "reports"}:
         raise InvalidInput("A donation has version, survey, id and reports.")
     if not _is_ours(stated["version"]):
@@ -60,6 +62,8 @@ def donation_from_json(stated: Any) -> Donation:
     reports = stated["reports"]
     if not isinstance(reports, list):
         raise InvalidInput("The reports of a donation are a list.")
+    if most is not None and len(reports) > most:
+        raise InvalidInput("A donation has fewer reports.")
     read = [_bits(each) if isinstance(each, str) else each for each in reports]
     return _checked(_hexadecimal(stated["survey"]), _hexadecimal(stated["id"]), read)
 

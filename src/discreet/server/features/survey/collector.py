@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import (
     CollectorClosed,
@@ -24,10 +24,13 @@ from discreet.server.features.survey.reading import (
     LARGEST_REPORT,
     batch_of,
     body_of,
+    cost_of_many,
+    cost_of_one,
     json_of,
     kind_of,
 )
 from discreet.server.features.survey.shelf import shelf_of
+from discreet.server.features.survey.turns import turns_of
 from discreet.server.settings import Settings
 from discreet.survey.collect.batch import donations_of, twins_of
 from discreet.survey.collect.check import Refusal
@@ -44,8 +47,14 @@ def larger_bodies(_settings: Settings) -> dict[str, int]:
     return {one: REPORTS, f"{one}/batch": REPORTS}
 
 
-Split = Callable[[SurveyStore, str, bytes], list[Any]]
-"""Return the donations of a body, none of them read yet."""
+@dataclass(frozen=True, slots=True)
+class ReportRoute:
+    """How the bodies of one route are taken: how many bytes, what they cost, and into which donations they are split."""
+
+    most: int
+    cost: Callable[[str, bytes], int]
+    split: Callable[[SurveyStore, str, bytes], list[Any]]
+
 
 _FINAL: dict[Refusal, tuple[type[DiscreetError], str]] = {
     Refusal.MALFORMED: (InvalidInput, "This is no report."),
@@ -75,7 +84,7 @@ def document(request: Request, name: Id) -> Response:
 @everybody
 async def one_report(request: Request, name: Id) -> dict[str, Any]:
     """Take one report (application/cbor, or its JSON twin); a one-use id that was seen is taken once."""
-    taken = await _taken(request, name, LARGEST_REPORT, _one)
+    taken = await _taken(request, name, ONE)
     for reason in taken.refused:
         if reason in _FINAL:
             kind, sentence = _FINAL[reason]
@@ -87,28 +96,41 @@ async def one_report(request: Request, name: Id) -> dict[str, Any]:
 @everybody
 async def many_reports(request: Request, name: Id) -> dict[str, Any]:
     """Take a batch of reports; a bad one spoils no other, and each is counted by its reason."""
-    return _told(await _taken(request, name, LARGEST_BATCH, _many))
+    return _told(await _taken(request, name, MANY))
 
 
-async def _taken(request: Request, name: str, most: int, split: Split) -> Taken:
-    store = await run_in_threadpool(shelf_of(request).store, name)
-    intake = intake_of(request)
-    await run_in_threadpool(intake.check)
+async def _taken(request: Request, name: str, route: ReportRoute) -> Taken:
+    intake, address = intake_of(request), address_of(request)
+    turns = turns_of(request)
+
+    def opened() -> SurveyStore:
+        store = shelf_of(request).store(name)
+        intake.check()
+        return store
 
     def let_in(kind: str, body: bytes) -> Taken:
-        donations = split(store, kind, body)
-        with intake.admitted(address_of(request), len(donations), len(body)):
+        try:
+            donations = route.split(store, kind, body)
+        except InvalidInput:
+            store.refuse(Refusal.MALFORMED)
+            raise
+        if len(donations) > charged:  # a list says how long it is only when it is parsed
+            intake.take_rate(address, len(donations) - charged)
+        with intake.admitted(len(donations), len(body)):
             return store.take_cbor(donations) if kind == CBOR else store.take_json(donations)
 
+    store = await turns.take(address, opened)
     try:
-        kind, body = kind_of(request), await body_of(request, most)
-        return await run_in_threadpool(let_in, kind, body)
-    except TooLarge:
-        await run_in_threadpool(store.refuse, Refusal.TOO_LARGE)
+        kind = kind_of(request)
+        body = await body_of(request, route.most)
+    except (TooLarge, InvalidInput) as error:
+        intake.take_rate(address, 1)  # it is counted, so it costs what a report costs
+        reason = Refusal.TOO_LARGE if isinstance(error, TooLarge) else Refusal.MALFORMED
+        await turns.take(address, store.refuse, reason)
         raise
-    except InvalidInput:
-        await run_in_threadpool(store.refuse, Refusal.MALFORMED)
-        raise
+    charged = route.cost(kind, body)
+    intake.take_rate(address, charged)
+    return await turns.take(address, let_in, kind, body)
 
 
 def _one(_store: SurveyStore, kind: str, body: bytes) -> list[Any]:
@@ -119,6 +141,10 @@ def _many(store: SurveyStore, kind: str, body: bytes) -> list[Any]:
     if kind == CBOR:
         return donations_of(body)
     return twins_of(batch_of(body, answers=len(store.plan.choices)))
+
+
+ONE = ReportRoute(LARGEST_REPORT, cost_of_one, _one)
+MANY = ReportRoute(LARGEST_BATCH, cost_of_many, _many)
 
 
 def _told(taken: Taken) -> dict[str, Any]:

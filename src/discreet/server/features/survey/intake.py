@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import shutil
 import sqlite3
@@ -13,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.errors import CollectorClosed
-from discreet.server.access.limits import Buckets
+from discreet.server.access.limits import Buckets, network_of
 from discreet.server.context import kept_once
 from discreet.server.features.survey.reading import LARGEST_REPORT
 from discreet.server.settings import Settings
@@ -74,10 +73,13 @@ class ReportIntake:
         if found:
             raise CollectorClosed(found, hint=LATER)
 
-    @contextmanager
-    def admitted(self, address: str, reports: int, size: int) -> Iterator[None]:
-        """Let so many reports of so many bytes in, or refuse them; they count until they are on the disk."""
+    def take_rate(self, address: str, reports: int) -> None:
+        """Take so many reports from the rate of an address, or refuse the request, before its body is parsed."""
         self._rate.take(network_of(address), min(reports, self._burst))
+
+    @contextmanager
+    def admitted(self, reports: int, size: int) -> Iterator[None]:
+        """Let so many reports of so many bytes in, or refuse them; they count until they are on the disk."""
         asked = (reports, GROWTH * size)
         with self._lock:
             found = self._trouble(asked)
@@ -122,21 +124,6 @@ def held_in_all(base: Path) -> tuple[int, int]:
         except (OSError, sqlite3.Error):
             continue
     return found
-
-
-def network_of(address: str) -> str:
-    """Return what one sender may be: an address, or the 64 bits of IPv6 that one network is given.
-
-    >>> network_of("2001:db8::1:2"), network_of("192.0.2.7")
-    ('2001:db8::/64', '192.0.2.7')
-    """
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(found, ipaddress.IPv4Address):
-        return address
-    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
 
 
 def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
