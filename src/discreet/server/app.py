@@ -15,8 +15,8 @@ from discreet.errors import InternalError
 from discreet.server.access import audit_routes as audit
 from discreet.server.access import token_routes as tokens
 from discreet.server.access.auth import API, GuardedRoute, add_routes, all_routes
+from discreet.server.access.body_limits import BodyLimit
 from discreet.server.access.headers import SecurityHeaders
-from discreet.server.access.limits import BodyLimit
 from discreet.server.access.sign_in import SignInByAddress
 from discreet.server.context import Context
 from discreet.server.feature import features, larger_bodies, warm_modules
@@ -106,6 +106,6 @@ def _add_layers(app: FastAPI, context: Context) -> None:
 
     larger = [(_one_route(route), size) for route, size in larger_bodies(settings).items()]
     app.add_middleware(SignInByAddress, context=context)
-    app.add_middleware(BodyLimit, limit_of=limit_of)
+    app.add_middleware(BodyLimit, limit_of=limit_of, bodies=context.bodies)
     app.add_middleware(SecurityHeaders, tls=settings.tls)
     app.add_middleware(RequestLog, metrics=context.metrics)

@@ -11,6 +11,7 @@ from starlette.requests import HTTPConnection
 from discreet.api import Planner
 from discreet.server.access.access_db import AccessDb
 from discreet.server.access.audit_log import AuditLog
+from discreet.server.access.body_limits import BodiesUnderWay
 from discreet.server.access.limits import Buckets
 from discreet.server.access.sessions import BrowserSessions
 from discreet.server.access.tokens import Tokens
@@ -40,6 +41,7 @@ class Context:
     by_address: Buckets
     metrics: Metrics
     watch: BudgetWatch
+    bodies: BodiesUnderWay = field(default_factory=BodiesUnderWay)
     parts: dict[Callable[[Settings], Any], Any] = field(default_factory=dict)
     """What features keep for their routes, by how it is made."""
 

@@ -39,6 +39,17 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
 """The first that fits gives the status."""
 
 
+_KINDS = {
+    400: "InvalidInput",
+    404: "UnknownName",
+    405: "InvalidInput",
+    408: "InvalidInput",
+    413: "TooLarge",
+    503: "TooManyRequests",
+}
+"""What a status is called where only the status is known."""
+
+
 def status_of(error: DiscreetError) -> int:
     """Return the HTTP status of an error."""
     return next(status for kind, status in _STATUS if isinstance(error, kind))
@@ -101,8 +112,7 @@ async def _wrong_shape(_request: Request, error: Exception) -> Response:
 
 async def _http(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException), "registered for these"
-    kinds = {404: "UnknownName", 405: "InvalidInput", 400: "InvalidInput", 413: "TooLarge"}
-    kind = kinds.get(error.status_code, "ServerFailed")
+    kind = _KINDS.get(error.status_code, "ServerFailed")
     found = answer_with(problem(error.status_code, kind, f"{error.detail}."))
     found.headers.update(error.headers or {})
     return found

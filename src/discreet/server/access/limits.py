@@ -1,4 +1,4 @@
-"""Rate limits and size limits: token buckets, and the size of a request's body."""
+"""Rate limits: a token bucket for each caller."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from discreet.errors import TooLarge, TooManyRequests
-from discreet.server.problems import answer_with, problem_of
+from discreet.errors import TooManyRequests
 
 KEPT = 10_000
 """Callers whose buckets are remembered; the longest unseen are forgotten first."""
@@ -69,40 +65,3 @@ def network_of(address: str) -> str:
     if isinstance(found, ipaddress.IPv4Address):
         return address
     return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
-
-
-class BodyLimit:
-    """ASGI layer that refuses bodies above a limit, declared or streamed."""
-
-    def __init__(self, app: ASGIApp, *, limit_of: Callable[[str], int]) -> None:
-        self._app = app
-        self._limit_of = limit_of
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, counting what comes in."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        limit = self._limit_of(scope["path"])
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared[:20]) > limit:
-            await answer_with(problem_of(too_large(limit)))(scope, receive, send)
-            return
-        seen = 0
-
-        async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > limit:
-                # FastAPI turns any other exception of a body's reader into a status of 400.
-                raise HTTPException(413, too_large(limit).message.rstrip("."))
-            return message
-
-        await self._app(scope, counted, send)
-
-
-def too_large(limit: int) -> TooLarge:
-    """Return the error for a body above `limit` bytes."""
-    size = f"{limit >> 20:,} MB" if limit >= 1 << 20 else f"{limit >> 10:,} KB"
-    return TooLarge(f"The request is larger than {size}.", hint="Send less, or ask the owner.")
