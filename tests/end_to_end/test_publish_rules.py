@@ -339,3 +339,18 @@ def test_a_rule_within_the_where_of_one_table_would_not_hold(place: Path, monkey
     monkeypatch.setattr(bind_spec, "_with_rule", within)
     with pytest.raises(AssertionError, match=f"{BROKEN}|rehearsal on made-up rows failed"):
         _checked(place, 17)
+
+
+def test_the_expected_error_of_published_numbers_contains_their_rounding(place: Path):
+    crossed = tables(
+        "SELECT region, job, COUNT(*) AS n FROM people GROUP BY region, job",
+        "SELECT age, sex, COUNT(*) AS n FROM people GROUP BY age, sex",
+        "SELECT job, age, COUNT(*) AS n FROM people GROUP BY job, age",
+    )
+    head = HEAD.replace("delta = 1e-7\n", "").replace("epsilon = 1.0", "epsilon = 30.0")
+    with Curator(catalog_of(place, epsilon="1000")) as curator:
+        found = curator.rehearse_release(parse_spec(head + crossed, base=place)).to_json()
+    errors = [each["error"] for each in found["tables"].values()]
+    # Noise is below 0.2 here; that 576 cells are whole and add up moves a cell by more than that.
+    assert max(e["least_squares"] for e in errors) < 0.3
+    assert max(e["whole"] / e["least_squares"] for e in errors) > 2

@@ -56,7 +56,8 @@ class ExpectedError:
     `noisy`, `fitted` and `whole` are expected root mean squared errors of the measurements, of least
     squares and of the published numbers, which are not negative; `by_size` maps cells of at least that
     many to the expected share of them that is off by more than a tenth. They follow from the variances by
-    formulas, not from draws; `half`, the mean half width of the intervals, from the one draw of the rehearsal.
+    formulas, not from draws; but what whole numbers that add up are moved by, which `whole` contains, and `half`,
+    the mean half width of the intervals, are those of the one draw of the rehearsal.
     """
 
     table: str
@@ -269,13 +270,17 @@ def _error(
     step, cells = float(plan.steps[place[0]]), add_up(leaf, member.maps, member.shape)
     variance = np.broadcast_to(result.estimate.variance, cells.shape)
     published = result.published
+    non_negative = plan.non_negative[place[0]]
+    fitted = result.estimate.values
+    moved = published.whole - (np.maximum(fitted, 0) if non_negative else fitted)
+    formula = expected_error(cells, variance, non_negative=non_negative)
     return ExpectedError(
         table=member.name,
         cells=member.cells,
         share=share,
         noisy=step * float(np.sqrt(law.variance)),
         fitted=step * float(np.sqrt(variance.mean())),
-        whole=step * expected_error(cells, variance, non_negative=plan.non_negative[place[0]]),
+        whole=step * math.sqrt(formula**2 + float(np.square(moved).mean())),
         half=step * float((published.high - published.low).mean()) / 2,
         by_size=_by_size(cells, variance),
     )
