@@ -44,7 +44,10 @@ def style_from(facts: object, decimals: Mapping[str, int]) -> CsvStyle:
 
 
 def write_csv_text(table: pa.Table, path: Path, style: CsvStyle) -> None:
-    """Write a table; gaps are empty, an empty text is two quotes."""
+    """Write a table; gaps are empty, an empty text is two quotes.
+
+    A gap of a single column is two quotes, too: a blank line is no row to those who read it.
+    """
     with path.open("wb") as file:
         names = pa.array(table.column_names, pa.string())
         file.write(style.delimiter.join(_words(names, style).to_pylist()).encode() + b"\n")
@@ -59,7 +62,8 @@ def _text(batch: pa.RecordBatch, style: CsvStyle) -> bytes:
         for i, name in enumerate(batch.schema.names)
     ]
     mark = pa.scalar(style.delimiter, pa.large_string())
-    lines = pc.binary_join_element_wise(*cells, mark, null_handling="replace", null_replacement="")
+    gap = '""' if len(cells) == 1 else ""
+    lines = pc.binary_join_element_wise(*cells, mark, null_handling="replace", null_replacement=gap)
     return ("\n".join(lines.to_pylist()) + "\n").encode()
 
 

@@ -28,6 +28,8 @@ def write_rows(
             pq.write_table(table, path)
         elif style is not None:
             write_csv_text(harmless(table), path, style)
+        elif table.num_columns == 1 and table.column(0).null_count:
+            write_csv_text(harmless(table), path, CsvStyle(delimiter, quoted=True))
         else:
             options = arrow_csv.WriteOptions(delimiter=delimiter)
             arrow_csv.write_csv(harmless(table), path, write_options=options)
