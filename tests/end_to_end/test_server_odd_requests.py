@@ -7,6 +7,7 @@ import random
 import socket
 from http import HTTPMethod
 
+import httpx
 import pytest
 from starlette.routing import Mount
 
@@ -193,6 +194,29 @@ def test_one_odd_letter_in_each_place_of_each_body(owner, schema, odd):
                 assert not bad(response), (method, path, sent, response.text)
                 if odd == HALF and response.status_code == 200:
                     raise AssertionError((method, path, sent))
+
+
+def test_what_is_sent_twice_is_refused(owner):
+    asked = b'{"sql": "SELECT COUNT(*) FROM people", "epsilon": 1}'
+    for content, said in (
+        (asked.replace(b": 1", b': 1, "epsilon": 2'), "a name twice"),
+        (asked.replace(b": 1", b': 1, "epsilon": 1'), "a name twice"),
+        (asked.replace(b"{", b'{"x": {"a": 1, "a": 1}, '), "a name twice"),
+    ):
+        response = owner.post(
+            "/api/v1/query", content=content, headers={"content-type": "application/json"}
+        )
+        assert response.status_code == 400, response.text
+        assert said in response.json()["detail"]
+    token = owner.headers["authorization"]
+    for name, values in (("Authorization", [token, token]), ("Idempotency-Key", ["a", "b"])):
+        headers = [("content-type", "application/json"), *((name, value) for value in values)]
+        with httpx.Client(base_url=owner.base_url) as plain:
+            if name != "Authorization":
+                headers.append(("Authorization", token))
+            response = plain.post("/api/v1/query", content=asked, headers=headers)
+        assert response.status_code == 400, response.text
+        assert f"The header {name} is sent twice" in response.json()["detail"]
 
 
 def test_half_a_character_is_refused_with_a_sentence(owner):

@@ -34,6 +34,14 @@ def require_whole_letters(found: Any) -> None:
         ) from None
 
 
+def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; refuse a name that it has twice: readers differ in which one counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InvalidInput("An object of the body has a name twice.", hint="Send each name once.")
+    return found
+
+
 def finite(said: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with null for what JSON cannot say: an interval without an end."""
     return {name: _finite(value) for name, value in said.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -22,13 +23,14 @@ from discreet.server.access.audit_log import STRANGER, Actor, AuditAction
 from discreet.server.access.limits import fine
 from discreet.server.access.tokens import Role, Token
 from discreet.server.context import Context, context_of
-from discreet.server.plain_json import require_whole_letters
+from discreet.server.plain_json import object_of, require_whole_letters
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 _MARK = "__discreet_access__"
 _READS = {"GET", "HEAD", "OPTIONS"}
+_SENT_ONCE = ("Authorization", "Idempotency-Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +100,14 @@ def roles_of(endpoint: Callable[..., Any]) -> frozenset[Role] | None:
     return roles
 
 
-class WholeLetters(Request):
-    """A request whose JSON holds no half characters (lone surrogates): no text of ours can hold one."""
+class PlainBody(Request):
+    """A request whose JSON has no name twice in an object and no half characters (lone surrogates)."""
 
     async def json(self) -> Any:
         """Return the body as JSON, or refuse it."""
-        found = await super().json()
+        body = await self.body()
         try:
+            found = json.loads(body, object_pairs_hook=object_of)
             require_whole_letters(found)
         except InvalidInput as error:  # FastAPI would say of any other error that it cannot parse
             raise HTTPException(400, error.message.rstrip(".")) from None
@@ -133,7 +136,7 @@ class GuardedRoute(APIRoute):
                 await run_in_threadpool(workspace.refresh)
                 admit(request, roles)
             try:
-                found = await inner(WholeLetters(request.scope, request.receive))
+                found = await inner(PlainBody(request.scope, request.receive))
             except NotInForce as error:
                 raise _with_cause(request, error) from None
             if request.method == "HEAD" and isinstance(found, StreamingResponse):
@@ -208,6 +211,9 @@ def admit(request: Request, roles: frozenset[Role] | None) -> None:
     context = context_of(request)
     address = address_of(request)
     context.by_address.take(address)
+    for name in _SENT_ONCE:
+        if len(request.headers.getlist(name)) > 1:
+            raise InvalidInput(f"The header {name} is sent twice.", hint="Send it once.")
     if roles is None:
         request.state.caller = _confirmed(request, context)
         return

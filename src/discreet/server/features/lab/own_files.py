@@ -17,7 +17,7 @@ from discreet.errors import InvalidInput
 from discreet.server.context import context_of
 from discreet.server.features.lab.work import run_attack, sliders
 from discreet.server.jobs.queue import Job
-from discreet.server.plain_json import require_whole_letters
+from discreet.server.plain_json import object_of, require_whole_letters
 
 FOLDER = "lab-files"
 MOST_FILES = 6
@@ -65,7 +65,7 @@ async def submit_own(request: Request, attack: Attack) -> Job:
 def _words(form: FormData, attack: Attack) -> dict[str, Any]:
     """Return the settings that came as JSON beside the files; none of them may name a file."""
     try:
-        found = json.loads(str(form.get("settings", "{}")))
+        found = json.loads(str(form.get("settings", "{}")), object_pairs_hook=object_of)
     except (ValueError, RecursionError):
         raise InvalidInput("The settings beside the files are not JSON.") from None
     require_whole_letters(found)
