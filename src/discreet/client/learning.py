@@ -21,6 +21,7 @@ from discreet.core.requests.learn import LearnFields, RecommendFields, SelectFie
 from discreet.core.requests.request_fields import sent
 from discreet.core.requests.schema import WithProgress, schema
 from discreet.core.requests.synth import SynthFields
+from discreet.core.system.regular_file import read_bytes
 from discreet.errors import InvalidInput
 
 
@@ -100,7 +101,7 @@ def _texts(folder: Path | None, columns: Sequence[str]) -> Mapping[str, str]:
     for path in sorted(folder.glob("*.csv")):
         if path.stem in columns:
             try:
-                found[path.stem] = path.read_bytes().decode("utf-8-sig")
+                found[path.stem] = read_bytes(path).decode("utf-8-sig")
             except (OSError, UnicodeDecodeError):
                 raise InvalidInput(f"The hierarchy '{path}' cannot be read.") from None
     return found

@@ -13,6 +13,7 @@ from discreet.core.requests.asks import asks
 from discreet.core.requests.publish import PackageFields
 from discreet.core.requests.request_fields import beside
 from discreet.core.requests.schema import WithProgress, schema
+from discreet.core.system.regular_file import read_text
 from discreet.errors import InvalidInput
 
 
@@ -85,7 +86,7 @@ class RemotePublishing(ServerConnection):
 
 def _text(spec: str | Path) -> str:
     try:
-        return Path(spec).read_text(encoding="utf-8")
+        return read_text(Path(spec))
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(f"There is no readable file '{spec}'.") from None
 

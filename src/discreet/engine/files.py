@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from discreet.core.system.regular_file import open_regular
 from discreet.engine.copies import Remembered
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.formats.convert import (
@@ -368,7 +369,7 @@ def _facts(source: FileSource) -> str | None:
 def _digest(path: Path, target: Path | None) -> bytes:
     whole = hashlib.sha256()
     with contextlib.ExitStack() as files:
-        source = files.enter_context(path.open("rb", buffering=0))
+        source = files.enter_context(open_regular(path, buffering=0))
         copy = None if target is None else files.enter_context(target.open("wb"))
         while block := source.read(_BLOCK):
             whole.update(block)

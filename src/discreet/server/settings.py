@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from discreet.core.requests.server import ServeFields
+from discreet.core.system.regular_file import read_text
 from discreet.errors import InvalidInput
 
 STATE = ".discreet"
@@ -111,7 +112,7 @@ class Settings(ServeFields):
         if self.openid is None:
             return ()
         try:
-            named = tomllib.loads(self.openid.read_text(encoding="utf-8")).get("client_secret_env")
+            named = tomllib.loads(read_text(self.openid)).get("client_secret_env")
         except (OSError, ValueError):
             return ()  # whoever reads that file for its own sake says what is wrong with it
         return (named,) if isinstance(named, str) else ()

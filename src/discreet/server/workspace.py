@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discreet.api import Curator, curator_of
+from discreet.core.system.regular_file import read_bytes
 from discreet.errors import CatalogError, DiscreetError, NotInForce, ServerFailed
 from discreet.server.failures import log_failure
 
@@ -310,7 +311,7 @@ def _close(curator: Curator | None) -> None:
 
 def _text_of(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except FileNotFoundError:
         return None
     except OSError:

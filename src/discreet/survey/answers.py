@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.arrays import Bits
 from discreet.core.escape_text import visible
+from discreet.core.system.regular_file import open_regular
 from discreet.errors import InvalidInput
 from discreet.survey.sketch.hashes import BLANKS, word_bytes
 from discreet.survey.spec.plan import value_of
@@ -48,7 +50,7 @@ def read_answers(path: Path, survey: Survey) -> list[AnswerColumn]:
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines of a CSV file that are not empty, with their numbers; the delimiter is sniffed."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with open_regular(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as file:
             first = file.readline()
             file.seek(0)
             delimiter = max(_DELIMITERS, key=first.count)

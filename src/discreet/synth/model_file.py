@@ -25,6 +25,7 @@ from discreet.core.schema import (
     NumberDomain,
     TimestampDomain,
 )
+from discreet.core.system.regular_file import read_text
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.laws.registry import LAWS, law_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUpIdentifier
@@ -86,7 +87,7 @@ def load_model(path: Path) -> Saved:
     try:
         if path.stat().st_size > LARGEST:
             raise InvalidInput(f"'{path.name}' is too large to be a model.")
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(f"The model '{path}' cannot be read.") from None
     return from_text(text, name=path.name)

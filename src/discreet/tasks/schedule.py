@@ -40,6 +40,7 @@ from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.requests.question import ScheduleFields
 from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
 from discreet.core.system.atomic_file import write_whole
+from discreet.core.system.regular_file import open_regular, read_text
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.specification.spec import parse_spec
 
@@ -143,7 +144,7 @@ class LineDone(ShownInLines):
 def read_schedule(path: Path) -> Schedule:
     """Return what a SCHEDULE.toml says, or one sentence about what is wrong with it."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        raw = tomllib.loads(read_text(path), parse_float=Decimal)
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(
             f"There is no readable file '{path}'.", hint="docs/operators.md has one."
@@ -208,7 +209,7 @@ def _alone(path: Path) -> Iterator[None]:
 
     What is paid does not depend on this: the ledger charges an id once, wherever it is asked from.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         with suppress(OSError):  # a file system without locks
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -250,7 +251,7 @@ def _asked(
 def _released(curator: Curator, line: ReleaseLine, base: Path, period: str) -> LineDone:
     source = base / line.spec
     try:
-        text = source.read_text(encoding="utf-8")
+        text = read_text(source)
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(f"There is no readable file '{source}'.") from None
     if line.every != ONCE and PERIOD not in text:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from discreet.anonymize.groups import CellValue, spelled
+from discreet.core.system.regular_file import read_bytes
 from discreet.errors import InvalidInput
 
 TOP = "*"
@@ -94,7 +95,7 @@ def read_hierarchy(path: Path, column: str) -> Hierarchy:
     try:
         if path.stat().st_size > _LARGEST:
             raise InvalidInput(f"The hierarchy of '{column}' is larger than 64 MiB.")
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_bytes(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise _unreadable(column) from None
     return parse_hierarchy(text, column)

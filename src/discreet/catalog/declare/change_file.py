@@ -13,6 +13,7 @@ from typing import TypeAlias
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.policy_file import loads, text_of
 from discreet.core.system.atomic_file import write_whole
+from discreet.core.system.regular_file import read_bytes
 from discreet.errors import InvalidInput
 
 Edit: TypeAlias = Callable[[str, Catalog], str]
@@ -123,12 +124,15 @@ def _place(config: Path) -> Path:
     return config.resolve() if config.is_symlink() else config
 
 
+_LOCK_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
 @contextmanager
 def writing(config: Path) -> Iterator[None]:
     """Keep other processes from changing the file between our reading and our writing."""
     lock = config.with_name(f".{config.name}.lock")
     try:
-        handle = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        handle = os.open(lock, _LOCK_FLAGS, 0o600)
     except OSError:
         raise InvalidInput(f"The file '{config}' cannot be written.") from None
     try:
@@ -140,4 +144,4 @@ def writing(config: Path) -> Iterator[None]:
 
 def bytes_of(config: Path) -> bytes | None:
     """Return the bytes of the file; None where there is none."""
-    return config.read_bytes() if config.is_file() else None
+    return read_bytes(config) if config.is_file() else None

@@ -26,6 +26,7 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
+from discreet.core.system.regular_file import read_bytes
 from discreet.errors import CatalogError, InvalidInput
 
 LARGEST = 10**18 - 1
@@ -81,7 +82,7 @@ def read_values(path: Path, column: str = "") -> tuple[str, ...]:
     A first line that is the column's own name is a heading. Blank lines are skipped.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_bytes(path).decode("utf-8-sig")
     except OSError:
         raise CatalogError(f"the file '{path.name}' of values_from cannot be read.") from None
     except UnicodeDecodeError:

@@ -42,6 +42,7 @@ from discreet.catalog.renewal import LENGTHS, Renewal
 from discreet.core.numbers import Delta, Epsilon, to_fraction
 from discreet.core.path import ARROW, unit_path
 from discreet.core.schema import Dataset
+from discreet.core.system.regular_file import read_bytes
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 FILE_NAME = "discreet.toml"
@@ -87,7 +88,7 @@ def hidden_from_file(file: Path, *, place: Path) -> dict[str, str]:
 def text_of(file: Path) -> str:
     """Return the text of a discreet.toml, every line end as it is written."""
     try:
-        content = file.read_bytes()
+        content = read_bytes(file)
     except FileNotFoundError:
         hint = "Run 'discreet init FILE' to propose one, or say where it is with --config."
         raise CatalogError(f"There is no file '{file}'.", hint=hint) from None

@@ -141,6 +141,8 @@ def check_file(path: Path, part: str = "") -> tuple[str, tuple[str, ...]]:
         raise InvalidInput(f"'{shown}' is a folder; name the files in it.")
     if not path.exists():
         raise InvalidInput(f"There is no file '{path}'.")
+    if not path.is_file():
+        raise InvalidInput(f"'{shown}' is a pipe or a device, not a file.")
     kind = path.suffix.lower()
     if kind not in READABLE:
         raise InvalidInput(

@@ -11,6 +11,7 @@ import typer
 
 from discreet.cli.options import Json
 from discreet.cli.terminal import say
+from discreet.core.system.regular_file import read_text
 from discreet.errors import InvalidInput
 
 KNOWN = {"values", "variances", "equations", "non_negative", "integer"}
@@ -56,9 +57,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise InvalidInput(f"'{file}' holds {text}, which is not a number.")
 
     try:
-        given = json_text.loads(
-            file.read_text(encoding="utf-8"), parse_float=Decimal, parse_constant=refuse
-        )
+        given = json_text.loads(read_text(file), parse_float=Decimal, parse_constant=refuse)
     except OSError as error:
         raise InvalidInput(f"'{file}' cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):

@@ -15,6 +15,7 @@ from typing import IO
 
 import pyarrow as pa
 
+from discreet.core.system.regular_file import open_regular
 from discreet.errors import DiscreetError, InvalidInput
 
 GZIP, ZSTD, ZIP = b"\x1f\x8b", b"(\xb5/\xfd", b"PK\3\4"
@@ -28,7 +29,7 @@ BROKEN = (
 
 def start_of(path: Path, size: int = 4) -> bytes:
     """Return the first bytes of a file as it lies on disk."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file.read(size)
 
 

@@ -16,6 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.core.system.regular_file import open_regular
+
 _LONGEST = 2_000_000
 """Bytes of a line; DuckDB refuses little more."""
 _ROW_GROUP = 120_000
@@ -44,7 +46,7 @@ class CsvFile:
         if len(set(self.columns)) < len(self.columns):
             return False
         last = b"\n"
-        with self.path.open("rb", buffering=0) as file:
+        with open_regular(self.path, buffering=0) as file:
             while block := file.read(_BLOCK):
                 empty = last == b"\n" == block[:1]
                 if empty or any(odd in block for odd in _AMBIGUOUS):

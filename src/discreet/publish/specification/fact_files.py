@@ -11,6 +11,7 @@ from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.reach import Reach, file_of, reach_of
+from discreet.core.system.regular_file import open_regular, read_text
 from discreet.errors import InvalidInput, RequestConflict
 
 LARGEST_FILE = 1 << 28
@@ -26,10 +27,8 @@ def hash_of(path: Path) -> str:
 
 
 def _content(path: Path) -> bytes:
-    # A pipe or a device would be waited for; more than the most is found too large by who reads it.
-    if not path.is_file():
-        raise FileNotFoundError
-    with path.open("rb") as file:
+    # More than the most is found too large by who reads it.
+    with open_regular(path) as file:
         return file.read(LARGEST_FILE + 1)
 
 
@@ -95,7 +94,7 @@ def _unfinished(catalog: Catalog) -> list[str]:
     """Return the sources of datasets that cannot be asked yet: they are private already."""
     if not catalog.unfinished or catalog.path is None:
         return []
-    written = tomllib.loads(catalog.path.read_text(encoding="utf-8")).get("datasets", {})
+    written = tomllib.loads(read_text(catalog.path)).get("datasets", {})
     tables = [written.get(name, {}).get("tables", {}) for name in catalog.unfinished]
     return [
         str(table["source"])

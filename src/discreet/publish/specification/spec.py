@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.numbers import Delta, Epsilon, to_fraction
+from discreet.core.system.regular_file import read_text
 from discreet.errors import InvalidInput
 from discreet.publish.specification.fact_files import hash_of
 
@@ -102,7 +103,7 @@ def spec_of(written: str | Path | Spec) -> Spec:
         return written
     place = Path(written)
     try:
-        text = place.read_text(encoding="utf-8")
+        text = read_text(place)
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(
             f"There is no readable file '{place}'.", hint="Write a SPEC.toml: docs/publish.md."

@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.core.escape_text import visible
 from discreet.core.numbers import Epsilon
+from discreet.core.system.regular_file import read_text
 from discreet.errors import InvalidInput
 from discreet.survey.randomizers.numbers.lattice import NumberRange
 from discreet.survey.sketch.prefix_tree import LEVELS, MOST_LEVELS
@@ -41,7 +42,7 @@ def read_survey(path: Path) -> Survey:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise InvalidInput(f"'{path.name}' is too large for a survey.")
-        stated = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
+        stated = tomllib.loads(read_text(path, encoding="utf-8-sig"), parse_float=Decimal)
     except FileNotFoundError:
         raise InvalidInput(f"There is no file '{path.name}'.") from None
     except (OSError, UnicodeDecodeError):

@@ -1,6 +1,7 @@
 import pytest
 
 from discreet.catalog.read.sources import find_sources
+from discreet.engine.formats import packed
 from discreet.errors import InvalidInput
 
 
@@ -81,13 +82,11 @@ def test_words_that_name_no_table(words, sentence, tmp_path, monkeypatch):
 
 
 def test_an_unreadable_file(tmp_path, monkeypatch):
-    from pathlib import Path
-
     word = put(tmp_path, "a.csv", "a\n1\n")
 
     def refuse(*_args, **_options):
         raise PermissionError
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(packed, "open_regular", refuse)
     with pytest.raises(InvalidInput, match="cannot be read"):
         find_sources([word], base=tmp_path)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from discreet.core.system.regular_file import read_text
 from discreet.errors import InvalidInput
 from discreet.server.access.tokens import Role
 from discreet.server.settings import is_loopback
@@ -53,7 +54,7 @@ class OpenIdSettings:
 def read_openid(path: Path) -> OpenIdSettings:
     """Return what the file says, or refuse it with one sentence."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = tomllib.loads(read_text(path))
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(f"There is no readable file '{path}'.") from None
     except tomllib.TOMLDecodeError as error:

@@ -8,6 +8,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.columns import declared_settings
 from discreet.catalog.declare.proposal import ColumnProposal
 from discreet.core.schema import Table
+from discreet.core.system.regular_file import read_text
 from discreet.errors import InternalError, InvalidInput
 from discreet.server.features.data.review.confirm import dataset_of
 from discreet.server.features.data.review.proposal import plain_setting
@@ -20,7 +21,7 @@ def declared_json(catalog: Catalog, store: UploadStore, dataset: str) -> dict[st
     found, table = catalog.dataset(dataset), one_table(catalog, dataset)
     if catalog.path is None:
         raise InternalError("a server's catalog is read from its file")
-    text = catalog.path.read_text(encoding="utf-8-sig")
+    text = read_text(catalog.path, encoding="utf-8-sig")
     settings = declared_settings(text, found.name, table.name)
     upload = next((u.id for u in store.all() if dataset_of(catalog, store, u) == found.name), None)
     unit = None if table.unit is None else table.unit.column

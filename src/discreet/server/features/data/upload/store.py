@@ -19,6 +19,7 @@ from starlette.requests import HTTPConnection
 
 from discreet.catalog.declare.change_file import writing
 from discreet.core.system.atomic_file import write_whole
+from discreet.core.system.regular_file import read_bytes
 from discreet.errors import TooLarge, TooManyRequests, UnknownName
 from discreet.server.features.data.upload.limits import UploadBounds
 from discreet.server.features.data.upload.plain import PlainUpload
@@ -208,7 +209,7 @@ def expire(
         return []
     with writing(config):
         try:
-            declared = config.read_bytes()
+            declared = read_bytes(config)
         except FileNotFoundError:
             declared = b""
         except OSError:
