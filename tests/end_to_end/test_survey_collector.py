@@ -203,7 +203,7 @@ def test_a_bad_survey_costs_nothing_and_gets_one_sentence(world, owner):
     assert owner.get(API).json() == before
     assert owner.post(API, json={"name": "../up", "toml": TOML}).status_code == 400
     planned = owner.post(f"{API}/plan", json={"name": "fine", "toml": TOML}).json()
-    assert planned["questions"]["smokes"]["respondents_needed"] == 1415
+    assert planned["questions"]["smokes"]["respondents_needed"] == 1458
     assert owner.get(API).json() == before
 
 

@@ -382,3 +382,40 @@ def test_longer_words_are_found_by_more_levels(tmp_path):
         abs(found[word]["value"] - 0.5) < 0.2 for word in ("tea and milk", "internationally ")
     )
     assert len(found) <= 4  # a false word in a thousand: three of them in 6e9
+
+
+REACHES = [
+    ("yes-no", ""),
+    ("choice", 'options = ["a", "b", "c", "d", "e"]'),
+    ("number", "lower = 0\nupper = 10"),
+]
+GIVEN = {"yes-no": ("yes", "no"), "choice": ("a", "b"), "number": ("10", "0")}
+
+
+@pytest.mark.parametrize(("kind", "more"), REACHES)
+@pytest.mark.parametrize("epsilon", ["0.5", "3"])
+@pytest.mark.parametrize("answers", [6, 40, 400])
+def test_no_interval_reaches_further_than_is_said(tmp_path, kind, more, epsilon, answers):
+    spec = f'title = "t"\nepsilon = {epsilon}\n[questions.a]\nkind = "{kind}"\n{more}\n'
+    (tmp_path / "s.toml").write_text(spec)
+    for held in (0, answers // 10, answers // 2):
+        lines = [GIVEN[kind][0]] * held + [GIVEN[kind][1]] * (answers - held)
+        (tmp_path / "a.csv").write_text("\n".join(["a", *lines]) + "\n")
+        for _ in range(4):
+            result = rehearse_survey(tmp_path / "s.toml", tmp_path / "a.csv")["questions"]["a"]
+            every = [result["mean"]] if kind == "number" else result["estimates"].values()
+            for each in every:
+                reach = max(each["value"] - each["low"], each["high"] - each["value"])
+                assert reach <= result["error95"] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["warner", "k_ary", "local_hash", "projective", "unary"])
+def test_the_expected_error_is_the_reach_of_the_widest_interval(name):
+    """For every number of supporters, and not further than the widest of them by more than a hundredth."""
+    randomizer = made(name, "1")
+    for reports in (6, 40, 1000):
+        found = shares_from(randomizer, np.arange(reports + 1), reports=reports)
+        widest = float(np.maximum(found.high - found.value, found.value - found.low).max())
+        said = expected_error(randomizer, reports)
+        assert widest <= said * (1 + 1e-9)
+        assert widest >= said * 0.99

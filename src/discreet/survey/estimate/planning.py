@@ -7,8 +7,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from discreet.core.numbers import least_whole
 from discreet.errors import InvalidInput
-from discreet.survey.estimate.shares import variance, worst_variance
+from discreet.survey.estimate.shares import half_report, variance, worst_variance
 from discreet.survey.randomizers.base import MeanRandomizer
 from discreet.survey.randomizers.mechanism import AnyRandomizer
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
@@ -25,9 +26,14 @@ def parts_of(randomizer: AnyRandomizer) -> int:
 
 
 def unit_variance(randomizer: AnyRandomizer) -> float:
-    """Return n times the greatest variance of an estimate (as a share, or of the range's width)."""
+    """Return n times the greatest variance of an estimate (as a share, or of the range's width).
+
+    A mean's interval also holds how much respondents differ from each other: at most as much as two halves at the ends.
+    """
     if isinstance(randomizer, MeanRandomizer):
-        return worst_variance(randomizer)
+        values = randomizer.unbiased()
+        most = float(values.max() - values.min()) ** 2 / 4
+        return min(worst_variance(randomizer) + 1 / 4, most)
     ends = variance(randomizer, np.array([0.0, 1.0]), reports=1) - randomizer.hash_variance
     return float(ends.max())
 
@@ -37,10 +43,19 @@ def _fixed_variance(randomizer: AnyRandomizer) -> float:
     return 0.0 if isinstance(randomizer, MeanRandomizer) else randomizer.hash_variance
 
 
+def _correction(randomizer: AnyRandomizer) -> float:
+    """Return n times the continuity correction of an interval."""
+    return 0.0 if isinstance(randomizer, MeanRandomizer) else half_report(randomizer)
+
+
 def expected_error(randomizer: AnyRandomizer, respondents: int) -> float:
-    """Return how far a 95% interval reaches to each side at the worst, as a share of everything."""
+    """Return how far a 95% interval reaches to each side at the worst, as a share of everything.
+
+    A mean's interval follows from how much the reports differ, so it may reach a little further by chance.
+    """
     told = max(1, respondents // parts_of(randomizer))
-    return _WIDTH * math.sqrt(unit_variance(randomizer) / told + _fixed_variance(randomizer))
+    normal = _WIDTH * math.sqrt(unit_variance(randomizer) / told + _fixed_variance(randomizer))
+    return _correction(randomizer) / told + normal
 
 
 def respondents_needed(randomizer: AnyRandomizer, error: float) -> int:
@@ -55,7 +70,15 @@ def respondents_needed(randomizer: AnyRandomizer, error: float) -> int:
             "No number of respondents gives this error.",
             hint="Ask for an error above 0; for an open question give its sketch more rows.",
         )
-    return math.ceil(unit_variance(randomizer) / room) * parts_of(randomizer)
+    parts = parts_of(randomizer)
+
+    def enough(told: int) -> bool:
+        return expected_error(randomizer, told * parts) <= error
+
+    least = most = math.ceil(unit_variance(randomizer) / room) or 1
+    while not enough(most):
+        most *= 2
+    return least_whole(least, most, enough) * parts
 
 
 def poisoning_gain(randomizer: AnyRandomizer) -> float:

@@ -24,6 +24,7 @@ from discreet.survey.spec.choose import ChosenRandomizer
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
+CONFIDENCE = 0.95
 SHUFFLE_DELTA = 1e-6
 _NOTHING = {"value": None, "low": None, "high": None}
 
@@ -97,10 +98,23 @@ def question_result(
     else:
         found["estimates"] = _discovered_or_shares(question, choice.randomizer, tally, wanted)
     error = expected_error(choice.randomizer, tally.answers // wanted.repeats)
-    found["error95"] = in_units(question, error)
+    found["error95"] = max(in_units(question, error), _widest(found, wanted))
     found["fake"] = in_units(question, poisoning_gain(choice.randomizer) / max(1, tally.answers))
     found["warning"] = _warning(question, tally.answers, error, wanted)
     return found
+
+
+def _widest(found: dict[str, Any], wanted: EstimateRequest) -> float:
+    """Return how far the intervals of a question reach, 0 where none is one of 95%.
+
+    Shares that were made consistent are not in the middle of their intervals, and that of a mean follows from the reports.
+    """
+    every = [found["mean"]] if "mean" in found else list(found["estimates"].values())
+    known = [each for each in every if each["value"] is not None]
+    if wanted.confidence > CONFIDENCE:
+        return 0.0
+    reaches = (max(each["value"] - each["low"], each["high"] - each["value"]) for each in known)
+    return max(reaches, default=0.0)
 
 
 def _warning(question: SurveyQuestion, answers: int, error: float, wanted: EstimateRequest) -> str:

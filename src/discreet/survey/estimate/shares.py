@@ -44,13 +44,18 @@ def shares_from(
     own, other = float(randomizer.own), float(randomizer.other)
     value = (supporters / reports - other) / (own - other)
     apart = reports / repeats
-    correction = 1 / (2 * apart * (own - other))
+    correction = half_report(randomizer) / apart
     width = NormalDist().inv_cdf((1 + confidence) / 2)
 
     def reach(share: Shares) -> Shares:
         return correction + width * np.sqrt(variance(randomizer, share, reports=apart))
 
     return Estimated(value, _edge(value, reach, -1.0), _edge(value, reach, 1.0))
+
+
+def half_report(randomizer: ShareRandomizer) -> float:
+    """Return what half a report moves a share by, times their number: the continuity correction."""
+    return 1 / (2 * (float(randomizer.own) - float(randomizer.other)))
 
 
 def variance(randomizer: ShareRandomizer, share: Any, *, reports: float) -> Shares:
