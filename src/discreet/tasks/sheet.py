@@ -16,7 +16,7 @@ from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.catalog.outline import outline
 from discreet.core.numbers import counted, plain
-from discreet.core.schema import Dataset, Refresh
+from discreet.core.schema import Dataset, Refresh, Table
 from discreet.report import Document, Grid, Paragraph, Section
 
 ASKED_OF_PEOPLE = (
@@ -102,7 +102,7 @@ def _columns(dataset: Dataset) -> Grid:
             else "waits for the owner's review" if not column.reviewed
             else "public facts" if table.public
             else "may be asked about",
-            table.max_rows,
+            _most_rows(table),
         )
         for table in dataset.tables
         for column in table.columns
@@ -111,6 +111,15 @@ def _columns(dataset: Dataset) -> Grid:
     return Grid.of(
         headers, rows, "What is processed, by column. Columns that are not listed are not read."
     )
+
+
+def _most_rows(table: Table) -> int | str | None:
+    """Return how many rows of a person count, and whether a question may ask for another number."""
+    if table.unit is None or table.unit.is_row or table.bounded:
+        return table.max_rows
+    if table.max_rows is None:
+        return "as many as a question asks for"
+    return f"{table.max_rows:,} unless a question asks for another number"
 
 
 def _askers(curator: Curator, dataset: Dataset) -> Grid:

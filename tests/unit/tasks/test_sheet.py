@@ -64,3 +64,28 @@ def test_it_is_a_page_too(place):
     assert run(["sheet", "--out", str(out), "--config", str(place)]) == 0
     assert "Data-protection impact sheet" in out.read_text()
     assert run(["sheet", "--out", str(place / "sheet.txt"), "--config", str(place)]) == 1
+
+
+def test_the_sheet_says_that_a_question_may_ask_for_more_rows(tmp_path):
+    """Of a table with 10 rows a person, a question that asks for 20 counts 20, unless the table is bounded as a whole."""
+    rows = "".join(f"{n % 3},{n}\n" for n in range(60))
+    (tmp_path / "v.csv").write_text("person,age\n" + rows)
+    table = 'source = "v.csv"\nunit = "person"\nmax_rows = 10\n{bound}\n'
+    columns = (
+        'person = { type = "identifier" }\nage = { type = "integer", lower = 0, upper = 99 }\n'
+    )
+    text = "[datasets.d]\nepsilon = 100000\n"
+    for name, bound in (("v", ""), ("w", 'bound = "table"')):
+        text += f"[datasets.d.tables.{name}]\n{table.format(bound=bound)}"
+        text += f"[datasets.d.tables.{name}.columns]\n{columns}"
+    (tmp_path / "discreet.toml").write_text(text)
+    with open_curator(tmp_path) as curator:
+        counted = {
+            name: curator.query(f"SELECT COUNT(*) AS n FROM {name}", epsilon=1000, max_rows=20)
+            for name in "vw"
+        }
+    assert {name: answer.rows[0][0] for name, answer in counted.items()} == {"v": 60, "w": 30}
+    assert run(["sheet", "--out", str(tmp_path / "sheet.html"), "--config", str(tmp_path)]) == 0
+    said = (tmp_path / "sheet.html").read_text()
+    assert "10 unless a question asks for another number" in said
+    assert said.count("unless a question asks") == 2

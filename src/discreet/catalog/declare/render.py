@@ -93,10 +93,12 @@ def _table(proposal: Proposal, table: TableProposal) -> Iterable[str]:
 
 def _max_rows(table: TableProposal) -> Iterable[str]:
     if table.max_rows is not None:
-        yield setting("max_rows", table.max_rows, "the most rows of one person that count")
+        yield setting(
+            "max_rows", table.max_rows, "how many rows of one person count, unless a query says"
+        )
     elif table.suggested_rows is not None:
         yield from toml.comment(
-            "The most rows of one person that count: more rows, more noise. The number here was "
+            "How many rows of one person count at most, unless a query asks for another number: more rows, more noise. The number here was "
             "read from the data; choose one that is public knowledge."
         )
         yield f"# max_rows = {table.suggested_rows}"

@@ -40,7 +40,9 @@ def unit_lines(unit: str | None) -> Iterator[str]:
         return
     yield setting("unit", unit)
     if unit != "row":
-        yield from toml.comment("The most rows of one person that count.")
+        yield from toml.comment(
+            "How many rows of one person count at most, unless a query asks for another number."
+        )
         yield setting("max_rows", 1)
 
 

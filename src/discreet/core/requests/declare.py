@@ -28,7 +28,10 @@ class InitFields:
         FieldKind.TEXT, "Whom to protect: 'row', or the column with the person.", default=None
     )
     max_rows: int | None = asked(
-        FieldKind.WHOLE, "The most rows of one person that count.", default=None, least=1
+        FieldKind.WHOLE,
+        "How many rows of one person count at most, unless a query asks for another number.",
+        default=None,
+        least=1,
     )
     dataset: str | None = asked(
         FieldKind.TEXT, "Name of the dataset; the first table's unless given.", default=None

@@ -50,7 +50,7 @@ class StatementFields:
     )
     max_rows: int | None = asked(
         FieldKind.WHOLE,
-        "At most this many rows of one person count.",
+        "At most this many rows of one person count, instead of the table's max_rows.",
         default=None,
         least=1,
         most=10**9,
