@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { words, asked } = JSON.parse(readFileSync(0, "utf8"));
-const { atMost, evenAtMost, promiseWords } = await import(pathToFileURL(words));
+const { words, asked, sizes = [] } = JSON.parse(readFileSync(0, "utf8"));
+const { atMost, evenAtMost, noise, promiseWords, promiseTyped } = await import(pathToFileURL(words));
 
 const said = ([epsilon, neighbours, delta]) => [promiseWords(epsilon, neighbours, delta), atMost(evenAtMost(epsilon))];
-console.log(JSON.stringify(asked.map(said)));
+const typed = ([epsilon, neighbours, delta]) => promiseTyped(epsilon, { dataset: { neighbours, delta: String(delta) } });
+console.log(JSON.stringify(sizes.length ? [sizes.map((size) => noise(size)), asked.map(typed)] : asked.map(said)));

@@ -59,3 +59,43 @@ def test_a_page_that_says_the_old_sentence_is_noticed(tmp_path):
         twin = tmp_path / "words.mjs"
         twin.write_text(text.replace(old, new), encoding="utf-8")
         assert differs(said(words=twin)), old
+
+
+SIZES = [DICE.uniform(0, 10) ** DICE.randint(-3, 4) for _ in range(2000)] + [
+    9.96,
+    99.5,
+    99.0,
+    0.1,
+    1,
+    12,
+    100,
+    5e-7,
+]
+
+
+def too_small(*, words=WORDS):
+    """Return the sizes of noise that a page says too small, or more than a tenth too large."""
+    asked = {"words": str(words), "asked": [], "sizes": SIZES}
+    shown, _ = run_node("page_words.mjs", asked)
+    said = [float(each.replace(",", "")) for each in shown]
+    return [
+        (size, told)
+        for size, told in zip(SIZES, said, strict=True)
+        if not size * (1 - 1e-8) <= told <= size * 1.1 + 1e-6
+    ]
+
+
+def test_no_page_says_noise_too_small(tmp_path):
+    assert too_small() == []
+    twin = tmp_path / "words.mjs"
+    text = WORDS.read_text(encoding="utf-8")
+    assert text.count("tenths += 1;") == 1
+    twin.write_text(text.replace("tenths += 1;", ";"), encoding="utf-8")
+    assert too_small(words=twin)
+
+
+def test_what_is_promised_while_somebody_types_has_the_delta_of_the_data_set():
+    asked = [list(each) for each in itertools.product([0.25, 1, 3], NEIGHBOURS, DELTAS)]
+    _, typed = run_node("page_words.mjs", {"words": str(WORDS), "asked": asked, "sizes": [1]})
+    for (epsilon, neighbours, delta), said in zip(asked, typed, strict=True):
+        assert said == one_sentence(str(epsilon), delta=str(delta), neighbours=neighbours or None)

@@ -42,6 +42,7 @@ def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
             "name": name,
             "unit": dataset["protects"],
             "neighbours": dataset["neighbours"],
+            "delta": dataset["left"]["delta"]["limit"],
             "public_rows": dataset["public_rows"],
             "tables": [_table(table, facts) for table, facts in dataset["tables"].items()],
             "left_words": f"{amount(epsilon['left'])} of {amount(epsilon['limit'])} left",

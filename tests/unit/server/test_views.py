@@ -10,7 +10,8 @@ from discreet.server.views import (
     questions_left,
 )
 
-LEFT = {"epsilon": {"limit": 1.0, "spent": 0.25, "left": 0.75}, "charges": 1}
+DELTA = {"limit": 1e-9, "spent": 0.0, "left": 1e-9}
+LEFT = {"epsilon": {"limit": 1.0, "spent": 0.25, "left": 0.75}, "delta": DELTA, "charges": 1}
 CATALOG = {
     "datasets": {
         "town": {
@@ -38,8 +39,7 @@ CATALOG = {
         }
     }
 }
-DELTA = {"limit": 1e-9, "spent": 0.0, "left": 1e-9}
-BUDGET = {"datasets": {"town": LEFT | {"delta": DELTA}}}
+BUDGET = {"datasets": {"town": LEFT}}
 CHARGE = {
     "kind": "charge",
     "time": "2026-11-15T03:44:06+00:00",
@@ -172,3 +172,7 @@ def test_only_questions_can_be_asked_again():
     assert question["again"].startswith("sql=SELECT")
     asked = budget_view(BUDGET, CATALOG, [CHARGE | {"analyst": "zoë", "epsilon": None}], {})[0]
     assert asked["history"][0]["again"].endswith("&analyst=zo%C3%AB")
+
+
+def test_what_is_typed_is_promised_with_the_delta_of_the_data_set():
+    assert datasets_view(CATALOG)[0]["delta"] == DELTA["limit"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
 from discreet.core.answers.rank_error import RankError, Ranks
@@ -115,7 +116,7 @@ def _noise(error: Any, ends: Any, rank: RankError | None) -> str:
     if rank is not None:
         return rank.words
     if error is not None:
-        return shown(error)
+        return shown_up(error)
     if ends is None:
         return "unknown"
     if not all(map(math.isfinite, ends)):
@@ -127,6 +128,22 @@ def _said(error: Any, ends: Any, rank: RankError | None) -> str:
     """Return the noise of a cell as a sentence has it."""
     words = _noise(error, ends, rank)
     return words if rank is not None else f"± {words}" if error is not None else f"noise {words}"
+
+
+def shown_up(size: float) -> str:
+    """Return the size of noise the way people read it, rounded up: too large perhaps, never too small.
+
+    >>> shown_up(2.9957323), shown_up(0.1), shown_up(1234.561)
+    ('2.99574', '0.1', '1,234.57')
+    """
+    if not math.isfinite(size):
+        return "unbounded"
+    if size == int(size):
+        return shown(size)
+    near = Decimal(f"{size:.12g}")
+    if size >= 1000:
+        return shown(float(near.quantize(Decimal("0.01"), rounding=ROUND_CEILING)))
+    return shown(float(near.normalize(Context(prec=6, rounding=ROUND_CEILING))))
 
 
 def shown(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from discreet.core.answers.answer_text import shown
+from discreet.core.answers.answer_text import shown_up
 from discreet.core.answers.rank_error import RankError
 from discreet.core.bill import Bill, Charged
 from discreet.core.display.lines import lines_html, lines_text
@@ -42,7 +42,7 @@ class StatedNoise:
     def lines(self) -> list[tuple[str, str]]:
         """Return what a person reads."""
         widths = [
-            f"{visible(name)} ± {'unbounded' if width is None else f'at most {shown(width)}'}"
+            f"{visible(name)} ± {'unbounded' if width is None else f'at most {shown_up(width)}'}"
             for name, width in self.noise.items()
         ]
         ranks = [f"{visible(name)} {words}" for name, words in self.words().items()]
@@ -104,7 +104,7 @@ class Explanation(Charged):
     def lines(self) -> list[tuple[str, str]]:
         """Return what a person reads: a name and a sentence in each line."""
         noise = [
-            f"{visible(name)} ± {'depends on the data' if error is None else shown(error)}"
+            f"{visible(name)} ± {'depends on the data' if error is None else shown_up(error)}"
             for name, error in self.expected_error.items()
         ]
         return [

@@ -1,7 +1,7 @@
 // The Models page: pick what to predict, see what it costs, train, come back.
 import { byId, element } from "./dom.js";
 import { PricedForm } from "./priced_form.js";
-import { promiseWords } from "./words.js";
+import { promiseTyped } from "./words.js";
 
 const table = byId("table");
 const target = byId("target");
@@ -14,7 +14,7 @@ function training() {
     word: "Train a model",
     ask: () => ({ table: table.value, target: target.value, model: document.querySelector('input[name="model"]:checked').value }),
     typed: (found) => {
-      byId("odds").textContent = found ? promiseWords(found.value, byId("odds").dataset.neighbours) : "epsilon is a number greater than 0, such as 1";
+      byId("odds").textContent = found ? promiseTyped(found.value, byId("odds")) : "epsilon is a number greater than 0, such as 1";
     },
     said: (found) => {
       if (found) byId("odds").textContent = found.words;

@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 import { byId, element, sayProblem } from "./dom.js";
 import { nearest, readEpsilon, stepsUpTo } from "./epsilon.js";
-import { amount, noise, priceWords, promiseWords } from "./words.js";
+import { amount, noise, priceWords, promiseTyped } from "./words.js";
 
 const WAIT = 300;
 const AGAIN = 1000;
@@ -51,7 +51,7 @@ export class Price {
     const found = this.epsilon;
     this.field.setAttribute("aria-invalid", found ? "false" : "true");
     byId("odds").textContent = found
-      ? promiseWords(found.value, byId("odds").dataset.neighbours)
+      ? promiseTyped(found.value, byId("odds"))
       : "epsilon is a number greater than 0, such as 0.25";
     if (found) {
       this.slider.value = nearest(this.steps, found.value);

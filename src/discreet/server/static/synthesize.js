@@ -3,7 +3,7 @@ import { byId, element, sayProblem } from "./dom.js";
 import { nearest, stepsUpTo } from "./epsilon.js";
 import { sayLeft } from "./gauge.js";
 import { PricedForm } from "./priced_form.js";
-import { amount, promiseWords } from "./words.js";
+import { amount, promiseTyped } from "./words.js";
 
 const table = byId("table");
 const slider = byId("slider");
@@ -30,7 +30,7 @@ function wrongRows() {
 }
 
 function typed(found) {
-  byId("odds").textContent = found ? promiseWords(found.value, byId("odds").dataset.neighbours) : "epsilon is a number greater than 0, such as 1";
+  byId("odds").textContent = found ? promiseTyped(found.value, byId("odds")) : "epsilon is a number greater than 0, such as 1";
   if (!found) return;
   slider.value = nearest(steps, found.value);
   slider.setAttribute("aria-valuetext", `epsilon ${found.text}`);

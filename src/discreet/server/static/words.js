@@ -13,9 +13,24 @@ export function shown(value) {
   return Math.abs(value) >= 1000 ? two.format(value) : six.format(value);
 }
 
+// The size of noise, rounded up: it may be said too large, never too small.
 export function noise(value) {
   if (value === null || value === undefined) return "unknown";
-  return value >= 100 ? whole.format(Math.ceil(value)) : six.format(Number(value.toPrecision(2)));
+  if (!(value > 0)) return six.format(value);
+  return value > 99 ? whole.format(Math.ceil(value - 1e-9 * value)) : six.format(Number(twoDigitsUp(value).join("e")));
+}
+
+// The least number of two digits that is not below a positive one, as tenths and exponent: [38, -10].
+function twoDigitsUp(value) {
+  const [mantissa, power] = value.toExponential(1).split("e");
+  let [tenths, exponent] = [Math.round(Number(mantissa) * 10), Number(power) - 1];
+  if (Number(`${tenths}e${exponent}`) < value * (1 - 1e-9)) tenths += 1;
+  return tenths === 100 ? [10, exponent + 1] : [tenths, exponent];
+}
+
+// What is promised while somebody types: with the largest delta that a price can have.
+export function promiseTyped(epsilon, place) {
+  return promiseWords(epsilon, place.dataset.neighbours, Number(place.dataset.delta) || 0);
 }
 
 // How many digits after the point mean anything, next to noise of these sizes.
@@ -83,11 +98,8 @@ function butFor(delta) {
 // A small probability with two digits, rounded up, such as 3.8e-9.
 function chance(delta) {
   if (delta >= 1) return "1";
-  const [mantissa, power] = delta.toExponential(1).split("e");
-  let [tenths, exponent] = [Math.round(Number(mantissa) * 10), Number(power)];
-  if (Number(`${tenths}e${exponent - 1}`) < delta * (1 - 1e-9)) tenths += 1;
-  if (tenths === 100) [tenths, exponent] = [10, exponent + 1];
-  return `${tenths % 10 ? (tenths / 10).toFixed(1) : tenths / 10}e${exponent}`;
+  const [tenths, exponent] = twoDigitsUp(delta);
+  return `${tenths % 10 ? (tenths / 10).toFixed(1) : tenths / 10}e${exponent + 1}`;
 }
 
 // A share as a percentage, rounded up, never a false 100.

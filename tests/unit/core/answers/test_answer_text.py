@@ -1,10 +1,11 @@
 """Values the way people read them."""
 
 import math
+import random
 
 import pytest
 
-from discreet.core.answers.answer_text import PrintedTable, shown
+from discreet.core.answers.answer_text import PrintedTable, shown, shown_up
 from discreet.core.answers.rank_error import RankError
 
 
@@ -23,6 +24,19 @@ from discreet.core.answers.rank_error import RankError
 )
 def test_shown(value, expected):
     assert shown(value) == expected
+
+
+def test_the_size_of_noise_is_never_said_too_small():
+    rng = random.Random(3)
+    for size in (rng.uniform(0, 10) ** rng.randint(1, 5) for _ in range(2000)):
+        said = float(shown_up(size).replace(",", ""))
+        assert size * (1 - 1e-11) <= said <= size * 1.00002 + 0.01 * (size >= 1000)
+    assert [shown_up(size) for size in (6.0, 0.1, 0.3, math.inf)] == [
+        "6",
+        "0.1",
+        "0.3",
+        "unbounded",
+    ]
 
 
 def test_long_answers_are_cut():
