@@ -160,9 +160,8 @@ def test_the_most_frequent_value_comes_with_its_error(curator, sql):
 
 
 def test_the_largest_group_comes_with_a_note(curator):
-    answer = curator.query(
-        "SELECT ward FROM t GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 1", epsilon="0.7"
-    )
+    sql = "SELECT ward FROM t GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 1"
+    answer = curator.query(sql, epsilon="0.7")
     again = curator.query(
         "SELECT ward AS w FROM t GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 1", epsilon="0.7"
     )
@@ -170,6 +169,42 @@ def test_the_largest_group_comes_with_a_note(curator):
         said = [note for note in each.provenance.notes if "behind the most frequent" in note]
         assert len(said) == 1
         assert said[0] in answer_words(each)
+        assert bare_cells(each, curator, sql) == []
+        assert each.ranks[0][0].words in str(each)
+
+
+@pytest.mark.parametrize(
+    ("order", "beyond"), [("COUNT(*) DESC", "more"), ("2 * COUNT(age)", "fewer")]
+)
+def test_groups_that_noise_chose_come_with_the_error_of_that_choice(curator, order, beyond):
+    sql = f"SELECT ward FROM t GROUP BY ward ORDER BY {order} LIMIT 2"
+    first = curator.query(sql, epsilon="0.5", fresh=True)
+    again = curator.query(sql.replace("SELECT ward", "SELECT ward AS w"), epsilon="0.5")
+    curator.query(f"SELECT ward, {order.split(' DESC')[0]} AS n FROM t GROUP BY ward", epsilon=2)
+    implied = curator.query(sql, epsilon="0.25")
+    for each in (first, again, implied):
+        assert bare_cells(each, curator, sql) == []
+        for (rank,) in each.ranks:
+            assert rank.words.startswith("groups left out have at most ")
+            assert rank.words.endswith(f" {beyond}")
+            assert rank.words in str(each)
+    assert again.bill.free
+    assert implied.bill.free
+
+
+@pytest.mark.parametrize(
+    "rest", ["ORDER BY SUM(age) DESC LIMIT 2", "HAVING COUNT(*) > 9", "ORDER BY AVG(age) LIMIT 1"]
+)
+def test_where_nothing_is_known_of_the_choice_the_answer_says_so(curator, rest):
+    answer = curator.query(f"SELECT ward FROM t GROUP BY ward {rest}", epsilon="0.5", fresh=True)
+    assert any("nothing is known of how far" in note for note in answer.provenance.notes)
+
+
+def test_keys_that_keys_decide_are_exact(curator):
+    for rest in ("ORDER BY ward LIMIT 2", "HAVING ward <> 'B'", "ORDER BY COUNT(*) LIMIT 3"):
+        answer = curator.query(f"SELECT ward FROM t GROUP BY ward {rest}", epsilon="0.5")
+        assert answer.ranks == ()
+        assert not answer.noisy
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ selection, which fails the same assertion. docs/notes/0106 has the argument.
 
 from __future__ import annotations
 
+import math
+import random
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -21,8 +23,10 @@ from curator_kit import catalog_of, planned
 from discreet.kernel.look import ExactResults, noised
 from discreet.noise.bars.passed import passed_ends
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.plan import expr as e
 from discreet.plan.functions.evaluate import evaluate
-from discreet.release.bars.selected import AS_THEY_ARE
+from discreet.release.bars.ranks import Choices, rank_errors
+from discreet.release.bars.selected import AS_THEY_ARE, selected_before, without_selection
 from discreet.release.finish import finish
 from discreet.testing import SeededRng, assert_frequency
 
@@ -121,6 +125,151 @@ def test_noise_that_selects_nothing_keeps_its_bars(kind):
     assert plain.question.outputs  # the same question without a selection
 
 
+INSIDE = {
+    "by CASE": "CASE WHEN COUNT(*) > 1003 THEN COUNT(*) END",
+    "by IF": "IF(COUNT(*) < 997, COUNT(*), 0)",
+    "by NULLIF": "NULLIF(COUNT(*), 1000) + 0",
+    "by a sign": "CASE WHEN 1004 <= COUNT(*) THEN 1 ELSE -1 END * SUM(age)",
+    "of a mean": "CASE WHEN AVG(age) > 38.2 THEN AVG(age) END",
+    "of another": "CASE WHEN SUM(age) > 38300 THEN SUM(age) / COUNT(*) ELSE 0 END",
+    "of two": "CASE WHEN COUNT(*) > 1003 AND SUM(age) > 38100 THEN COUNT(*) + SUM(age) END",
+    "nested": "CASE WHEN COUNT(*) > 998 THEN CASE WHEN COUNT(*) > 1003 THEN 2 * COUNT(*) END END",
+    "by a clamp": "GREATEST(COUNT(*), 1000)",
+    "of a clamp": "CASE WHEN LEAST(COUNT(*), 1004) = 1004 THEN COUNT(*) END",
+    "by a root": "SQRT(COUNT(*) - 1000)",
+    "in a quotient": "CASE WHEN COUNT(*) > 1003 THEN SUM(age) END / NULLIF(COUNT(*), 0)",
+}
+"""What a cell shows or hides by its own noise; all groups have 1,000 rows."""
+CAUGHT = {"by CASE", "by IF", "by a sign", "of a mean", "nested", "of a clamp", "by a clamp"}
+
+
+def inside_within(inside, m, law, *, draws=DRAWS, seed=20261119):
+    """Return in how many draws all shown cells were inside their bars, in how many draws, and of how many branches.
+
+    Inside is the noise-free value of the cell; where it has none, or another one by a branch that noise chose, also
+    what that branch is worth without noise.
+    """
+    sql = f"SELECT balance, {inside} AS n {FROM.format(m=m)}"
+    plan = planned(sql, CATALOGS[law]).plan
+    question, laws = plan.question, plan.mechanisms.laws
+    exact = exact_results(question, m, unequal=False)
+    truth = {name: found[0] for name, found in exact.measures.items()}
+    value, rng, good, shown = question.outputs[1][1], SeededRng(seed), 0, set()
+    for _ in range(draws):
+        noisy = noised(exact, plan.mechanisms, rng)
+        table = finish(noisy, question, laws)
+        inside_all = True
+        for i, (row, (_, ends)) in enumerate(zip(table.rows, table.intervals, strict=True)):
+            branch = taken(value, {name: found[i] for name, found in noisy.measures.items()})
+            shown.add(None if row[1] is None else branch)
+            if row[1] is None or ends is None:
+                continue
+            wanted = {evaluate(value, truth), evaluate(branch, truth)} - {None}
+            inside_all &= all(ends[0] - 1e-6 <= float(each) <= ends[1] + 1e-6 for each in wanted)
+        good += inside_all
+    return good, draws, len(shown)
+
+
+def taken(expr, row):
+    """Return the expression with the value of the branch that noise chose in place of each CASE."""
+    if isinstance(expr, e.Case):
+        chosen = (value for condition, value in expr.branches if evaluate(condition, row) is True)
+        return taken(next(chosen, expr.otherwise), row)
+    return e.rebuilt(expr, lambda part: taken(part, row))
+
+
+@pytest.mark.parametrize("kind", INSIDE)
+@pytest.mark.parametrize("m", [2, 30, 300])
+def test_what_noise_shows_inside_a_cell_is_inside_its_bar(kind, m):
+    good, draws, branches = inside_within(INSIDE[kind], m, "laplace")
+    assert branches > 1 or m == 2 or "clamp" in kind, "nothing was selected"
+    assert_frequency(good, draws, 0.95, 1.0)
+
+
+@pytest.mark.parametrize("m", [2, 30, 300])
+def test_so_it_is_by_either_law(m):
+    good, draws, _ = inside_within(INSIDE["by CASE"], m, "gaussian", draws=100)
+    assert_frequency(good, draws, 0.95, 1.0)
+
+
+@pytest.mark.parametrize("kind", sorted(CAUGHT))
+def test_bars_that_know_of_no_branch_are_caught(kind, monkeypatch):
+    monkeypatch.setattr("discreet.release.bars.selected.selects_inside", lambda *_: False)
+    good, draws, _ = inside_within(INSIDE[kind], 300, "laplace")
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(good, draws, 0.95, 1.0)
+
+
+def some_expression(rng, depth=3):
+    """Return a random expression of counts, sums and means with conditions on them."""
+    if depth == 0 or rng.random() < 0.15:
+        return rng.choice(["COUNT(*)", "COUNT(*)", "SUM(age)", "AVG(age)", "0", "7"])
+    one, two = (some_expression(rng, depth - 1) for _ in range(2))
+    limit, operator = rng.randint(995, 1006), rng.choice("<>")
+    return rng.choice(
+        [
+            f"CASE WHEN COUNT(*) {operator} {limit} THEN {one} END",
+            f"CASE WHEN COUNT(*) {operator} {limit} THEN {one} ELSE {two} END",
+            f"CASE WHEN SUM(age) {operator} {38 * limit} THEN {one} END",
+            f"IF({one} {operator} {two}, {one}, NULL)",
+            f"NULLIF({one}, {limit})",
+            f"GREATEST({one}, {limit})",
+            f"LEAST({one}, {two})",
+            f"({one} {rng.choice('+-')} {two})",
+            f"SQRT(COUNT(*) - {limit})",
+            f"(2 * {one})",
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_expression_over_noisy_cells_is_inside_its_bar(seed):
+    """Where all cells take the same branch nothing is selected, and each bar holds by itself."""
+    inside = some_expression(random.Random(seed))
+    for m in (2, 30, 300):
+        good, draws, branches = inside_within(inside, m, "laplace", draws=20, seed=seed)
+        if branches > 1:
+            assert_frequency(good, draws, 0.95, 1.0)
+
+
+def test_a_mean_and_a_guarded_quotient_keep_their_bars():
+    for x in (
+        "AVG(age)",
+        "STDDEV(age)",
+        "COUNT(*)",
+        "SUM(age) / NULLIF(COUNT(*), 0)",
+        "COALESCE(COUNT(*), 0)",
+        "CASE WHEN balance > 3 THEN COUNT(*) ELSE 0 END",
+    ):
+        plan = planned(f"SELECT balance, {x} AS n {FROM.format(m=300)}", CATALOGS["laplace"]).plan
+        exact = exact_results(plan.question, 300, unequal=False)
+        noisy = noised(exact, plan.mechanisms, SeededRng(1))
+        assert not finish(noisy, plan.question, plan.mechanisms.laws).notes, x
+
+
+def test_a_cell_that_noise_selects_comes_with_a_note():
+    plan = planned(
+        f"SELECT balance, {INSIDE['by CASE']} AS n {FROM.format(m=300)}", CATALOGS["laplace"]
+    ).plan
+    exact = exact_results(plan.question, 300, unequal=False)
+    noisy = noised(exact, plan.mechanisms, SeededRng(1))
+    (note,) = finish(noisy, plan.question, plan.mechanisms.laws).notes
+    assert note.startswith("Noisy values decide what is shown in 'n', in 300 rows")
+    assert without_selection([note]) == ()
+
+
+def test_a_chosen_value_that_a_cell_shows_by_itself_is_off_by_more():
+    def error(x):
+        plan = planned(f"SELECT balance, {x} AS n {FROM.format(m=300)}", CATALOGS["laplace"]).plan
+        selected = selected_before(plan.question, plan.mechanisms.laws)
+        found = rank_errors(plan.question, [{}], Choices.of(plan.mechanisms), selected)
+        return found[0][1].error
+
+    every, some = error("MEDIAN(age)"), error("CASE WHEN MEDIAN(age) > 40 THEN MEDIAN(age) END")
+    assert some - every == pytest.approx(math.log(300), abs=1)
+    assert error("CASE WHEN balance > 3 THEN MEDIAN(age) END") == every
+
+
 TOWNS = "SELECT town, COUNT(*) AS n FROM people GROUP BY town"
 PRIVATE = {
     "all that pass": TOWNS,
@@ -128,6 +277,7 @@ PRIVATE = {
     "the least that passes": f"{TOWNS} ORDER BY n LIMIT 1",
     "those above a limit": f"{TOWNS} HAVING COUNT(*) > 90",
     "a quotient": TOWNS.replace("COUNT(*)", "SUM(age) / COUNT(*)"),
+    "those that show it": TOWNS.replace("COUNT(*)", "CASE WHEN COUNT(*) > 90 THEN COUNT(*) END"),
 }
 
 
@@ -151,11 +301,12 @@ def private_within(kind, m, law, distance):
         {},
     )
     row = {name: found[0] for name, found in exact.measures.items()}
-    truth = float(evaluate(question.outputs[1][1], row))
+    truth = float(evaluate(taken(question.outputs[1][1], dict.fromkeys(row, 10**9)), row))
     rng, hits, trials = SeededRng(20261119), 0, 0
     for _ in range(max(20, 3_000 // m)):
         table = finish(noised(exact, plan.mechanisms, rng), question, laws)
-        inside = [low <= truth <= high for _, (low, high) in table.intervals]
+        cells = zip(table.rows, table.intervals, strict=True)
+        inside = [low <= truth <= high for (_, n), (_, (low, high)) in cells if n is not None]
         selects = kind not in {"all that pass", "a quotient"}
         hits += (all(inside) and bool(inside)) if selects else sum(inside)
         trials += bool(inside) if selects else len(inside)
@@ -213,6 +364,7 @@ STEPS = {
     "above a limit": "SELECT * FROM (SELECT balance, n AS found FROM t) AS u WHERE found > 12",
     "by rank": "SELECT balance, n FROM t QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC) = 1",
     "by an end": "SELECT balance, n FROM t WHERE low > 9",
+    "an end in a cell": "SELECT balance, CASE WHEN n > 12 THEN low END AS low FROM t",
 }
 WITH = "WITH t AS (SELECT balance, COUNT(*) AS n{low} FROM people WHERE balance > -50 GROUP BY balance) "
 
@@ -221,12 +373,15 @@ def asked_within(tmp_path, kind, *, epsilon="1"):
     """Return in how many of several answers all shown cells were inside their bars; 100 groups of 10 rows."""
     balances = [b for b in range(-49, 51) for _ in range(10)]
     table = people_table(1000, 0, balance=balances)
-    low = ", DP_INTERVAL_LOW(n) AS low" if kind == "by an end" else ""
+    low = ", DP_INTERVAL_LOW(n) AS low" if "an end" in kind else ""
     asked = curator(tmp_path, tables={"people": table}, epsilon="1000")
     good = 0
     for _ in range(25):
         answer = asked.query(WITH.format(low=low) + STEPS[kind], epsilon=epsilon, fresh=True)
-        good += all(ends[1][0] <= 10 <= ends[1][1] for ends in answer.intervals)
+        if kind == "an end in a cell":
+            good += all(low is None or low <= 10 for _, low in answer.rows)
+        else:
+            good += all(ends[1][0] <= 10 <= ends[1][1] for ends in answer.intervals)
     return good, 25
 
 
@@ -236,7 +391,7 @@ def test_cells_that_later_steps_select_are_inside_their_bars(tmp_path, kind):
 
 
 @pytest.mark.parametrize(
-    "kind", ["the largest", "equal to the largest", "above a limit", "by rank"]
+    "kind", ["the largest", "equal to the largest", "above a limit", "by rank", "an end in a cell"]
 )
 def test_steps_whose_selection_is_not_told_are_caught(tmp_path, kind, monkeypatch):
     monkeypatch.setattr("discreet.release.post_processing.release.most_rows_kept", lambda *_: None)

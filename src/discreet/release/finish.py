@@ -10,7 +10,7 @@ from fractions import Fraction
 from operator import itemgetter
 from typing import Any
 
-from discreet.core.answers.rank_error import Ranks
+from discreet.core.answers.rank_error import RankError, Ranks
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
 from discreet.plan import expr as e
@@ -20,8 +20,21 @@ from discreet.plan.plan import Question
 from discreet.release.bars.forms import linear_form
 from discreet.release.bars.intervals import as_float
 from discreet.release.bars.outputs import Bar, bar_of, intervals
-from discreet.release.bars.ranks import NO_CHOICES, Choices, chosen_in, largest_error, rank_errors
+from discreet.release.bars.ranks import (
+    NO_CHOICES,
+    Choices,
+    chosen_in,
+    keys_are_chosen,
+    largest_error,
+    noisy_names,
+    rank_errors,
+    shown_groups_error,
+)
 from discreet.release.bars.selected import selected_in
+
+_CHOSEN = (
+    "The groups were chosen by noisy values, and nothing is known of how far that choice is off"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,11 @@ def finish(
     ]
     shown_noise = [(*bar.measures, *names) for bar, names in zip(bars, chosen, strict=True)]
     rows = [row for _, row in arranged(noisy, question)]
+    left_out = shown_groups_error(question, laws, selected)
+    ranks = rank_errors(question, rows, choices, selected)
+    if left_out is not None:
+        ranks = tuple((left_out,) * len(outputs) for _ in rows)
+    all_chosen = question.top or left_out is not None
     values = [[evaluate(value, row) for row in rows] for _, value in outputs]
     ends = [intervals(bar, column, rows, laws) for bar, column in zip(bars, values, strict=True)]
     halves = [
@@ -77,12 +95,14 @@ def finish(
         error95=_by_row(halves, len(rows)),
         intervals=_by_row(ends, len(rows)),
         covariance=None if any(chosen) else _covariance(bars, laws, len(rows)),
-        noisy=tuple(i for i, names in enumerate(shown_noise) if names),
+        noisy=tuple(i for i, names in enumerate(shown_noise) if names or all_chosen),
         notes=(
             *selected.notes(name for names in shown_noise for name in names),
+            *selected.notes_inside(outputs, noisy_names(question)),
             *_of_largest(question, choices),
+            *notes_of_shown(left_out, unknown=keys_are_chosen(question, selected)),
         ),
-        ranks=rank_errors(question, rows, choices, selected),
+        ranks=ranks,
     )
 
 
@@ -90,6 +110,13 @@ def _of_largest(question: Question, choices: Choices) -> tuple[str, ...]:
     if not question.top:
         return ()
     return (f"The group was chosen: {largest_error(question, choices).words} (95%).",)
+
+
+def notes_of_shown(left_out: RankError | None, *, unknown: bool) -> tuple[str, ...]:
+    """Return a sentence on groups that noise chose and whose numbers are not shown; none where it chose none."""
+    if left_out is not None:
+        return (f"The groups were chosen: {left_out.words} (95%).",)
+    return (f"{_CHOSEN}.",) if unknown else ()
 
 
 def _by_row(columns: Sequence[Sequence[Any]], rows: int) -> tuple[tuple[Any, ...], ...]:

@@ -16,15 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.answers.rank_error import Ranks
 from discreet.core.arrays import Floats
 from discreet.core.region import Positions
 from discreet.kernel.look import Noisy
 from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.plan import Plan
 from discreet.release.bars.outputs import bar_of
+from discreet.release.bars.ranks import keys_are_chosen, shown_groups_error
 from discreet.release.bars.selected import NoiseSelection, selected_before
 from discreet.release.bars.sets import summed_half_width
-from discreet.release.finish import ResultTable, arranged, plain_value
+from discreet.release.finish import ResultTable, arranged, notes_of_shown, plain_value
 from discreet.release.kept.paid_cells import Cells, PaidValue, cells_of, signature
 
 MOST_ATOMS = 4_000
@@ -158,4 +160,10 @@ def _table(
     columns = tuple(name for name, _ in question.outputs)
     noisy = tuple(i for i, bar in enumerate(bars) if bar.noisy)
     notes = tuple(selected.notes(name for bar in bars for name in bar.measures))
-    return ResultTable(columns, tuple(shown), tuple(errors), tuple(ends), None, noisy, notes)
+    # Estimates are at least as exact as what the plan would measure, so its bound holds for them.
+    left_out = shown_groups_error(question, plan.mechanisms.laws, selected)
+    notes += notes_of_shown(left_out, unknown=keys_are_chosen(question, selected))
+    ranks: Ranks = ()
+    if left_out is not None:
+        noisy, ranks = tuple(range(len(columns))), ((left_out,) * len(columns),) * len(rows)
+    return ResultTable(columns, tuple(shown), tuple(errors), tuple(ends), None, noisy, notes, ranks)

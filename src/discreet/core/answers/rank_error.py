@@ -17,7 +17,8 @@ class RankError:
     `error`: None where an earlier version did not keep it. `rows`: a count that was paid for in the same
     answer, or a number that somebody named; None where there is neither. `largest`: of the most frequent
     value, how many rows fewer it has than the one that has the most. `computed`: of what the cell was
-    computed from. `ranged`: of the range of values whose middle is shown.
+    computed from. `ranged`: of the range of values whose middle is shown. `beyond`: of a group that is shown for its
+    noisy number of rows, how many rows "more" or "fewer" any group that is left out has.
     """
 
     error: int | None
@@ -25,6 +26,7 @@ class RankError:
     largest: bool = False
     computed: bool = False
     ranged: bool = False
+    beyond: str = ""
 
     @property
     def shown(self) -> int | None:
@@ -48,6 +50,9 @@ class RankError:
         """Return it as people read it."""
         if self.error is None:
             return "rank error not kept"
+        if self.beyond:
+            rows = "row" if self.error == 1 else "rows"
+            return f"groups left out have at most {self.error:,} {rows} {self.beyond}"
         of = "" if self.rows is None else f" of {self.rows:,}"
         size = f"{self.shown:,}{of} {'row' if (self.rows or self.shown) == 1 else 'rows'}"
         rank = "rank of its range" if self.ranged else "rank"
@@ -68,8 +73,8 @@ class RankError:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(**{each.name: found[each.name] for each in fields(cls)})
+        """Return what `to_json` wrote, here or in an earlier version."""
+        return cls(**{each.name: found[each.name] for each in fields(cls) if each.name in found})
 
 
 Ranks = tuple[tuple[RankError | None, ...], ...]

@@ -7,6 +7,7 @@ the noisy values afterwards (sets.py); everything else by interval arithmetic ov
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -212,3 +213,44 @@ def _difference(expr: Expr, high: Fraction) -> Spread | None:
     if squares.constant or centred.constant or squares.factor <= 0 or centred.factor <= 0:
         return None
     return Spread(squares.factor, centred.factor, squares.top, centred.top, squares.bottom, high)
+
+
+def selects_inside(expr: Expr, noisy: AbstractSet[str]) -> bool:
+    """Return whether noisy values decide in a cell what of it is shown: by CASE, COALESCE, a clamp, a root.
+
+    Quotients and variances have a set in every cell, also where they are NULL, so their own conditions hide no
+    error; and a divisor that is NULL instead of 0 changes nothing.
+    """
+    rooted = isinstance(expr, e.Call) and expr.function == "sqrt"
+    bare = expr.operand if isinstance(expr, e.Call) and rooted else expr
+    if ratio_form(expr) is not None or spread_form(bare) is not None:
+        return False
+    match expr:
+        case e.Case(branches=branches) if any(e.columns_of(c) & noisy for c, _ in branches):
+            return True
+        case e.Coalesce(operands=operands) if any(
+            e.columns_of(part) & noisy and linear_form(part) is None for part in operands[:-1]
+        ):
+            return True
+        case e.Extreme(operands=operands) if e.columns_of(expr) & noisy:
+            if not all(e.columns_of(part) & noisy for part in operands):
+                return True
+        case e.Call(function="sqrt") if e.columns_of(expr) & noisy:
+            return True
+        case e.Arithmetic(operator=Operator.DIVIDE, left=left, right=right):
+            return any(selects_inside(part, noisy) for part in (left, _divisor(right)))
+        case _:
+            pass
+    return any(selects_inside(part, noisy) for part in e.children(expr))
+
+
+def _divisor(expr: Expr) -> Expr:
+    """Return `expr` without the condition that makes it NULL where it is 0."""
+    match expr:
+        case e.Case(
+            branches=((e.Compare(comparison, tested, e.Literal(value=0)), e.Literal(value=None)),),
+            otherwise=otherwise,
+        ) if comparison is e.Comparison.EQUAL and tested == otherwise:
+            return otherwise
+        case _:
+            return expr

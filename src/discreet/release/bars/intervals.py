@@ -40,9 +40,8 @@ def interval_of(expr: Expr, bounds: Mapping[str, tuple[Any, Any]]) -> Interval |
         case e.Arithmetic(operator=operator, left=left, right=right):
             return _arithmetic(operator, interval_of(left, bounds), interval_of(right, bounds))
         case e.Case(branches=branches, otherwise=otherwise):
-            options = [value for _, value in branches]
-            if not (isinstance(otherwise, e.Literal) and otherwise.value is None):
-                options.append(otherwise)
+            values = [value for _, value in branches] + [otherwise]
+            options = [value for value in values if value != e.Literal(None)]
             return _hull(options, bounds, low=min, high=max)
         case e.Extreme(greatest=greatest, operands=operands):
             best = max if greatest else min

@@ -21,7 +21,7 @@ from discreet.plan.plan import Plan
 from discreet.release.bars.forms import Ratio, Spread, spread_form
 from discreet.release.bars.intervals import Interval, as_float, root
 from discreet.release.bars.outputs import Bar, bar_of
-from discreet.release.bars.ranks import chosen_in, rank_loss
+from discreet.release.bars.ranks import chosen_in, rank_failures, rank_loss
 from discreet.release.bars.selected import AS_THEY_ARE, FAILS, selected_before
 from discreet.release.bars.sets import ratio_set, spread_set
 
@@ -46,8 +46,8 @@ def stated_noise(plan: Plan, rows: int, most_rows: int | None = None) -> StatedN
     for name, value in plan.question.outputs:
         used = chosen_in(value, plan.question)
         if selected is not None and used:
-            failure = selected.failure(used)
-            ranks[name] = max(rank_loss(chosen.selections[each], failure) for each in used)
+            failures = rank_failures(value, used, plan.question, selected)
+            ranks[name] = max(rank_loss(chosen.selections[each], failures[each]) for each in used)
             continue
         bar = bar_of(value, chosen.laws, selected or AS_THEY_ARE)
         if rows < needed.get(name, 0):

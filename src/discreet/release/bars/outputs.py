@@ -53,7 +53,7 @@ class Bar:
 def bar_of(expr: Expr, laws: Mapping[str, Law], selected: NoiseSelection = AS_THEY_ARE) -> Bar:
     """Return the error bar of an output; a linear one knows its width before anything is paid."""
     measures = tuple(sorted(name for name in e.columns_of(expr) if name in laws))
-    failure = selected.failure(measures)
+    failure = selected.failure_of(expr, measures)
     if selected.passed is not None and selected.passed[0] in measures:
         return Bar(expr, None, None, None, False, measures, None, failure, selected.passed)
     linear = linear_form(expr) if measures else None

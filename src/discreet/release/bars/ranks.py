@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.answers.rank_error import RankError, Ranks, worst
-from discreet.kernel.mechanism import LargestGroup, Mechanisms, Selection
+from discreet.kernel.mechanism import LargestGroup, Law, Mechanisms, Selection
 from discreet.kernel.sensitivity import Kind
 from discreet.noise.bars.selection import selection_loss
 from discreet.plan import expr as e
@@ -22,6 +22,7 @@ from discreet.plan.ir import present_columns
 from discreet.plan.keys import PublicGroups
 from discreet.plan.measure import Choice
 from discreet.plan.plan import Question
+from discreet.release.bars.forms import linear_form, selects_inside
 from discreet.release.bars.selected import FAILS, NoiseSelection
 
 
@@ -63,6 +64,21 @@ def chosen_in(value: Expr, question: Question) -> list[str]:
     return [name for name, _ in question.measured.choices if name in names]
 
 
+def rank_failures(
+    value: Expr, names: Sequence[str], question: Question, selected: NoiseSelection
+) -> Mapping[str, Fraction]:
+    """Return how often the rank error of each quantile in an output may miss."""
+    if selects_inside(value, noisy_names(question)):
+        return dict.fromkeys(names, FAILS / selected.among)
+    return {name: selected.failure([name]) for name in names}
+
+
+def noisy_names(question: Question) -> frozenset[str]:
+    """Return the names of all measures and quantiles of a question."""
+    measured = question.measured
+    return frozenset(name for name, _ in (*measured.measures, *measured.choices))
+
+
 def rank_errors(
     question: Question,
     rows: Sequence[Mapping[str, Any]],
@@ -77,10 +93,14 @@ def rank_errors(
     if not any(used):
         return ()
     plain = [isinstance(value, e.ColumnRef) for _, value in question.outputs]
+    failures = [
+        rank_failures(value, names, question, selected)
+        for (_, value), names in zip(question.outputs, used, strict=True)
+    ]
     return tuple(
         tuple(
-            worst(_errors(names, question, row, choices, selected), computed=not alone)
-            for names, alone in zip(used, plain, strict=True)
+            worst(_errors(names, question, row, choices, failing), computed=not alone)
+            for names, alone, failing in zip(used, plain, failures, strict=True)
         )
         for row in rows
     )
@@ -94,17 +114,46 @@ def largest_error(question: Question, choices: Choices) -> RankError:
     return RankError(group_loss(choices.top, groups.count), largest=True)
 
 
+def shown_groups_error(
+    question: Question, laws: Mapping[str, Law], selected: NoiseSelection
+) -> RankError | None:
+    """Return the error of the choice of groups that ORDER BY a count and LIMIT show without it; None where there is none.
+
+    Guarantee: with 95% all noisy counts are within h of theirs at once, so a group that is left out, whose noisy count
+        is not larger, has at most 2 h rows more than any that is shown.
+    """
+    measures, statement = dict(question.measured.measures), question.statement
+    if not keys_are_chosen(question, selected) or e.columns_of(question.having) & laws.keys():
+        return None
+    form = linear_form(question.order[0].value) if question.order and not statement.offset else None
+    if form is None or len(form.terms) != 1 or not isinstance(question.groups, PublicGroups):
+        return None
+    ((name, factor),) = form.terms.items()
+    if name not in measures or measures[name].kind not in {Kind.ROWS, Kind.PRESENT}:
+        return None
+    half = laws[name].half_width(1 - FAILS / selected.among) * measures[name].grain
+    more = (factor > 0) == question.order[0].descending
+    return RankError(math.ceil(2 * half), beyond="more" if more else "fewer")
+
+
+def keys_are_chosen(question: Question, selected: NoiseSelection) -> bool:
+    """Return whether noise decides which rows are shown, and none of it is shown beside them."""
+    noisy = noisy_names(question)
+    shown = any(e.columns_of(value) & noisy for _, value in question.outputs)
+    return bool(selected.by) and not shown
+
+
 def _errors(
     names: Sequence[str],
     question: Question,
     row: Mapping[str, Any],
     choices: Choices,
-    selected: NoiseSelection,
+    failures: Mapping[str, Fraction],
 ) -> Iterator[RankError]:
     known = dict(question.measured.choices)
     for name in names:
         selection = choices.selections.get(name)
-        error = None if selection is None else rank_loss(selection, selected.failure([name]))
+        error = None if selection is None else rank_loss(selection, failures[name])
         ranged = known[name].width > 1
         yield RankError(error, _rows_of(known[name], question, row), ranged=ranged)
 

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.core.escape_text import visible
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
 from discreet.plan import expr as e
+from discreet.plan.expr import Expr
 from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Question
+from discreet.release.bars.forms import selects_inside
 
 FAILS = Fraction(5, 100)
 """How often the error bars of a column may miss."""
@@ -25,6 +28,8 @@ _BEGINS = (
     "Rows were selected by their noisy values",
     "A group is shown only where its noisy number",
     "The group was chosen",
+    "The groups were chosen",
+    "Noisy values decide what is shown in",
 )
 
 
@@ -36,7 +41,8 @@ class NoiseSelection:
         at least 95% of answers, and where noise selected nothing, each by itself in 95%. For public groups by the
         union bound over all rows. Private groups pass a threshold each by itself, so given which passed
         their noises are still independent of each other, and that is the law that their bars invert.
-        Noise that takes no part in a selection is not changed by it.
+        Noise that takes no part in a selection is not changed by it. What an expression shows in one cell and
+        hides in another by noisy values is selected like rows: `failure_of` any such cell is that of all.
     """
 
     among: int = 1
@@ -46,6 +52,22 @@ class NoiseSelection:
     def failure(self, measures: Iterable[str]) -> Fraction:
         """Return how often the bar of one cell made of these measures may miss."""
         return FAILS / self.among if self.by.intersection(measures) else FAILS
+
+    def failure_of(self, value: Expr, measures: Iterable[str]) -> Fraction:
+        """Return how often the bar of one cell of an output, made of these measures and choices, may miss."""
+        used = frozenset(measures)
+        return FAILS / self.among if selects_inside(value, used) else self.failure(used)
+
+    def notes_inside(
+        self, outputs: Iterable[tuple[str, Expr]], noisy: frozenset[str]
+    ) -> Iterator[str]:
+        """Yield a sentence for each output in whose cells noisy values decide what is shown."""
+        for name, value in outputs:
+            if self.among > 1 and selects_inside(value, noisy):
+                yield (
+                    f"{_BEGINS[4]} '{visible(name)}', in {self.among:,} rows: each ± is made wide enough "
+                    "for all of them to hold at once (95%)."
+                )
 
     def notes(self, measures: Iterable[str]) -> Iterator[str]:
         """Yield a sentence for each thing that makes the bars of these measures wider."""

@@ -25,6 +25,8 @@ def bars_of(node: exp.Query, names: Sequence[str]) -> ErrorBarSources | None:
 def most_rows_kept(program: Program, part: int) -> int | None:
     """Return above how many rows of a private question steps may select by noisy values; None where never."""
     bars = program.bars
+    if _hides_ends(program.after):
+        return 0
     if bars is None or bars.part != part:
         return 0 if _selects(program.after) else None
     outputs = program.parts[part].expressions
@@ -33,6 +35,12 @@ def most_rows_kept(program: Program, part: int) -> int | None:
     ):
         return 0
     return bars.limit
+
+
+def _hides_ends(node: exp.Query) -> bool:
+    """Return whether expressions may show the ends of intervals in some rows and not in others."""
+    ends = any(re.fullmatch(r"[lh][0-9]+", column.name) for column in node.find_all(exp.Column))
+    return ends and node.find(*_BRANCHES) is not None
 
 
 def _selects(node: exp.Query) -> bool:
@@ -61,6 +69,7 @@ def with_row(node: exp.Query, mark: str) -> exp.Query:
 
 
 _GATHERS = ("group", "having", "distinct", "joins")
+_BRANCHES = (exp.Case, exp.If, exp.Nullif, exp.Coalesce, exp.Filter, exp.Least, exp.Greatest)
 _CUTS = ("limit", "offset", "fetch")
 _Names = Mapping[str, int | None]
 
