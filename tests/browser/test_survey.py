@@ -356,7 +356,7 @@ def test_a_survey_is_begun_on_the_page(visit, served):
     name = f"new-{secrets.token_hex(4)}"
     page.fill("#name", name)
     page.click("#look")
-    expect(page.locator("#planned")).to_contain_text("1,415")
+    expect(page.locator("#planned")).to_contain_text("1,458")
     page.fill("#toml", "title =")
     page.click("#begin")
     expect(page.locator("#problem")).to_contain_text("not valid TOML")

@@ -23,7 +23,7 @@ from curator_kit import (
 )
 from discreet.engine.connect import connect
 from discreet.errors import DiscreetError, QueryRefused
-from discreet.plan.ir import scans_of
+from discreet.plan.ir import Join, PerUnit, Relation, Scan, scans_of
 from engines import LIMITS, SPARK, compiled, fill_postgres, postgres_url
 from queries import Questions
 from sittings import FULL
@@ -106,7 +106,20 @@ def _cuts_rows(plan: Planned) -> bool:
     people = [scan for scan in scans if scan.unit is not None]
     repeated = any(scan.public and scan.table.max_rows is not None for scan in scans)
     bounded = any(scan.table.bounded for scan in people)
-    return plan.question.enforced or len(people) > 1 or bounded or repeated
+    source = plan.question.statement.source
+    return plan.question.enforced or len(people) > 1 or bounded or repeated or _cuts_inside(source)
+
+
+def _cuts_inside(relation: Relation) -> bool:
+    match relation:
+        case Scan():
+            return False
+        case Join(left=left, right=right):
+            return _cuts_inside(left) or _cuts_inside(right)
+        case PerUnit(cut=True):
+            return True
+        case _:
+            return _cuts_inside(relation.source)
 
 
 @pytest.mark.timeout(900)
