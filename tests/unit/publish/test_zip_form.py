@@ -209,6 +209,10 @@ def test_what_the_reviewers_found_is_refused(attack: Any, release: Path, tmp_pat
     assert earlier_verifier(earlier("small")).verify(str(path), KEY.public)["valid"]
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 11, 4),
+    reason="its zipfile names version 2.0 before entries that need 4.5",
+)
 def test_headers_are_those_of_zipfile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Beyond 2 GB, too: both take small sizes for large ones here.
     for narrow in (zip_form.NARROW, 300):
