@@ -14,8 +14,10 @@ import discreet
 from discreet.api.opening import policy_of
 from discreet.core.region import Positions, Region
 from discreet.core.schema import Refresh
+from discreet.engine.duckdb.canonical import SnapshotMaker
 from discreet.errors import BudgetExceeded, CatalogError
 from discreet.ledger import Ledger
+from discreet.ledger.versions import Versions
 from discreet.publish.totals import TotalsRequest
 from discreet.publish.totals import run as totals
 from discreet.release import sealing as release_sealing
@@ -478,25 +480,37 @@ size = {{ type = "integer", lower = 0, upper = 9 }}
 """
 
 
-@pytest.mark.parametrize("refresh", ["manual", "on-change"])
-def test_no_version_comes_back_with_a_table_that_is_declared_again(tmp_path, refresh):
+def declared_again(folder, refresh):
+    """Return what is answered while a table beside it is declared, is not, is again, and is not."""
+
     def asked(*names, rows=100):
         tables = "".join(SIZED.format(name=name) for name in names)
-        (tmp_path / "discreet.toml").write_text(ONE.format(refresh=refresh, tables=tables))
-        (tmp_path / "today.csv").write_text("size\n" + "1\n" * rows)
-        with opened(tmp_path) as curator:
+        (folder / "discreet.toml").write_text(ONE.format(refresh=refresh, tables=tables))
+        (folder / "today.csv").write_text("size\n" + "1\n" * rows)
+        with opened(folder) as curator:
             answer = curator.query(TODAY, epsilon=100)
             return answer.provenance.snapshot, round(answer.rows[0][0]), answer.free
 
-    (tmp_path / "yesterday.csv").write_text("size\n1\n")
-    found = [
-        asked("today", "yesterday"),
-        asked("today", rows=50),
-        asked("today", "yesterday"),
-        asked("today"),
-    ]
-    counted = [100, 50, 100, 100]
+    (folder / "yesterday.csv").write_text("size\n1\n")
+    both = ("today", "yesterday")
+    return [asked(*both), asked("today", rows=50), asked(*both), asked("today")]
+
+
+@pytest.mark.parametrize("refresh", ["manual", "on-change"])
+def test_no_version_comes_back_with_a_table_that_is_declared_again(tmp_path, refresh):
+    found, counted = declared_again(tmp_path, refresh), [100, 50, 100, 100]
     assert found == [(f"today:{i}", n, False) for i, n in enumerate(counted, start=1)]
+
+
+def test_the_twin_whose_groups_keep_versions_of_their_own_brings_rows_back(tmp_path, monkeypatch):
+    def enter(self, version):
+        for table in version.declared:
+            self.leave_out(table, version.number)
+        self._latest[version.group] = version
+
+    monkeypatch.setattr(Versions, "enter", enter)
+    first, _, third, _ = declared_again(tmp_path, "manual")
+    assert third == (first[0], first[1], True)
 
 
 def test_after_a_restore_no_number_is_given_twice(tmp_path):
@@ -559,6 +573,15 @@ def test_how_another_table_is_written_today_changes_no_price(tmp_path):
     found = [told_of_a(tmp_path / "with", 19), told_of_a(tmp_path / "without", None)]
     assert found[0] == found[1]
     assert found[0][1:] == [True, "a:1"]
+
+
+def test_the_twin_that_looks_at_other_tables_of_today_tells_of_them(tmp_path, monkeypatch):
+    def alias(self, name, recipe, content):
+        return self.store.name("stored", name, content, str(self._others_whole(name, recipe)))
+
+    monkeypatch.setattr(SnapshotMaker, "_alias", alias)
+    found = [told_of_a(tmp_path / "with", 19), told_of_a(tmp_path / "without", None)]
+    assert found[0] != found[1]
 
 
 def test_people_by_numbers_and_by_text_are_not_joined(tmp_path):

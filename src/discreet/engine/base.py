@@ -303,7 +303,7 @@ class Engine(Protocol):
         return [column for column, _ in self.columns(name)]
 
     def schema(self, name: str) -> dict[str, str]:
-        """Return the types of a source's columns, in small letters, that no row can change."""
+        """Return the types of a source's columns, in small letters, as they are now; rows may have made them."""
         return {column.lower(): kind for column, kind in self.columns(name)}
 
     def hold(

@@ -274,7 +274,7 @@ class DuckDBEngine(Engine):
         self._finalizer()
 
     def schema(self, name: str) -> dict[str, str]:
-        """Return the types of a table's columns that no row can change: text files hold texts."""
+        """Return the types of a table's columns as they are now; text files hold texts, whatever is in them."""
         known = self._sources.types(name)
         return super().schema(name) if known is None else known
 
