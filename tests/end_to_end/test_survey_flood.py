@@ -184,23 +184,31 @@ def held_requests(server, monkeypatch, count):
 
 
 def test_reports_leave_threads_to_everybody_else(tmp_path, monkeypatch):
-    """More requests than the server has threads for short ones wait at the collector; everything else goes on."""
+    """More requests than the server has threads for short ones wait at the collector; everything else goes on.
+
+    A request takes two turns, one to find its survey and one to be taken in. Whoever reads its body
+    between them neither works nor waits, so a few more than those that do not fit may be refused.
+    """
     monkeypatch.setattr(turns, "WAITING_EACH", 50)
-    count = turns.IN_WORK + 50 + 6
+    over = 6
+    count = turns.IN_WORK + 50 + over
     with (
         flooded(tmp_path) as (server, owner, stranger),
         held_requests(server, monkeypatch, count) as (inside, answered),
     ):
-        eventually(lambda: len(answered) == 6, "who does not fit is told at once")
-        for refused in answered[:6]:
-            assert (refused.status_code, refused.json()["kind"]) == (503, "CollectorClosed")
-            assert "too many arrive at once" in refused.json()["detail"]
-            assert "retry-after" in refused.headers
+        eventually(lambda: len(answered) >= over, "who does not fit is told at once")
         eventually(lambda: len(inside) == turns.IN_WORK, "those who have a turn begin")
         assert health(stranger)["status"] == "ok"
         everything_else_works(server, owner)
         assert len(inside) == turns.IN_WORK, "and nobody else does"
-    assert len(inside) == count - 6, "the others had their turn"
+        early = len(answered)
+    refused = [each for each in answered if each.status_code == 503]
+    assert over <= early <= len(refused) <= over + turns.IN_WORK
+    for each in refused:
+        assert each.json()["kind"] == "CollectorClosed"
+        assert "too many arrive at once" in each.json()["detail"]
+        assert "retry-after" in each.headers
+    assert len(inside) == count - len(refused), "the others had their turn"
 
 
 def test_without_turns_reports_take_all_threads(tmp_path, monkeypatch):
