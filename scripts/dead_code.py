@@ -40,7 +40,17 @@ NAMES = {
     "documented: docs/survey.md": {"to_cbor", "donate", "forget"},
     "documented: docs/packages.md": {"late_rows"},
 }  # fmt: skip
-FOUND_BY_NAME = {"main", "app", "build", "prepare", "make", "compare", "NEIGHBOURS", "__getattr__", "__dir__"}
+FOUND_BY_NAME = {
+    "main",
+    "app",
+    "build",
+    "prepare",
+    "make",
+    "compare",
+    "NEIGHBOURS",
+    "__getattr__",
+    "__dir__",
+}
 """In modules that are reached: what child processes, commands, an audit and Python itself look for."""
 
 STARTS = {
@@ -71,7 +81,10 @@ def unused() -> list[str]:
 def unreached() -> list[str]:
     """Return modules, and what they define, that nothing leads to, as FILE:LINE name."""
     reach = Reach(ROOT / "src", FOUND_BY_NAME)
-    start: list[Place] = [("discreet.cli", "main"), *documented()]  # the entry point of pyproject.toml
+    start: list[Place] = [
+        ("discreet.cli", "main"),
+        *documented(),
+    ]  # the entry point of pyproject.toml
     for name, module in reach.modules.items():
         if any(re.fullmatch(pattern, name) for pattern in STARTS):
             start += [(name, ""), *((name, defined) for defined in module.defined)]

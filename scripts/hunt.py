@@ -13,7 +13,7 @@ import json
 import random
 import time
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,9 @@ from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, ask, make_plan
 from discreet.release.post_processing.constants import nested_in
 from discreet.release.sealing import Sealed, seal
-from discreet.sql.post_processing.split import split
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion, read_checked
+from discreet.sql.post_processing.split import split
 
 SNAPSHOTS = dict.fromkeys(("folk", "patients", "visits", "labs", "notes"), "1")
 OTHERS = 2

@@ -16,9 +16,9 @@ from discreet.catalog.read.policy_file import loads
 from discreet.core.schema import Dataset, Table
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact
+from discreet.engine.dialect.names import quoted
 from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.person_joins import Reached, joined_rows
-from discreet.engine.dialect.names import quoted
 from discreet.kernel.canonical.paths import followed_path
 from discreet.kernel.canonical.select import CanonicalRecipe
 
@@ -191,14 +191,11 @@ class World:
         place: int,
     ) -> None:
         recipe, name = CanonicalRecipe(dataset, table), f"{dataset.name}.{table.name}"
-        whole = bool(recipe.people) and recipe.whole({each: types[each] for each in recipe.people})
         recipe.check(types[name])
-        sql = recipe.stored(types[name], relation, whole=whole, salt="salt")
+        sql = recipe.stored(types[name], relation, salt="salt")
         kept = f"canon.{quoted(name)}"
         self.connection.execute(f"CREATE TABLE {kept} AS {sql}")
-        self.connection.execute(
-            recipe.dropped(types[name], relation, whole=whole, stored=kept)
-        ).fetchall()
+        self.connection.execute(recipe.dropped(types[name], relation, stored=kept)).fetchall()
         found = self.connection.execute(f"SELECT * FROM {kept}")
         self.columns[name] = [column[0] for column in found.description or ()]
         self.canonical[place][name] = Counter(found.fetchall())

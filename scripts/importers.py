@@ -44,7 +44,7 @@ def importers(root: Path) -> dict[str, list[str]]:
 
 def sentence(folder: str, names: list[str]) -> str:
     """Return the sentence of a folder: every name, or that there are many rooms."""
-    room = folder.split("/")[0]
+    room = folder.split("/", maxsplit=1)[0]
     if len([name for name in names if name.split("/")[0] != room]) >= MANY:
         return "Imported by: many rooms."
     return f"Imported by: {', '.join(names)}." if names else ""

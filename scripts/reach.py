@@ -18,7 +18,15 @@ Place = tuple[str, str]
 ASKED_BY_PYTHON = {"__getattr__", "__dir__"}
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
-_TELLING = (ast.Name, ast.Attribute, ast.Import, ast.ImportFrom, ast.Constant, ast.JoinedStr, ast.Dict)
+_TELLING = (
+    ast.Name,
+    ast.Attribute,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Constant,
+    ast.JoinedStr,
+    ast.Dict,
+)
 _IMPORT = re.compile(r"from (discreet[\w.]*) import (\([^)]*\)|[^\n\"\\]+)")
 
 

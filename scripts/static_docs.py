@@ -54,7 +54,9 @@ def pages() -> Iterator[tuple[str, str, Markup]]:
     """Yield every page: its place in the folder, its title and its body, linked as on the server."""
     parts = []
     for group, names in GROUPS.items():
-        lines = [Markup('<li><a href="/docs/{}">{}</a></li>').format(n, doc(n).title) for n in names]
+        lines = [
+            Markup('<li><a href="/docs/{}">{}</a></li>').format(n, doc(n).title) for n in names
+        ]
         parts.append(Markup("<h2>{}</h2><ul>{}</ul>").format(group, Markup("").join(lines)))
         yield from ((f"{name}.html", doc(name).title, doc(name).body) for name in names)
     notes = all_notes()

@@ -119,8 +119,7 @@ class StoredEngine(MemoryEngine):
         types = {name: dict(self.types[name]) for name in self.types}
         rows = {}
         for name, recipe in tables.items():
-            whole = recipe.whole({person: types[person] for person in recipe.people})
-            found = recipe.stored(types[name], self.places[name], whole=whole, salt="")
+            found = recipe.stored(types[name], self.places[name], salt="")
             rows[f'canon."{name}"'] = f"({found})"
 
         def run(sql: str, *, seconds: float | None = None) -> Exact:

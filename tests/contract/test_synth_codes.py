@@ -48,7 +48,7 @@ def engine(request, tmp_path_factory):
 
 def marginals(engine, base, table, *, every=False):
     catalog = catalog_of(base)
-    outline = outline_of(catalog, table, bins=Bins.AUTO, types={}, has_delta=False)
+    outline = outline_of(catalog, table, bins=Bins.AUTO, has_delta=False)
     columns = [item for item in outline.items if isinstance(item, Coded)]
     columns = [_odd_bins(column) for column in columns]
     codes = seal_codes(outline.scan, engine, columns)
@@ -89,7 +89,7 @@ def test_codes_that_are_fetched_are_counted_the_same(engine, tmp_path, monkeypat
 @pytest.mark.slow_on_spark
 def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):
     catalog = catalog_of(tmp_path)
-    outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)
+    outline = outline_of(catalog, "people", bins=Bins.QUANTILE, has_delta=True)
     # Next to no noise: the same ranges, the same words.
     rich = MarginalBudget(Fraction(1000), concentrated=True)
     found = []

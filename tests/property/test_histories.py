@@ -17,6 +17,8 @@ from collections import Counter
 from contextlib import closing
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet
@@ -48,6 +50,14 @@ max_rows = {max_rows}
 who = {{ type = "identifier" }}
 ward = {{ type = "integer", lower = 0, upper = 3, constant = true }}
 tag = {{ type = "integer", lower = 0, upper = 99 }}
+[datasets.clinic.tables.stays]
+source = "stays.parquet"
+unit = "who"
+max_rows = {max_rows}
+[datasets.clinic.tables.stays.columns]
+who = {{ type = "identifier" }}
+ward = {{ type = "integer", lower = 0, upper = 3 }}
+tag = {{ type = "integer", lower = 0, upper = 99 }}
 [analysts.eve]
 datasets = {{ shop = {{ epsilon = 100 }}, clinic = {{ epsilon = 100 }} }}
 """
@@ -61,6 +71,7 @@ tag = {{ type = "integer", lower = 0, upper = 99 }}
 """
 
 
+BOTH = "SELECT COUNT(*) AS n FROM visits JOIN stays ON visits.who = stays.who"
 MATCHES = {"=": operator.eq, "<=": operator.le}
 
 
@@ -84,6 +95,7 @@ class History:
         self.folder, self.refresh, self.rows, self.public = folder, refresh, rows, public
         self.places = {tag: (random.Random(tag).choice(TABLES), tag % 4) for tag in range(8)}
         self.wards = {tag: tag % 4 for tag in range(8)}
+        self.kept_as = pa.int64()
         self.upper, self.max_rows, self.sources = 3, 1, dict(zip(TABLES, TABLES, strict=True))
         self.clock, self.lost = FIRST, Counter()
         self.told: list[object] = []
@@ -99,14 +111,18 @@ class History:
         for table in TABLES:
             rows = [f"{size},{tag}" for tag, (at, size) in self.places.items() if at == table]
             (self.folder / f"{table}.csv").write_text("\n".join(["size,tag", *rows, ""]))
-        rows = [f"p{tag},{ward},{tag}" for tag, ward in self.wards.items()]
+        rows = [f"{tag},{ward},{tag}" for tag, ward in self.wards.items()]
         (self.folder / "visits.csv").write_text("\n".join(["who,ward,tag", *rows, ""]))
+        who = pa.array(self.wards).cast(self.kept_as)
+        wards, tags = list(self.wards.values()), list(self.wards)
+        stays = pa.table({"who": who, "ward": pa.array(wards, pa.int64()), "tag": tags})
+        pq.write_table(stays, self.folder / "stays.parquet")
 
     def change_rows(self) -> None:
         if self.rows is None:
             return
         draw, tag = self.rows, self.rows.randrange(10)
-        match draw.randrange(4):
+        match draw.randrange(5):
             case 0:
                 self.places[tag] = (draw.choice(TABLES), draw.randrange(4))
                 self.wards[tag] = draw.randrange(4)
@@ -120,6 +136,8 @@ class History:
             case 3:
                 self.places[tag] = (self.places.get(tag, ("east",))[0], draw.randrange(4))
                 self.wards[tag] = draw.randrange(4)
+            case 4:  # what writers make of a column follows from its rows
+                self.kept_as = draw.choice([pa.int64(), pa.float64(), pa.string()])
         self.write()
 
     # What everybody may see.
@@ -162,7 +180,8 @@ class History:
             return self.question_about(0)
         if self.public.randrange(4) == 0:
             where = self.public.choice(["", f" WHERE ward = {size}"])
-            return "clinic", f"SELECT COUNT(*) AS n FROM visits{where}"
+            table = self.public.choice(["visits", "stays"])
+            return "clinic", self.public.choice([f"SELECT COUNT(*) AS n FROM {table}{where}", BOTH])
         where = self.public.choice(["", f" WHERE size = {size}", f" WHERE size <= {size}"])
         table = self.public.choice(sorted(self.sources))
         return "shop", f"SELECT COUNT(*) AS n FROM {table}{where}"
@@ -190,6 +209,10 @@ class History:
 
     def touched(self, dataset: str, sql: str) -> set[int]:
         """Return whose rows the answer was computed from: those of the held state that match."""
+        if sql == BOTH:
+            return {tag for _, tag in self.read["clinic.visits"]} & {
+                tag for _, tag in self.read["clinic.stays"]
+            }
         _, _, table, *where = sql.split()[3:]
         rows = self.read[f"{dataset}.{table}"]
         if not where:

@@ -62,7 +62,7 @@ class Tape:
 def run(monkeypatch, base, table, tape, *, learner=learn):
     engine = MemoryEngine({"town.people": table, "clinic.visits": visits(3)})
     catalog = catalog_of(base)
-    outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)
+    outline = outline_of(catalog, "people", bins=Bins.QUANTILE, has_delta=True)
     before = len(engine.ran)
     context = LearningContext(engine, paid(engine.hold({})), BUDGET, RISK, TOWN, SeededRng(9))
     with monkeypatch.context() as patched:

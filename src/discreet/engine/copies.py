@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.system.atomic_file import write_first, write_whole
+from discreet.engine.dialects import DIALECTS
 from discreet.engine.recipe import Recipe
 
 
@@ -19,11 +20,13 @@ from discreet.engine.recipe import Recipe
 class Canonical:
     """How the rows of a source become canonical, where a copy of them may be stored.
 
-    `select` reads the engine's own relation of the source. `version` is the owner's word for the
-    content, where there is one; `owner` names the ledger that a stored copy belongs to.
+    `select` reads the engine's own relation of the source; `declared` is all that it follows from
+    beside the source's content, where column types are a part of that. `version` is the owner's word
+    for the content, where there is one; `owner` names the ledger that a stored copy belongs to.
     """
 
     select: str
+    declared: str | None = None
     version: str | None = None
     owner: str = ""
 
@@ -39,10 +42,14 @@ def canonical_of(
     recipe.check(known)
     if not recipe.copy:
         return None
-    others = {other: schema(other) for other in recipe.people if other != name}
-    whole = recipe.whole({name: known, **others} if recipe.people else {})
+    follows = DIALECTS[dialect].types_follow_rows
+    whole = False
+    if not follows:
+        others = {other: schema(other) for other in recipe.people if other != name}
+        whole = recipe.whole({name: known, **others} if recipe.people else {})
     select = recipe.copied(known, relation, dialect, whole=whole)
-    return Canonical(select, version=recipe.version, owner=recipe.owner)
+    declared = recipe.declared if follows else None
+    return Canonical(select, declared, version=recipe.version, owner=recipe.owner)
 
 
 def state_key(folder: Path) -> bytes:
@@ -96,10 +103,12 @@ def copy_name(key: bytes, source: str, content: str, wanted: Canonical) -> CopyN
 
     Guarantee: a keyed hash of the ledger, the source, its content and the declarations (which the
         SELECT spells out). So another ledger, another project with its own key, another content or
-        another declaration never meets this name, and the name says nothing about the rows.
+        another declaration never meets this name, and the name says nothing about the rows. Where types
+        follow from rows, those of the present have no part in the name of rows that were stored.
     """
     family = _keyed(key, wanted.owner, source)[:16]
-    whole = _keyed(key, wanted.owner, source, content, wanted.select)[:40]
+    made = wanted.select if wanted.declared is None else wanted.declared
+    whole = _keyed(key, wanted.owner, source, content, made)[:40]
     return CopyName(f"c_{family}_", f"c_{family}_{whole}")
 
 

@@ -51,9 +51,7 @@ class Recipe(Protocol):
         """Return the SELECT whose result is stored where engines are shared: c0, ..., u and r."""
         ...
 
-    def stored(
-        self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str, fits: bool
-    ) -> str:
+    def stored(self, types: Mapping[str, str], relation: str, *, salt: str, fits: bool) -> str:
         """Return the SELECT whose result is stored as the canonical rows; `fits`: they can be sorted in memory."""
         ...
 
@@ -61,7 +59,7 @@ class Recipe(Protocol):
         """Return SELECTs of one number to be kept with `stored`: as it is asked, and as it is counted."""
         ...
 
-    def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool, stored: str) -> str:
+    def dropped(self, types: Mapping[str, str], relation: str, *, stored: str) -> str:
         """Return the SELECT of how much the declarations leave out of `stored`: one row of counts."""
         ...
 

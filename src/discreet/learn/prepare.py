@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from discreet.account.noisy_steps import NoisySteps
-from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
 from discreet.core.region import Region
 from discreet.core.schema import Dataset, Table, TextDomain
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.errors import InvalidInput
 from discreet.learn.learners import COUNTING, LEARNERS
 from discreet.learn.measure.binning import SEEN
@@ -99,9 +99,7 @@ def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     declared = desk.catalog.budget_of(dataset)
     delta = Delta(declared.delta.value * DELTA_PART) if request.delta is None else request.delta
     check_table(dataset, table, desk.engine)
-    outline = _outline(
-        request, desk.catalog, (dataset, table), desk.engine, has_delta=bool(delta.value)
-    )
+    outline = _outline(request, desk.catalog, (dataset, table), has_delta=bool(delta.value))
     said = exposure_note(desk.ledger, dataset.name)
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
@@ -165,7 +163,6 @@ def _outline(
     request: LearnRequest,
     catalog: Catalog,
     place: tuple[Dataset, Table],
-    engine: Engine,
     *,
     has_delta: bool,
 ) -> Outline:
@@ -176,7 +173,6 @@ def _outline(
         catalog,
         f"{dataset.name}.{table.name}",
         bins=Bins.AUTO,
-        types=engine.schema(engine_name(dataset, table)),
         has_delta=has_delta,
     )
     items = chosen_items(found, request.target, request.features)

@@ -13,7 +13,6 @@ from itertools import product
 from statistics import median_high
 from typing import Any
 
-from discreet.catalog.catalog import engine_name
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
@@ -190,7 +189,6 @@ def checked_outline(
         desk.catalog,
         f"{dataset.name}.{table.name}",
         bins=request.bins,
-        types=desk.engine.schema(engine_name(dataset, table)),
         has_delta=bool(delta.value),
         many=many,
     )

@@ -29,6 +29,15 @@ def test_a_copy_is_named_by_everything_that_its_rows_depend_on():
     assert all(len(name) < 63 for name in names), "PostgreSQL cuts longer names"
 
 
+def test_rows_whose_types_follow_from_files_are_named_by_what_is_declared():
+    names = {
+        copy_name(b"k", "s.t", "c", Canonical(select, declared, owner="ledger")).whole
+        for select in ("SELECT 1", "SELECT 2")
+        for declared in ("a", "b")
+    }
+    assert len(names) == 2
+
+
 def test_parts_of_a_name_do_not_run_into_each_other():
     one = copy_name(b"k", "ab", "c", WANTED)
     two = copy_name(b"k", "a", "bc", WANTED)

@@ -20,7 +20,7 @@ def test_the_same_codes_as_in_the_engine(tmp_path):
     table = people(500)
     asked = curator(tmp_path, table=table)
     assert find_private(asked.catalog, "people")[1].name == "people"
-    outline = outline_of(asked.catalog, "town.people", bins=Bins.AUTO, types={}, has_delta=True)
+    outline = outline_of(asked.catalog, "town.people", bins=Bins.AUTO, has_delta=True)
     items = chosen_items(outline, "rich", ())
     columns = encoding_of("people", items[:-1], items[-1]).coded
     sealed = seal_codes(scan_of(asked.catalog, "town.people"), asked.engine, columns)
@@ -40,7 +40,7 @@ def test_rows_cannot_be_fetched_without_a_receipt(tmp_path):
 def test_a_file_without_a_needed_column(tmp_path):
     csv.write_csv(pa.table({"age": [1]}), tmp_path / "rows.csv")
     asked = curator(tmp_path)
-    outline = outline_of(asked.catalog, "town.people", bins=Bins.AUTO, types={}, has_delta=True)
+    outline = outline_of(asked.catalog, "town.people", bins=Bins.AUTO, has_delta=True)
     items = chosen_items(outline, "rich", ("age", "sex"))
     with pytest.raises(InvalidInput, match="no column 'sex'"):
         codes_of_table(

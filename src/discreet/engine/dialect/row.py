@@ -81,3 +81,5 @@ class Dialect:
     """Whether LIKE tries every way to share a text among its %: (letters)^(number of %) steps."""
     narrow_sums: bool = False
     """Whether SUM of 64-bit integers stays in 64 bits."""
+    types_follow_rows: bool = False
+    """Whether the type of a column may be what a writer of files made of its rows, so that it tells of them."""

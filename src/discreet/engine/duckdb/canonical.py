@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass
 from functools import partial
@@ -66,13 +66,12 @@ class SourceOrigin:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotMaker:
-    """Finds and makes snapshots. `others` gives the column types of a table that is not held."""
+    """Finds and makes snapshots."""
 
     store: SnapshotStore
     hashes: ContentHashes
     common: Mapping[str, Any]
     seconds: float
-    others: Callable[[str], Types]
 
     def snapshot(self, origin: SourceOrigin, recipe: Recipe) -> tuple[Snapshot, str]:
         """Return the snapshot of a source's present content, held, and the fingerprint of its rows.
@@ -130,15 +129,14 @@ class SnapshotMaker:
     ) -> Snapshot:
         types = _described(origin.name, json.loads(child.ask(b"C" + b"source.t", self.seconds)))
         recipe.check(types)
-        whole = self._others_whole(origin.name, recipe) and recipe.whole({origin.name: types})
         copied = sum(file.stat().st_size for file in room.folder.rglob("*") if file.is_file())
         fits = SORTED_TIMES * copied <= self.common["memory_mb"] << 20
-        stored = partial(recipe.stored, types, "source.t", whole=whole, salt=self.store.salt())
+        stored = partial(recipe.stored, types, "source.t", salt=self.store.salt())
         order = {
             "path": str(room.rows),
             "sorted": stored(fits=fits),
             "as it comes": stored(fits=False),
-            "dropped": recipe.dropped(types, "source.t", whole=whole, stored="fresh.main.t"),
+            "dropped": recipe.dropped(types, "source.t", stored="fresh.main.t"),
             "counted": recipe.foreseen("fresh.main.t"),
         }
         try:
@@ -146,21 +144,15 @@ class SnapshotMaker:
         except EngineFailed:
             raise unreadable(origin.name) from None
         shutil.rmtree(room.folder / "copy", ignore_errors=True)
-        about = {**counts, "whole": whole}
-        return self.store.add(self._name(origin, recipe, content), origin.name, room, about)
+        return self.store.add(self._name(origin, recipe, content), origin.name, room, counts)
 
     def _name(self, origin: SourceOrigin, recipe: Recipe, content: str) -> str:
         import duckdb  # our children do the reading: who makes no snapshot goes without
 
-        # The source's own schema is part of its content; that of the other tables is not.
-        others = str(self._others_whole(origin.name, recipe))
+        # Nothing of other tables: the source's own schema is part of its content.
         read = repr([each.files.cells for each in origin.every])
-        parts = (origin.name, ".".join(origin.parts), content, recipe.declared, others, read)
+        parts = (origin.name, ".".join(origin.parts), content, recipe.declared, read)
         return self.store.name(*parts, duckdb.__version__)
-
-    def _others_whole(self, name: str, recipe: Recipe) -> bool:
-        """Return whether the other tables of the same people store them as integers."""
-        return recipe.whole({n: self.others(n) for n in recipe.people if n != name})
 
     def _setup(
         self, origin: SourceOrigin, copies: Sequence[FileSource], room: SnapshotFolder

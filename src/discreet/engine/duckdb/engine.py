@@ -99,9 +99,7 @@ class DuckDBEngine(Engine):
         self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._trees: dict[str, str | None] = {}
         store = SnapshotStore(self._state / "canon", state_key(self._state))
-        self._maker = SnapshotMaker(
-            store, self._hashes, self._common(), limits.store_seconds, self.schema
-        )
+        self._maker = SnapshotMaker(store, self._hashes, self._common(), limits.store_seconds)
         self._texts = TextCopies(
             self._stored,
             self._hashes,
@@ -175,7 +173,6 @@ class DuckDBEngine(Engine):
                 if wanted not in {None, fingerprints[name]}:
                     lost.append(name)
             require_kept(lost)
-            _require_alike(tables, snapshots)
         except BaseException:
             release(snapshots)
             raise
@@ -368,16 +365,3 @@ def _give_back(pools: tuple[ChildPool, ChildPool], drop: Path | None) -> None:
         pool.close()
     if drop is not None:
         shutil.rmtree(drop, ignore_errors=True)
-
-
-def _require_alike(tables: Mapping[str, Recipe], snapshots: Mapping[str, Snapshot]) -> None:
-    """Refuse tables of the same people that were stored when these went by different things."""
-    for name, recipe in tables.items():
-        told = {snapshots[each].whole for each in recipe.people if each in snapshots} - {None}
-        if name in recipe.people and len(told) > 1:
-            dataset = name.partition(".")[0]
-            raise CatalogError(
-                f"Tables of '{dataset}' were stored when people went by numbers in one file and by text "
-                "in another, so who is who cannot be told.",
-                hint=f"Store all of them anew: discreet refresh {dataset}.",
-            )

@@ -39,8 +39,6 @@ class Snapshot:
         self.path = folder / _ROWS
         self.dropped: dict[str, int] = dict(about["dropped"])
         self.counted: dict[str, int] = dict(about["counted"])
-        self.whole: bool | None = about.get("whole")
-        """Whether people are stored as the integers that they go by; None if earlier versions made it."""
         self._lock: int | None = lock
 
     def release(self) -> None:
@@ -130,7 +128,7 @@ class SnapshotStore:
     ) -> Snapshot:
         """Return the finished snapshot, held; the work of another process counts as well as ours.
 
-        `counts`: what was left out, the answers to what is asked of every snapshot, and what people go by.
+        `counts`: what was left out, and the answers to what is asked of every snapshot.
         """
         about = {"table": table, **counts, "digest": _digest(room.rows)}
         sealed = {**about, "name": name, "seal": self._seal(name, about)}

@@ -23,6 +23,7 @@ SPARK = Dialect(
     # Java's $ also matches before a last line break, so the match is compared with the whole.
     fits="regexp_extract($0, $2, 0) = $0",
     tells_empty=False,
+    types_follow_rows=True,
     backtracks=True,
     narrow_sums=True,
     functions={

@@ -82,16 +82,22 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> st
 def unit_cell(column: Column, bare: str, engine_type: str, dialect: str, *, whole: bool) -> str:
     """Return SQL for whose row it is: an integer, or a text compared by its bytes.
 
-    `whole`: every table of these people stores them as integers that fit into 64 bits.
+    `whole`: the column is stored as integers that fit into 64 bits, and they are wanted as such.
 
     Guarantee: one value in every table and for every use: '7' and '07' are one person where the
-        column is declared an integer, and two where it is not.
+        column is declared an integer, and two where it is not. A whole number is one person however
+        it is stored: 7, 7.0 as a double and 7.00 as a decimal, also beside the text '7'.
     """
     if whole:
         return f"CAST({bare} AS BIGINT)"
     if isinstance(column.domain, IntegerDomain):
         return read_as(ColumnKind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
-    return read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+    text = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+    if storage(engine_type) not in {Storage.NUMBER, Storage.DECIMAL}:
+        return text
+    # A writer makes whole numbers doubles once one of them is missing: the same people.
+    number = read_as(ColumnKind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
+    return f"COALESCE(CAST({number} AS {DIALECTS[dialect].text}), {text})"
 
 
 def is_whole(engine_type: str) -> bool:

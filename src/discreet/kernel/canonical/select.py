@@ -22,6 +22,7 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
+from discreet.engine.base import Capabilities
 from discreet.engine.dialect.functions import function
 from discreet.engine.dialects import DIALECTS
 from discreet.errors import CatalogError
@@ -35,10 +36,13 @@ from discreet.kernel.canonical.paths import followed_path
 from discreet.kernel.canonical.source import PlainSource, unit_column
 from discreet.kernel.canonical.spelled import plain_cell
 
-FORMAT = "4"
+FORMAT = "5"
 """Changes whenever the same declarations would give other canonical rows."""
 MOST_GROUPED = 8
 """So many categories, and so many small numbers, are stored once more: a text takes an eighth of a second for a million rows."""
+
+_INTEGER = "0|-?[1-9][0-9]{0,18}"
+"""How an integer is spelled that is stored as one; every other spelling is another person."""
 
 MOST_SORTED = 16
 """So many numbers: of more the rows that lack the same ones are too few to fill a block."""
@@ -169,13 +173,22 @@ def units_are_whole(tables: Iterable[Table], types: Mapping[str, Mapping[str, st
 class _Sources(Protocol):
     """Knows which columns sources have."""
 
+    @property
+    def capabilities(self) -> Capabilities: ...
+
     def has(self, name: str) -> bool: ...
 
     def columns(self, name: str) -> list[tuple[str, str]]: ...
 
 
 def column_types(dataset: Dataset, table: Table, engine: _Sources) -> tuple[dict[str, str], bool]:
-    """Return the engine's types of a table, and whether its people go by integers."""
+    """Return the engine's types of a table, and whether its people go by integers.
+
+    They never do where types follow from rows: rows that are stored are read beside others for long.
+    """
+    if DIALECTS[engine.capabilities.dialect].types_follow_rows:
+        columns = engine.columns(f"{dataset.name}.{table.name}")
+        return {c.lower(): kind for c, kind in columns}, False
     found = {}
     for other in dataset.tables:
         name = f"{dataset.name}.{other.name}"
@@ -262,9 +275,14 @@ class CanonicalRecipe:
             check_readable(column, kind, place)
 
     def stored(
-        self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str, fits: bool = True
+        self, types: Mapping[str, str], relation: str, *, salt: str, fits: bool = True
     ) -> str:
         """Return the SELECT that DuckDB stores: categories as ENUM and as text, people as numbers, sorted.
+
+        Guarantee: a person has one number in every table, whatever it is stored as here or elsewhere; so
+            nothing of a snapshot follows from other tables. An integer is its own number, of 64 bits; every
+            other text has one beyond these that nobody without `salt` can foresee. Two of those share one
+            with a chance of n^2 / 2^121: for a thousand million people below 10^-18.
 
         Several categories are grouped by their ENUMs, one by its text, of which each block has a list: that
         takes half the time, and functions of the text read the list alone. Small numbers are grouped by
@@ -285,8 +303,9 @@ class CanonicalRecipe:
             rows = canonical_select(self.table, columns, types, "duckdb", relation)
             last = f" ORDER BY {', '.join(gaps)}" if gaps else ""
             return f"SELECT {_typed(self.table) or 'c'} FROM ({rows}) AS n{last}"
+        whole = self._stored_whole(types)
         rows = ranked_select(self.table, types, "duckdb", relation, whole=whole)
-        unit = "n.u" if self._numbered(whole=whole) else _numbered(salt)
+        unit = "n.u" if whole or self._declared_whole() else _numbered(salt)
         places = [f"{unit} AS u", "CAST(n.r AS INTEGER) AS r"]
         if self.table.bounded:
             places.append(f"CAST(GREATEST(n.r, {self.table.max_rows}) AS BIGINT) AS w")
@@ -314,11 +333,15 @@ class CanonicalRecipe:
         rows = ranked_select(self.table, types, dialect, relation, whole=whole)
         return f"SELECT n.* FROM ({rows}) AS n ORDER BY n.u, n.r"
 
-    def _numbered(self, *, whole: bool) -> bool:
-        unit = unit_column(self.table)
-        return whole or (unit is not None and isinstance(unit.domain, IntegerDomain))
+    def _stored_whole(self, types: Mapping[str, str]) -> bool:
+        """Return whether this table, read alone, stores people as integers of 64 bits."""
+        return units_are_whole([self.table], {self.table.name: types})
 
-    def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool, stored: str) -> str:
+    def _declared_whole(self) -> bool:
+        unit = unit_column(self.table)
+        return unit is not None and isinstance(unit.domain, IntegerDomain)
+
+    def dropped(self, types: Mapping[str, str], relation: str, *, stored: str) -> str:
         """Return the SELECT of what the declarations leave out: rows, people, cells by column.
 
         Cells are those of rows that are somebody's. What is left of a column is counted in the rows that are `stored` already: reading the cells
@@ -327,7 +350,7 @@ class CanonicalRecipe:
         """
         columns = _told(self.table)
         source = PlainSource(self.table, columns, types, "duckdb", relation, counted=True)
-        unit = source.unit(whole=whole)
+        unit = source.unit(whole=self._stored_whole(types))
         counts = ["COUNT(*) AS rows", f"COUNT(*) - COUNT({unit or 1}) AS without_unit"]
         left = ["COUNT(*) AS kept"]
         whose = "" if unit is None else f" FILTER (WHERE {unit} IS NOT NULL)"
@@ -367,8 +390,7 @@ def _gaps(table: Table) -> list[str]:
 
 
 def _numbered(salt: str) -> str:
-    """Return a person's text as a number of 120 bits that nobody without the key can foresee.
-
-    Two people share one with a chance of n^2 / 2^121: for a thousand million people below 10^-18.
-    """
-    return f"CAST('0x' || substr(sha256('{salt}' || n.u), 1, 30) AS HUGEINT)"
+    """Return a person's text as a number: an integer as itself, others beyond 64 bits."""
+    hashed = f"CAST('0x' || substr(sha256('{salt}' || n.u), 1, 30) AS HUGEINT) + {2**64}"
+    own = f"CASE WHEN regexp_full_match(n.u, '{_INTEGER}') THEN TRY_CAST(n.u AS BIGINT) END"
+    return f"COALESCE(CAST({own} AS HUGEINT), {hashed})"

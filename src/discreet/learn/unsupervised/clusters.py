@@ -78,7 +78,7 @@ def cluster(request: ClusterRequest, desk: Desk) -> Clustered:
         raise InvalidInput(f"The number of clusters lies between 1 and {MOST_CLUSTERS}.")
     scan = private_scan(desk.catalog, request.table)
     name = f"{desk.catalog.dataset_of(scan.table).name}.{scan.table.name}"
-    outline = outline_of(desk.catalog, name, bins=Bins.EQUAL, types={}, has_delta=False)
+    outline = outline_of(desk.catalog, name, bins=Bins.EQUAL, has_delta=False)
     columns = _numbers(outline, request.columns)
     with planned_look(
         scan,

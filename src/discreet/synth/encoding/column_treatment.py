@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -16,7 +15,6 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
-from discreet.engine.dialect.storage import Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 from discreet.plan.ir import Scan
 from discreet.sql.relations import declared_scan
@@ -104,11 +102,10 @@ def outline_of(
     table: str,
     *,
     bins: Bins,
-    types: Mapping[str, str],
     has_delta: bool,
     many: bool = False,
 ) -> Outline:
-    """Return how each column will be treated; `types` are the engine's names of column types.
+    """Return how each column will be treated: by what is declared, whatever it is stored as.
 
     `many`: numbers and days may have many bins, since the method puts neighbours together.
     """
@@ -128,8 +125,7 @@ def outline_of(
             continue
         domain = column.domain
         if own or isinstance(domain, IdentifierDomain):
-            whole = storage(types.get(name.lower(), "")) is Storage.INTEGER
-            items.append(MadeUpIdentifier(name, whole))
+            items.append(MadeUpIdentifier(name))
             notices.append(f"The values of '{name}' are made up: it identifies.")
         elif isinstance(domain, TextDomain):
             if has_delta:

@@ -80,10 +80,14 @@ class Coded:
 
 @dataclass(frozen=True, slots=True)
 class MadeUpIdentifier:
-    """An identifier: no value of it is read; every synthetic row gets a new one."""
+    """An identifier: no value of it is read; every synthetic row gets a new one, a whole number.
+
+    Not what the column is stored as now: that may follow from rows, which nobody paid for. Earlier
+    versions looked at it, and what they learned may make texts (`whole` is False).
+    """
 
     name: str
-    whole: bool
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,6 +197,8 @@ def test_dates_are_compared_as_they_are_stored():
     [
         (IdentifierDomain(), "BIGINT", True, [(7,)]),
         (IdentifierDomain(), "BIGINT", False, [("7",)]),
+        (IdentifierDomain(), "DOUBLE", False, [("7",)]),
+        (IdentifierDomain(), "DECIMAL(9, 2)", False, [("7",)]),
         (IntegerDomain(0, 9), "BIGINT", False, [(7,)]),
         (IntegerDomain(0, 5), "VARCHAR", False, [(7,)]),  # a person need not be in a range
         (TextDomain(), "VARCHAR", False, [("7",)]),

@@ -28,6 +28,7 @@ from discreet.core.schema import (
 )
 from discreet.core.spelling import Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.engine.base import Capabilities
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.select import (
     CanonicalRecipe,
@@ -192,8 +193,8 @@ def test_rows_are_ordered_by_all_that_they_say() -> None:
 class Known:
     """An engine that knows the columns of some sources."""
 
-    def __init__(self, types: dict[str, list[tuple[str, str]]]) -> None:
-        self.types = types
+    def __init__(self, types: dict[str, list[tuple[str, str]]], dialect="postgres") -> None:
+        self.types, self.capabilities = types, Capabilities(dialect=dialect)
 
     def has(self, name: str) -> bool:
         return name in self.types
@@ -227,6 +228,9 @@ def test_the_types_of_all_tables_of_the_same_people_count() -> None:
     # A table that was never connected says nothing.
     assert column_types(both, VISITS, Known({"clinic.visits": whole}))[1]
     assert column_types(both, WARDS, Known(wards))[0] == {"ward": "VARCHAR"}
+    # Where types follow from rows they decide nothing.
+    files = Known({"clinic.visits": whole, "clinic.stays": whole}, "spark")
+    assert column_types(both, VISITS, files) == ({"id": "BIGINT"}, False)
 
 
 def test_everything_that_rows_depend_on_is_in_the_declaration() -> None:
@@ -252,7 +256,7 @@ def test_everything_that_rows_depend_on_is_in_the_declaration() -> None:
     deeper = replace(bounded, max_rows=9)
     told = [CanonicalRecipe(SET, table).declared for table in (bounded, deeper)]
     assert len({said, *told}) == 3  # w is made of the bound
-    assert recipe(WARDS).declared.startswith("('4', 'wards.csv', None, ")
+    assert recipe(WARDS).declared.startswith("('5', 'wards.csv', None, ")
 
 
 def test_the_tables_of_the_same_people_are_named() -> None:
@@ -279,30 +283,29 @@ def test_a_source_has_what_is_declared() -> None:
 
 
 def test_people_are_stored_as_numbers_that_nobody_can_foresee() -> None:
-    rows = run(recipe().stored(TYPES, RELATION, whole=False, salt="s"))
+    rows = run(recipe().stored(TYPES, RELATION, salt="s"))
     units = {row[-2] for row in rows}
     assert len(units) == 2
-    assert all(isinstance(unit, int) and 0 <= unit < 2**120 for unit in units)
-    others = run(recipe().stored(TYPES, RELATION, whole=False, salt="t"))
+    assert all(isinstance(unit, int) and 2**64 <= unit < 2**120 + 2**64 for unit in units)
+    others = run(recipe().stored(TYPES, RELATION, salt="t"))
     assert units.isdisjoint(row[-2] for row in others)
 
 
-@pytest.mark.parametrize(
-    ("domain", "whole"), [(IdentifierDomain(), True), (IntegerDomain(0, 9), False)]
-)
-def test_people_who_go_by_integers_keep_them(domain, whole) -> None:
+@pytest.mark.parametrize("kind", ["BIGINT", "UBIGINT", "DOUBLE", "DECIMAL(9, 2)", "VARCHAR"])
+@pytest.mark.parametrize("domain", [IdentifierDomain(), IntegerDomain(0, 9)])
+def test_people_who_go_by_integers_keep_them(domain, kind) -> None:
     table = replace(VISITS, columns=(replace(COLUMNS[0], domain=domain), *COLUMNS[1:]))
-    numbers = "(SELECT * REPLACE (CAST(7 AS BIGINT) AS id) FROM " + SOURCE + ")"
-    stored = recipe(table).stored(TYPES | {"id": "BIGINT"}, numbers, whole=whole, salt="s")
+    numbers = f"(SELECT * REPLACE (CAST(7 AS {kind}) AS id) FROM {SOURCE})"
+    stored = recipe(table).stored(TYPES | {"id": kind}, numbers, salt="s")
     assert {row[-2] for row in run(stored)} == {7}
 
 
 def test_stored_rows_within_the_bound_come_first() -> None:
-    sql = recipe().stored(TYPES, RELATION, whole=False, salt="s")
+    sql = recipe().stored(TYPES, RELATION, salt="s")
     ranks = [row[-1] for row in base().execute(sql).fetchall()]
     assert [rank <= 2 for rank in ranks] == [True, True, True, False]
     unbounded = recipe(replace(VISITS, max_rows=None))
-    assert "ORDER BY u, r" in unbounded.stored(TYPES, RELATION, whole=False, salt="s")
+    assert "ORDER BY u, r" in unbounded.stored(TYPES, RELATION, salt="s")
 
 
 def lacking(sql: str) -> list[tuple[bool, ...]]:
@@ -322,13 +325,13 @@ def test_stored_rows_that_lack_the_same_numbers_lie_together() -> None:
     given = "(SELECT CASE WHEN i % 3 > 0 THEN i END AS a, CASE WHEN i % 5 > 0 THEN i END AS b, "
     given += "i % 2 = 0 AS flag, i // 4 AS id FROM range(90) AS t(i))"
     types = {"a": "BIGINT", "b": "BIGINT", "flag": "BOOLEAN", "id": "BIGINT"}
-    rows = recipe(replace(ROWS, columns=numbers)).stored(types, given, whole=False, salt="s")
+    rows = recipe(replace(ROWS, columns=numbers)).stored(types, given, salt="s")
     found = lacking(f"SELECT c0, c1 FROM ({rows})")
     assert found == sorted(found)
     assert len(set(found)) == 4
     people = Table("t", "t.csv", PrivacyUnit("id"), (*numbers, COLUMNS[0]), max_rows=2)
     asked = {
-        bounded: recipe(replace(people, bounded=bounded)).stored(types, given, whole=True, salt="s")
+        bounded: recipe(replace(people, bounded=bounded)).stored(types, given, salt="s")
         for bounded in (True, False)
     }
     within = [f"SELECT c0, c1 FROM ({asked[b]}) WHERE r <= 2" for b in (True, False)]
@@ -344,21 +347,21 @@ def test_stored_rows_that_lack_the_same_numbers_lie_together() -> None:
 def test_of_many_numbers_the_first_sort() -> None:
     many = tuple(Column(f"n{i}", IntegerDomain(0, 900)) for i in range(20))
     types = {column.name: "BIGINT" for column in many}
-    stored = recipe(replace(ROWS, columns=many)).stored(types, "x.t", whole=False, salt="s")
+    stored = recipe(replace(ROWS, columns=many)).stored(types, "x.t", salt="s")
     assert stored.endswith(f" ORDER BY {', '.join(f'n.c{i} IS NULL' for i in range(16))}")
 
 
 def test_w_is_the_bound_or_the_place_beyond_it() -> None:
-    sql = recipe(replace(VISITS, bounded=True)).stored(TYPES, RELATION, whole=False, salt="s")
+    sql = recipe(replace(VISITS, bounded=True)).stored(TYPES, RELATION, salt="s")
     found = base().execute(f"SELECT r, w FROM ({sql})").fetchall()
     assert all(within == max(rank, 2) for rank, within in found)
     assert {rank for rank, _ in found} == {1, 2, 3}
-    unbounded = recipe().stored(TYPES, RELATION, whole=False, salt="s")
+    unbounded = recipe().stored(TYPES, RELATION, salt="s")
     assert " AS w" not in unbounded
 
 
 def test_what_is_grouped_by_says_the_same() -> None:
-    sql = recipe().stored(TYPES, RELATION, whole=False, salt="s")
+    sql = recipe().stored(TYPES, RELATION, salt="s")
     cells = "CAST(c1 AS VARCHAR), g1, c2, g2, typeof(g1), typeof(g2)"
     found = base().execute(f"SELECT {cells} FROM ({sql})").fetchall()
     assert {row[4:] for row in found} == {("VARCHAR", "UTINYINT")}
@@ -388,7 +391,7 @@ def test_the_first_categories_and_small_numbers_are_stored_to_be_grouped_by() ->
     table = replace(ROWS, columns=(*texts, *large, *small))
     assert grouped_columns(table) == {*range(8), *range(12, 20)}
     types = {column.name: "VARCHAR" for column in table.columns}
-    stored = recipe(table).stored(types, "x.t", whole=False, salt="s")
+    stored = recipe(table).stored(types, "x.t", salt="s")
     beside = [i for i in range(22) if f" AS g{i}" in stored]
     assert beside == [*range(8), *range(12, 20)]
     assert grouped_columns(VISITS) == {1, 2}  # neither what is hidden nor what waits for review
@@ -403,11 +406,11 @@ def test_the_plain_counts_of_a_table_are_foreseen() -> None:
 
 
 def test_stored_rows_of_nobody_are_just_their_cells() -> None:
-    stored = recipe(WARDS).stored({"ward": "VARCHAR"}, RELATION, whole=False, salt="s")
+    stored = recipe(WARDS).stored({"ward": "VARCHAR"}, RELATION, salt="s")
     assert len(run(stored)) == 5
     assert "CAST(n.c0 AS ENUM('A', 'B')) AS c0" in stored
     bare = recipe(replace(ROWS, columns=()))
-    assert run(bare.stored({}, RELATION, whole=False, salt="s")) == [(1,)] * 5
+    assert run(bare.stored({}, RELATION, salt="s")) == [(1,)] * 5
 
 
 def test_copies_elsewhere_are_sorted_by_person() -> None:
@@ -419,19 +422,19 @@ def test_copies_elsewhere_are_sorted_by_person() -> None:
 
 
 def test_what_was_left_out_is_counted_row_by_row_and_cell_by_cell() -> None:
-    stored = recipe().stored(TYPES, RELATION, whole=False, salt="s")
-    (found,) = run(recipe().dropped(TYPES, RELATION, whole=False, stored=f"({stored})"))
+    stored = recipe().stored(TYPES, RELATION, salt="s")
+    (found,) = run(recipe().dropped(TYPES, RELATION, stored=f"({stored})"))
     # Rows, rows of nobody; then ward 'x', cost 500, the last day of 2023, no truth value.
     assert found == (5, 1, 1, 1, 1, 0)
     types = {"ward": "VARCHAR"}
-    stored = recipe(WARDS).stored(types, RELATION, whole=False, salt="s")
-    (found,) = run(recipe(WARDS).dropped(types, RELATION, whole=False, stored=f"({stored})"))
+    stored = recipe(WARDS).stored(types, RELATION, salt="s")
+    (found,) = run(recipe(WARDS).dropped(types, RELATION, stored=f"({stored})"))
     assert found == (5, 0, 1)
 
 
 def test_what_the_owner_called_empty_was_not_left_out() -> None:
     costs = replace(COLUMNS[2], spelling=Spelling(empty=("500",)))
     told = recipe(replace(VISITS, columns=(*COLUMNS[:2], costs, *COLUMNS[3:])))
-    stored = told.stored(TYPES, RELATION, whole=False, salt="s")
-    (found,) = run(told.dropped(TYPES, RELATION, whole=False, stored=f"({stored})"))
+    stored = told.stored(TYPES, RELATION, salt="s")
+    (found,) = run(told.dropped(TYPES, RELATION, stored=f"({stored})"))
     assert found == (5, 1, 1, 0, 1, 0)

@@ -19,11 +19,9 @@ from discreet.synth.encoding.column_treatment import (
 )
 from discreet.synth.encoding.columns import Coded, MadeUpIdentifier
 
-TYPES = {"id": "BIGINT"}
-
 
 def outline(base, *, bins=Bins.AUTO, has_delta=True, table="people"):
-    return outline_of(catalog_of(base), table, bins=bins, types=TYPES, has_delta=has_delta)
+    return outline_of(catalog_of(base), table, bins=bins, has_delta=has_delta)
 
 
 def kinds(found):
@@ -98,5 +96,5 @@ REFUSED = {
 def test_tables_that_cannot_be_copied(words, tmp_path):
     catalog = loads(REFUSED[words], base=tmp_path)
     with pytest.raises(DiscreetError, match=words) as refused:
-        outline_of(catalog, "t", bins=Bins.AUTO, types={}, has_delta=True)
+        outline_of(catalog, "t", bins=Bins.AUTO, has_delta=True)
     assert isinstance(refused.value, InvalidInput | NotReviewed | UnknownName)

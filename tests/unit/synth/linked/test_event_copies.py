@@ -199,7 +199,6 @@ def _sealed(curator, name: str, most: int):
                 curator.catalog,
                 f"clinic.{node.name}",
                 bins=Bins.AUTO,
-                types={},
                 has_delta=True,
                 many=True,
             )

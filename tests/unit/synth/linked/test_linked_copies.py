@@ -140,9 +140,7 @@ def test_no_person_has_more_rows_than_the_noise_is_for(folder, most):
         tree = tree_of(curator.catalog.datasets["shop"])
         encodings = {
             node.name: preview_of(
-                outline_of(
-                    curator.catalog, f"shop.{node.name}", bins=Bins.EQUAL, types={}, has_delta=True
-                )
+                outline_of(curator.catalog, f"shop.{node.name}", bins=Bins.EQUAL, has_delta=True)
             )
             for node in tree.tables
         }

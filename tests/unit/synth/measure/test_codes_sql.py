@@ -22,8 +22,7 @@ from discreet.synth.measure.sealing import seal_codes
 
 
 def coded(catalog, engine, table="people"):
-    types = {name.lower(): kind for name, kind in engine.columns(f"town.{table}")}
-    found = outline_of(catalog, table, bins=Bins.AUTO, types=types, has_delta=False)
+    found = outline_of(catalog, table, bins=Bins.AUTO, has_delta=False)
     return [item for item in found.items if isinstance(item, Coded)]
 
 

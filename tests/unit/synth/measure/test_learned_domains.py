@@ -33,8 +33,7 @@ def learned(base, table, *, rng, bins=Bins.QUANTILE, budget=BUDGET, neighbours="
 
 
 def learned_of(engine, catalog, *, rng, bins=Bins.QUANTILE, budget=BUDGET):
-    types = {name.lower(): kind for name, kind in engine.columns("town.people")}
-    outline = outline_of(catalog, "people", bins=bins, types=types, has_delta=True)
+    outline = outline_of(catalog, "people", bins=bins, has_delta=True)
     context = LearningContext(engine, paid(engine.hold({})), budget, RISK, TOWN, rng)
     return learn(outline, context, lambda _: None)
 
@@ -100,7 +99,7 @@ def test_too_little_budget_leaves_a_column_out_and_says_so(tmp_path):
 def test_nothing_to_learn_costs_nothing(tmp_path):
     catalog = catalog_of(tmp_path)
     engine = MemoryEngine({"town.people": people(), "clinic.visits": visits()})
-    outline = outline_of(catalog, "people", bins=Bins.EQUAL, types={}, has_delta=False)
+    outline = outline_of(catalog, "people", bins=Bins.EQUAL, has_delta=False)
     before = len(engine.ran)
     found = learn(
         outline,

@@ -42,7 +42,7 @@ def _people(jobs: list[str]) -> pa.Table:
 
 def learned(base, jobs: list[str], *, stems: bool = True):
     engine = MemoryEngine({"town.people": _people(jobs), "clinic.visits": visits()})
-    outline = outline_of(catalog_of(base), "people", bins=Bins.EQUAL, types={}, has_delta=True)
+    outline = outline_of(catalog_of(base), "people", bins=Bins.EQUAL, has_delta=True)
     context = LearningContext(engine, paid(engine.hold({})), BUDGET, RISK, TOWN, SeededRng(3))
     found = learn(outline, context, lambda _: None, stems=stems)
     by_name = {column.name: column for column in found.encoding.coded}
@@ -70,7 +70,7 @@ def test_rare_codes_are_kept_by_how_they_begin(tmp_path):
 def test_every_row_falls_into_one_cell_and_whole_values_come_first(tmp_path):
     jobs = ["A01.5", "A01.6", "A02", "A", "B07", "B071", "b07", "A1", "Ä9"]
     engine = MemoryEngine({"town.people": _people(jobs), "clinic.visits": visits()})
-    outline = outline_of(catalog_of(tmp_path), "people", bins=Bins.EQUAL, types={}, has_delta=True)
+    outline = outline_of(catalog_of(tmp_path), "people", bins=Bins.EQUAL, has_delta=True)
     column = with_stems("job", ("A01.5", "B07"), ["A", "A0", "A01", "B0"])
     codes = seal_codes(outline.scan, engine, [column])
     counter = SqlCounter(paid(engine.hold({})), f"({codes.sql}) AS z", codes.shape)
