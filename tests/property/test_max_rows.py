@@ -125,7 +125,7 @@ def test_random_questions_have_one_bound_wherever_they_read():
         catalogs[kind] = known, {most: declaring(known, most) for most in (1, 5, 30)}
     empty = MemoryEngine({name: arrow(name, []) for name in TABLES})
     met = 0
-    while met < (500 if FULL else 60):
+    while met < (500 if FULL else 30):
         known, declared = catalogs[dice.choice(list(catalogs))]
         sql, most = questions.question(), dice.choice(list(declared))
         try:

@@ -29,6 +29,7 @@ from discreet.release.bars.ranks import Choices, rank_errors
 from discreet.release.bars.selected import AS_THEY_ARE, selected_before, without_selection
 from discreet.release.finish import finish
 from discreet.testing import SeededRng, assert_frequency
+from sittings import FULL
 
 CATALOGS = {
     "laplace": catalog_of(Path(), delta="0"),
@@ -95,7 +96,7 @@ def test_cells_that_noise_selects_are_inside_their_bars(kind, m):
 @pytest.mark.parametrize("law", CATALOGS)
 @pytest.mark.parametrize("m", [2, 30, 300])
 def test_the_largest_is_so_by_either_law(m, law):
-    assert_frequency(*shown_within("the largest", m, law, draws=200), 0.95, 1.0)
+    assert_frequency(*shown_within("the largest", m, law, draws=200 if FULL else 80), 0.95, 1.0)
 
 
 @pytest.mark.parametrize("kind", ["the largest", "above a limit", "a mean"])
@@ -188,7 +189,7 @@ def test_what_noise_shows_inside_a_cell_is_inside_its_bar(kind, m):
 
 @pytest.mark.parametrize("m", [2, 30, 300])
 def test_so_it_is_by_either_law(m):
-    good, draws, _ = inside_within(INSIDE["by CASE"], m, "gaussian", draws=100)
+    good, draws, _ = inside_within(INSIDE["by CASE"], m, "gaussian", draws=100 if FULL else DRAWS)
     assert_frequency(good, draws, 0.95, 1.0)
 
 
@@ -222,7 +223,7 @@ def some_expression(rng, depth=3):
     )
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(30 if FULL else 8))
 def test_any_expression_over_noisy_cells_is_inside_its_bar(seed):
     """Where all cells take the same branch nothing is selected, and each bar holds by itself."""
     inside = some_expression(random.Random(seed))
@@ -303,7 +304,7 @@ def private_within(kind, m, law, distance):
     row = {name: found[0] for name, found in exact.measures.items()}
     truth = float(evaluate(taken(question.outputs[1][1], dict.fromkeys(row, 10**9)), row))
     rng, hits, trials = SeededRng(20261119), 0, 0
-    for _ in range(max(20, 3_000 // m)):
+    for _ in range(max(20, (3_000 if FULL else 600) // m)):
         table = finish(noised(exact, plan.mechanisms, rng), question, laws)
         cells = zip(table.rows, table.intervals, strict=True)
         inside = [low <= truth <= high for (_, n), (_, (low, high)) in cells if n is not None]
