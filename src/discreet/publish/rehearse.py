@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -43,6 +44,8 @@ MOST_CELLS = 2_000_000
 """Larger grids are rehearsed by their noise laws alone."""
 MOST_ROWS_WRITTEN = 200_000
 """Packages of more rows than that are made, but not written and checked: that would take as long as the release."""
+MOST_DRAWS, CELLS_DRAWN = 16, 2_000
+"""Tables of few cells are drawn again until so many cells were, and at most so often."""
 NOBODYS_KEY = OwnerKey(bytes(32))
 """Signs packages of made-up rows, which are thrown away."""
 TINY = 1e-12
@@ -57,7 +60,8 @@ class ExpectedError:
     squares and of the published numbers, which are not negative; `by_size` maps cells of at least that
     many to the expected share of them that is off by more than a tenth. They follow from the variances by
     formulas, not from draws; but what whole numbers that add up are moved by, which `whole` contains, and `half`,
-    the mean half width of the intervals, are those of the one draw of the rehearsal.
+    the mean half width of the intervals, are means over the draws of the rehearsal: one of large tables, up to
+    `MOST_DRAWS` of small ones.
     """
 
     table: str
@@ -159,7 +163,7 @@ class Rehearsal(ShownInLines):
 
 def rehearse(plan: PlannedRelease) -> Rehearsal:
     """Return what a release would look like on made-up rows, after making its whole package of them."""
-    errors = check_by_rehearsal(plan)
+    errors = check_by_rehearsal(plan, draws=_draws(plan))
     for number, family in enumerate(plan.families):
         for place, member in enumerate(family.members):
             if (number, place) not in errors:
@@ -170,7 +174,7 @@ def rehearse(plan: PlannedRelease) -> Rehearsal:
     return Rehearsal(spec.name, epsilon, delta, tables, notices_of(plan))
 
 
-def check_by_rehearsal(plan: PlannedRelease) -> dict[MemberPlace, ExpectedError]:
+def check_by_rehearsal(plan: PlannedRelease, *, draws: int = 1) -> dict[MemberPlace, ExpectedError]:
     """Return the errors on made-up rows after making, signing and checking the package that they give.
 
     Guarantee: nothing private is read and nothing is charged. The steps are those of the release
@@ -179,7 +183,7 @@ def check_by_rehearsal(plan: PlannedRelease) -> dict[MemberPlace, ExpectedError]
         more than `MOST_ROWS_WRITTEN` rows is not written.
     """
     try:
-        return _made(plan)
+        return _made(plan, draws)
     except DiscreetError:
         raise
     except Exception as error:
@@ -191,23 +195,40 @@ def check_by_rehearsal(plan: PlannedRelease) -> dict[MemberPlace, ExpectedError]
         ) from error
 
 
-def _made(plan: PlannedRelease) -> dict[MemberPlace, ExpectedError]:
-    small = [n for n, family in enumerate(plan.families) if family.cells <= MOST_CELLS]
+def _made(plan: PlannedRelease, draws: int) -> dict[MemberPlace, ExpectedError]:
+    small = _small(plan)
     leaf = {number: _made_up_leaf(plan, number) for number in small}
 
     def groups(number: int, read: CellRead) -> ExactCells:
         return made_up_groups(leaf[number], read, plan.families[number])
 
-    noisy = noisy_tables(plan, small, groups, rng=SystemRng())
     facts = exact_facts(plan, small, groups, published={})
-    found: dict[MemberPlace, ExpectedError] = {}
-    published = {}
-    for place, result in reconciled_tables(plan, small, noisy, facts):
-        found[place] = _error(plan, place, leaf[place[0]], result)
-        published[place] = result.published
+    found: dict[MemberPlace, list[ExpectedError]] = {}
+    for _ in range(draws):
+        noisy = noisy_tables(plan, small, groups, rng=SystemRng())
+        published = {}
+        for place, result in reconciled_tables(plan, small, noisy, facts):
+            found.setdefault(place, []).append(_error(plan, place, leaf[place[0]], result))
+            published[place] = result.published
     if len(small) == len(plan.families):
         _check_package(plan, MeasuredFamily(noisy, published, facts))
-    return found
+    return {place: _mean(errors) for place, errors in found.items()}
+
+
+def _small(plan: PlannedRelease) -> list[int]:
+    return [n for n, family in enumerate(plan.families) if family.cells <= MOST_CELLS]
+
+
+def _draws(plan: PlannedRelease) -> int:
+    """Return how many draws show what is typical: few cells say little in one of them."""
+    cells = sum(member.cells for n in _small(plan) for member in plan.families[n].members)
+    return max(1, min(MOST_DRAWS, CELLS_DRAWN // max(1, cells)))
+
+
+def _mean(errors: Sequence[ExpectedError]) -> ExpectedError:
+    """Return the error that is typical of several draws."""
+    whole = math.sqrt(sum(each.whole**2 for each in errors) / len(errors))
+    return replace(errors[0], whole=whole, half=sum(each.half for each in errors) / len(errors))
 
 
 def _check_package(plan: PlannedRelease, measured: MeasuredFamily) -> None:

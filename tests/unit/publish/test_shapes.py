@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from itertools import combinations, product
+from itertools import combinations, count, product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from discreet.api import Curator
@@ -101,7 +102,7 @@ def test_a_rehearsal_has_the_shape_of_the_release(tmp_path: Path, monkeypatch):
         return write_package(contents, *where)
 
     monkeypatch.setattr(rehearse, "write_package", kept)
-    count = 0
+    made = 0
     for tables in shapes():
         for facts in facts_of(tables):
             text = spec_text(list(tables), more=facts)
@@ -110,8 +111,8 @@ def test_a_rehearsal_has_the_shape_of_the_release(tmp_path: Path, monkeypatch):
             assert shape_of(rehearsed.pop()) == shape_of(released(found, tmp_path)), text
             said = verify_package(tmp_path / "R.zip")
             assert said["valid"], (said["problems"], text)
-            count += 1
-    assert count > 60
+            made += 1
+    assert made > 60
 
 
 GRAND_TOTALS = {
@@ -177,3 +178,23 @@ def test_a_package_that_nobody_could_verify_is_refused_before_the_charge(
         with pytest.raises(InvalidInput, match="cannot be made"):
             curator.publish(spec, out=tmp_path / "R.zip")
         assert curator.budget_report()["datasets"]["d"]["charges"] == 0
+
+
+def rehearsed_errors(folder: Path, monkeypatch) -> np.ndarray:
+    """Return by how much the expected errors of rehearsals of small tables that cross differ from each other."""
+    seeds = count()
+    monkeypatch.setattr(rehearse, "SystemRng", lambda: SeededRng(next(seeds)))
+    made = [Made("a", ("sex", "third"), "", COUNT), Made("b", ("third", "county"), "", COUNT)]
+    plan = plan_in_memory([], folder, ROWS, text=spec_text(made, epsilon="10")).plan
+    drawn = [rehearse.rehearse(plan) for _ in range(10)]
+    whole = np.array([[table.whole for table in found.tables] for found in drawn])
+    return whole.std(axis=0) / whole.mean(axis=0)
+
+
+def test_rehearsals_of_small_tables_agree(tmp_path: Path, monkeypatch):
+    assert (rehearsed_errors(tmp_path, monkeypatch) < 0.04).all()
+
+
+def test_the_twin_of_one_draw_says_what_chance_made_of_few_cells(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(rehearse, "MOST_DRAWS", 1)
+    assert (rehearsed_errors(tmp_path, monkeypatch) > 0.04).any()
