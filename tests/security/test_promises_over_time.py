@@ -18,6 +18,7 @@ from discreet.core.schema import Refresh
 from discreet.engine.dialect.storage import ColumnKind
 from discreet.engine.dialect.types import read_as
 from discreet.engine.duckdb.canonical import SnapshotMaker
+from discreet.engine.duckdb.engine import DuckDBEngine
 from discreet.errors import BudgetExceeded, CatalogError
 from discreet.kernel.canonical import select, source
 from discreet.kernel.canonical.cells import unit_cell
@@ -616,7 +617,9 @@ STORED_AS = {
     "doubles below zero": pa.array([-0.0, *(float(i) for i in range(1, 20))], pa.float64()),
     "decimals": pa.array([Decimal(i) for i in range(20)], pa.decimal128(9, 2)),
     "wide decimals": pa.array([Decimal(i) for i in range(20)], pa.decimal128(38, 0)),
+    "decimals of 21 places": pa.array([Decimal(i) for i in range(20)], pa.decimal128(38, 21)),
     "texts": pa.array([str(i) for i in range(20)]),
+    "texts of doubles": pa.array([f"{i}.0" for i in range(20)]),
     "a dictionary": pa.array([str(i) for i in range(20)]).dictionary_encode(),
 }
 
@@ -635,22 +638,84 @@ def test_a_whole_number_is_one_person_however_it_is_stored(tmp_path, values):
 
 
 def test_other_spellings_of_a_number_are_other_people(tmp_path):
-    others = [
-        "07",
-        "7.",
-        " 7",
-        "7 ",
-        "+7",
-        "7e0",
-        "\u0667",
-        "1_0",
-        "-0",
-        "-",
-        "9" * 19,
-        "x" * 9_000,
-    ]
+    others = ["07", "7.", "07.0", "7.01", " 7.0", ".0", " 7", "7 ", "+7", "7e0", "\u0667"]
+    others += ["1_0", "-0", "-", "9" * 19, "x" * 9_000]
     kept_as(tmp_path, pa.array(others))
     assert joined(tmp_path) == 0
+
+
+@pytest.mark.parametrize("values", STORED_AS.values(), ids=STORED_AS)
+def test_a_person_is_one_in_files_that_store_people_in_several_ways(tmp_path, values):
+    """Also in one file of several: else a bound on rows would be one for each way."""
+    kept_as(tmp_path, pa.array(range(20), pa.int64()))
+    text = (tmp_path / "discreet.toml").read_text().replace("b.parquet", "b/*.parquet")
+    (tmp_path / "discreet.toml").write_text(text)
+    (tmp_path / "b").mkdir()
+    for number, who in enumerate([pa.array(range(20), pa.int64()), values, values]):
+        people(tmp_path / "b", str(number), who)
+    with opened(tmp_path) as curator:
+        rows = curator.query("SELECT COUNT(*) AS n FROM b", epsilon=500, analyst="eve").rows
+        assert round(rows[0][0]) == 40, "two of each person"
+        assert round(curator.query(JOINED, epsilon=500, analyst="eve").rows[0][0]) == 40
+
+
+BY_PATH = """
+[datasets.clinic.tables.items]
+source = "items.parquet"
+unit = "order_id -> orders.id -> customer"
+max_rows = 2
+[datasets.clinic.tables.items.columns]
+price = { type = "integer", lower = 0, upper = 99 }
+[datasets.clinic.tables.orders]
+source = "orders/*.parquet"
+unit = "customer"
+max_rows = 2
+[datasets.clinic.tables.orders.columns]
+size = { type = "integer", lower = 0, upper = 99 }
+"""
+
+
+def order_files(folder, number, **other):
+    numbers = pa.array(range(20), pa.int64())
+    rows = {"id": numbers, "customer": numbers, "size": numbers} | other
+    (folder / "orders").mkdir(exist_ok=True)
+    pq.write_table(pa.table(rows), folder / "orders" / f"{number}.parquet")
+
+
+@pytest.mark.parametrize("column", ["id", "customer", "size"])
+@pytest.mark.parametrize("values", [*STORED_AS.values(), pa.nulls(20)], ids=[*STORED_AS, "nothing"])
+def test_nothing_tells_how_a_table_on_the_way_is_stored_today(tmp_path, column, values):
+    (tmp_path / "discreet.toml").write_text(EXPORTS + BY_PATH)
+    order_files(tmp_path, 1)
+    numbers = pa.array(range(20), pa.int64())
+    items = pa.table({"order_id": numbers, "price": numbers})
+    pq.write_table(items, tmp_path / "items.parquet")
+    sql = "SELECT COUNT(*) AS n FROM items"
+    with opened(tmp_path) as curator:
+        assert round(curator.query(sql, epsilon=500, analyst="eve").rows[0][0]) == 20
+        told = curator.seen_by("eve").explain(sql, epsilon=500, analyst="eve").to_json()
+    order_files(tmp_path, 2, **{column: values})
+    if column == "id":
+        pq.write_table(items.set_column(0, "order_id", values), tmp_path / "items.parquet")
+    as_a_new_process()
+    with opened(tmp_path) as curator:
+        assert curator.seen_by("eve").explain(sql, epsilon=500, analyst="eve").to_json() == told
+        answer = curator.query(sql, epsilon=500, analyst="eve")
+        assert (answer.free, answer.provenance.snapshot) == (True, "items:1")
+        curator.refresh("clinic")
+        again = round(curator.query(sql, epsilon=500, analyst="eve").rows[0][0])
+        # Nobody is reached by keys that say nothing.
+        assert again == (0 if column == "id" and values.type == pa.null() else 20)
+
+
+def test_the_twin_that_asks_for_types_to_know_names_tells_of_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        DuckDBEngine, "names", lambda self, name: [c for c, _ in self.columns(name)]
+    )
+    with pytest.raises(CatalogError, match="in different ways"):
+        test_nothing_tells_how_a_table_on_the_way_is_stored_today(
+            tmp_path, "size", STORED_AS["doubles"]
+        )
 
 
 def test_the_ends_of_64_bits_are_themselves(tmp_path):

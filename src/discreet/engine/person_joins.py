@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from discreet.core.path import FollowedPath, PathCell
 from discreet.engine.declared import folded
 from discreet.engine.dialect.storage import storage
+from discreet.engine.dialect.types import holds_nothing
 from discreet.errors import CatalogError
 
 Types = Mapping[str, str]
@@ -75,6 +76,8 @@ def _cell(read: PathCell, types: Types) -> str:
             f"A path leads over column '{read.column}', which a table on the way lacks.",
             hint="Compare discreet.toml with the names of the columns of all tables on the way.",
         )
+    if holds_nothing(kind):
+        return "NULL"
     found = dict(read.by_storage).get(storage(kind).value)
     if found is None:
         raise CatalogError(

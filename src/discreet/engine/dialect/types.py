@@ -57,7 +57,12 @@ def type_name(kind: ColumnKind, dialect: str) -> str:
 
 def can_read(kind: ColumnKind, engine_type: str) -> bool:
     """Return whether a column of this engine type can hold values of a kind, or holds none at all."""
-    return (kind, storage(engine_type)) in _READERS or engine_type.strip('" ').lower() in _EMPTY
+    return (kind, storage(engine_type)) in _READERS or holds_nothing(engine_type)
+
+
+def holds_nothing(engine_type: str) -> bool:
+    """Return whether a column of this engine type holds no value: a writer's choice where all are missing."""
+    return engine_type.strip('" ').lower() in _EMPTY
 
 
 def read_as(kind: ColumnKind, expression: str, *, engine_type: str, dialect: str) -> str:

@@ -27,6 +27,11 @@ DUCKDB = Dialect(
     functions={
         # In the order and by the equality of its bytes, whatever the source's collation calls equal.
         "text_of_any": '(CAST($0 AS VARCHAR) COLLATE "C")',
+        # Compared with 10^18, a decimal that leaves fewer digits before its point fails where there is a row.
+        "integer_of_decimal": (
+            "CASE WHEN regexp_full_match(CAST($0 AS VARCHAR), '-?[0-9]{0,18}([.]0*)?') "
+            "THEN COALESCE(TRY_CAST(split_part(CAST($0 AS VARCHAR), '.', 1) AS BIGINT), 0) END"
+        ),
         "hash60": "CAST('0x' || substr(md5($0), 1, 15) AS BIGINT)",
         "sha256": "sha256($0)",
         "whole_of_bytes": "CAST(TRY_CAST($0[$1:$1 + $2 - 1] AS BIT) AS BIGINT)",

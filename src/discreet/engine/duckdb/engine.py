@@ -212,21 +212,36 @@ class DuckDBEngine(Engine):
             with self._child(relation) as child:
                 body = child.ask(b"C" + relation.encode(), self._limits.seconds)
         else:
-            # By itself: another source that is beyond reading must not be in the way.
-            place = place_of(origin.name, origin.files, origin.parts)[0]
-            with opened_alone(name, self._setup({"t": place})) as child:
-                body = child.ask(b"C" + b"source.t", self._limits.seconds)
+            return self._alone(origin)
+        return [(column, kind) for column, kind in json.loads(body)]
+
+    def _alone(self, origin: SourceOrigin) -> list[tuple[str, str]]:
+        """Return the columns of a source by itself: another one that is beyond reading must not be in the way."""
+        place = place_of(origin.name, origin.files, origin.parts)[0]
+        with opened_alone(origin.name, self._setup({"t": place})) as child:
+            body = child.ask(b"C" + b"source.t", self._limits.seconds)
         return [(column, kind) for column, kind in json.loads(body)]
 
     def names(self, name: str) -> list[str]:
-        """Return the names of a source's columns: the first line of a text file, no more of it."""
+        """Return the names of a source's columns: the first line of a text file, no more of it.
+
+        Guarantee: whether there is an answer does not depend on how other tables store their columns.
+        """
         self.relation(name)  # or it is refused
         declared = self._sources.read_as(name) is not None
         origin = None if declared else self._sources.origin(name)
         known = self._sources.names(name, origin)
         if known is not None:
             return known
-        return [column for column, _ in self._typed(name, origin or self._origin(name))]
+        found = origin or self._origin(name)
+        if not found.joined:
+            return [column for column, _ in self._typed(name, found)]
+        base = replace(found, joined=(), unit=None)
+        key = (f"{name} alone", self._version(base))
+        if key not in self._columns:
+            self._columns[key] = self._alone(base)
+        own = [column for column, _ in self._columns[key]]
+        return [*own, *self._sources.reached(name, own)]
 
     def _origin(self, name: str) -> SourceOrigin:
         self.relation(name)  # or it is refused

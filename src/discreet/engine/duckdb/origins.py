@@ -94,12 +94,12 @@ class SourceOrigins:
         cells = self.read_as(name)
         if cells is not None:
             own = [cell.column for cell in cells]
-            return [*own, *self._reached(name, own)]
+            return [*own, *self.reached(name, own)]
         files = (origin or self.origin(name)).files
         if files.kind is not FileKind.CSV:
             return None
         found: list[str] = csv_parts(name, files)[0]["columns"]
-        return [*found, *self._reached(name, found)]
+        return [*found, *self.reached(name, found)]
 
     def types(self, name: str) -> dict[str, str] | None:
         """Return the types of a source's columns that no file and no row can change.
@@ -136,7 +136,7 @@ class SourceOrigins:
             return None
         return self.cells.get(name)
 
-    def _reached(self, name: str, own: Sequence[str]) -> list[str]:
+    def reached(self, name: str, own: Sequence[str]) -> list[str]:
         """Return the column that a path adds to a table, which must not have one of that name."""
         if name not in self.paths:
             return []

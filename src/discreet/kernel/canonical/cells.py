@@ -16,6 +16,7 @@ from discreet.core.schema import (
     IntegerDomain,
     NumberDomain,
 )
+from discreet.engine.dialect.functions import function
 from discreet.engine.dialect.storage import ColumnKind, Storage, storage
 from discreet.engine.dialect.types import can_read, read_as, second_of_day, within_64_bits
 from discreet.engine.dialects import DIALECTS
@@ -86,18 +87,26 @@ def unit_cell(column: Column, bare: str, engine_type: str, dialect: str, *, whol
 
     Guarantee: one value in every table and for every use: '7' and '07' are one person where the
         column is declared an integer, and two where it is not. A whole number is one person however
-        it is stored: 7, 7.0 as a double and 7.00 as a decimal, also beside the text '7'.
+        it is stored (`person_text`).
     """
     if whole:
         return f"CAST({bare} AS BIGINT)"
     if isinstance(column.domain, IntegerDomain):
         return read_as(ColumnKind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
+    return person_text(bare, engine_type, dialect)
+
+
+def person_text(bare: str, engine_type: str, dialect: str) -> str:
+    """Return SQL for the text that a person goes by, or a key that leads to one.
+
+    Guarantee: total; a whole number is one text however it is stored: 7 and '7', 7.0 as a double or a
+        text, 7.00 as a decimal. So nobody becomes two where a writer makes integers doubles because
+        one of them is missing.
+    """
     text = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
-    if storage(engine_type) not in {Storage.NUMBER, Storage.DECIMAL}:
+    if storage(engine_type) not in {Storage.NUMBER, Storage.DECIMAL, Storage.TEXT}:
         return text
-    # A writer makes whole numbers doubles once one of them is missing: the same people.
-    number = read_as(ColumnKind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
-    return f"COALESCE(CAST({number} AS {DIALECTS[dialect].text}), {text})"
+    return function("person_of_text", dialect, text)
 
 
 def is_whole(engine_type: str) -> bool:

@@ -21,7 +21,7 @@ from discreet.engine.dialect.storage import ColumnKind, Storage
 from discreet.engine.dialect.types import read_as, type_name
 from discreet.engine.dialects import DIALECTS
 from discreet.engine.kinds import kind_of
-from discreet.kernel.canonical.cells import number_cell
+from discreet.kernel.canonical.cells import number_cell, person_text
 from discreet.kernel.canonical.source import unit_column
 from discreet.kernel.canonical.spelled import plain_cell, present_cell
 
@@ -33,7 +33,7 @@ _KINDS = {
 }
 """Everything else stays the text that it is: also a moment, which has a day and a second."""
 STORED = {
-    Storage.INTEGER: "bigint",
+    Storage.INTEGER: "hugeint",
     Storage.DECIMAL: "decimal(38,0)",
     Storage.NUMBER: "float",
     Storage.BOOLEAN: "boolean",
@@ -103,7 +103,7 @@ def _columns(table: Table, others: Iterable[str]) -> list[Column]:
 def _cell(column: Column, dialect: str, *, key: bool) -> DeclaredCell:
     """Return how a column is read; a `key` names people or leads to them, and goes by its text.
 
-    So a person who is '7' in a text file is not '7.0' in a file of several; integers are integers.
+    It is the text of its own canonical rows (`person_text`), in one file of several as in one alone.
     """
     bare = f"{HERE}.{quoted(column.name, dialect)}"
     kind = _KINDS.get(type(column.domain), ColumnKind.TEXT)
@@ -112,7 +112,7 @@ def _cell(column: Column, dialect: str, *, key: bool) -> DeclaredCell:
     return DeclaredCell(
         column.name,
         type_name(kind, dialect),
-        _texts(lambda stored: _read(column, kind, bare, stored, dialect)),
+        _texts(lambda stored: _read(column, kind, bare, stored, dialect, key=key)),
         _texts(lambda stored: present_cell(column, bare, stored, dialect)),
     )
 
@@ -121,9 +121,13 @@ def _texts(text: Callable[[str], str]) -> Texts:
     return tuple((way.value, text(stored)) for way, stored in STORED.items())
 
 
-def _read(column: Column, kind: ColumnKind, bare: str, stored: str, dialect: str) -> str:
+def _read(
+    column: Column, kind: ColumnKind, bare: str, stored: str, dialect: str, *, key: bool
+) -> str:
     if kind is ColumnKind.TEXT:
         # In the owner's spelling still: whoever reads a text file does the rest.
+        if key:
+            return person_text(bare, stored, dialect)
         return read_as(kind, bare, engine_type=stored, dialect=dialect)
     plain, now = plain_cell(replace(column, moment=None), bare, stored, dialect)
     if kind is ColumnKind.NUMBER:

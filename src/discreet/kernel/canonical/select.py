@@ -159,12 +159,12 @@ def content_order(values: Sequence[str], dialect: str) -> str:
 def units_are_whole(tables: Iterable[Table], types: Mapping[str, Mapping[str, str]]) -> bool:
     """Return whether people go by integers: every table in `types` stores them so.
 
-    `types` are the engine's types by table and column. One answer for all tables of a dataset, so
+    `types` are the engine's types by table and column; what the owner spelled is read as a text. One answer for all tables of a dataset, so
     that a person who is 7 in one of them is not '7' in another.
     """
     units = {table.name: unit for table in tables if (unit := unit_column(table)) is not None}
     return all(
-        is_whole(found.get(units[name].name.lower(), ""))
+        units[name].spelling.plain and is_whole(found.get(units[name].name.lower(), ""))
         for name, found in types.items()
         if name in units
     )

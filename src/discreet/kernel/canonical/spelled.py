@@ -6,7 +6,9 @@ the cell is not written as declared.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from discreet.core.schema import (
     BooleanDomain,
@@ -25,12 +27,13 @@ from discreet.core.spelling import (
     number_pattern,
     removed_from_numbers,
 )
-from discreet.engine.dialect.functions import filled
+from discreet.engine.dialect.functions import filled, function
 from discreet.engine.dialect.names import text_constant
 from discreet.engine.dialect.storage import ColumnKind, Storage, storage
 from discreet.engine.dialect.types import read_as, short
 from discreet.engine.dialects import DIALECTS
 
+_POINT_ZERO = re.compile(r"(?<=\d)\.0+\Z")
 _SPELT = frozenset({Storage.TEXT, Storage.INTEGER, Storage.BOOLEAN})
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 
@@ -47,12 +50,12 @@ def plain_cell(column: Column, bare: str, engine_type: str, dialect: str) -> tup
     if spelling.plain:
         return bare, engine_type
     read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
-    if storage(engine_type) in _SPELT or isinstance(column.domain, CategoryDomain):
+    if _spelt(column, engine_type):
         plain = _plain_text(column, _present(column, read, dialect), dialect)
         return plain, DIALECTS[dialect].text
     if not spelling.empty:
         return bare, engine_type
-    nothing = _one_of(read, spelling.empty, dialect)
+    nothing = _one_of(_number_text(read, dialect), _number_texts(spelling.empty), dialect)
     return f"CASE WHEN {nothing} THEN NULL ELSE {bare} END", engine_type
 
 
@@ -61,7 +64,24 @@ def present_cell(column: Column, bare: str, engine_type: str, dialect: str) -> s
     if column.spelling.plain:
         return bare
     read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+    if not _spelt(column, engine_type):
+        spelling = replace(column.spelling, empty=tuple(_number_texts(column.spelling.empty)))
+        return _present(replace(column, spelling=spelling), _number_text(read, dialect), dialect)
     return _present(column, read, dialect)
+
+
+def _spelt(column: Column, engine_type: str) -> bool:
+    """Return whether a cell has one text: numbers with a point, and moments, have several."""
+    return storage(engine_type) in _SPELT or isinstance(column.domain, CategoryDomain)
+
+
+def _number_text(read: str, dialect: str) -> str:
+    """Return -99 for -99.0: what is called empty is so however a number is stored."""
+    return function("person_of_text", dialect, read)
+
+
+def _number_texts(texts: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(_POINT_ZERO.sub("", text) for text in texts))
 
 
 def _present(column: Column, read: str, dialect: str) -> str:
