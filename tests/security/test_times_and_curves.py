@@ -85,7 +85,7 @@ class Snapshots(World):
             flat = [cell for row in ready for cell in row]
             self.connection.execute(f"INSERT INTO source VALUES {marks}", flat)
         recipe = CanonicalRecipe(DATASET, TABLE)
-        sql = recipe.stored(TYPES, "source", whole=True, salt="x")
+        sql = recipe.stored(TYPES, "source", salt="x")
         self.connection.execute(f'CREATE OR REPLACE TABLE canon."d.seen" AS {sql}')
 
 
