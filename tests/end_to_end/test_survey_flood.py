@@ -156,59 +156,76 @@ def test_below_the_floor_the_door_is_closed_and_says_so(tmp_path, monkeypatch):
         assert health(stranger)["status"] == "ok"
 
 
-@contextmanager
-def held_requests(server, monkeypatch, count):
-    """Send so many batches of one address whose reading does not end until the block does; yield what came of them."""
-    inside, go_on, answered = [], threading.Event(), []
+class HeldRequests:
+    """Batches of one address whose reading does not end until the test does."""
 
-    def held(body, **_about):
-        inside.append(len(body))
-        assert go_on.wait(LONG)
+    def __init__(self, server, monkeypatch):
+        self.server, self.go_on = server, threading.Event()
+        self.inside, self.answered, self.senders = [], [], []
+        monkeypatch.setattr(collector, "batch_of", self._hold)
+
+    def _hold(self, body, **_about):
+        self.inside.append(len(body))
+        assert self.go_on.wait(LONG)
         raise InvalidInput("This is no batch.")
 
-    def post():
-        with server.client() as sender:
-            found = sender.post(f"{API}/one/reports/batch", content=b"]" * 100, headers=JSON)
-            answered.append(found)
+    def post(self):
+        """Send one and return what came of it."""
+        with self.server.client() as sender:
+            return sender.post(f"{API}/one/reports/batch", content=b"]" * 100, headers=JSON)
 
-    monkeypatch.setattr(collector, "batch_of", held)
-    senders = [threading.Thread(target=post) for _ in range(count)]
-    for each in senders:
-        each.start()
-    try:
-        yield inside, answered
-    finally:
-        go_on.set()
-        for each in senders:
+    def start(self, count):
+        """Send so many at once, each in a thread of its own."""
+        started = [
+            threading.Thread(target=lambda: self.answered.append(self.post())) for _ in range(count)
+        ]
+        for each in started:
+            each.start()
+        self.senders += started
+
+    def waiting(self):
+        """Return how many wait for a turn."""
+        part = self.server.context.parts.get(turns.ReportTurns)
+        return 0 if part is None else part._waiting.total()
+
+    def end(self):
+        self.go_on.set()
+        for each in self.senders:
             each.join(LONG)
 
 
-def test_reports_leave_threads_to_everybody_else(tmp_path, monkeypatch):
-    """More requests than the server has threads for short ones wait at the collector; everything else goes on.
+@contextmanager
+def held_requests(server, monkeypatch):
+    held = HeldRequests(server, monkeypatch)
+    try:
+        yield held
+    finally:
+        held.end()
 
-    A request takes two turns, one to find its survey and one to be taken in. Whoever reads its body
-    between them neither works nor waits, so a few more than those that do not fit may be refused.
-    """
-    monkeypatch.setattr(turns, "WAITING_EACH", 50)
-    over = 6
-    count = turns.IN_WORK + 50 + over
+
+def test_reports_leave_threads_to_everybody_else(tmp_path, monkeypatch):
+    """More requests than the server has threads for short ones wait at the collector; everything else goes on."""
+    most = 50
+    monkeypatch.setattr(turns, "WAITING_EACH", most)
     with (
         flooded(tmp_path) as (server, owner, stranger),
-        held_requests(server, monkeypatch, count) as (inside, answered),
+        held_requests(server, monkeypatch) as held,
     ):
-        eventually(lambda: len(answered) >= over, "who does not fit is told at once")
-        eventually(lambda: len(inside) == turns.IN_WORK, "those who have a turn begin")
+        held.start(turns.IN_WORK)
+        eventually(lambda: len(held.inside) == turns.IN_WORK, "those who have a turn begin")
+        held.start(most)
+        eventually(lambda: held.waiting() == most, "the others wait")
+        for _ in range(6):
+            refused = held.post()
+            assert (refused.status_code, refused.json()["kind"]) == (503, "CollectorClosed")
+            assert "too many arrive at once" in refused.json()["detail"]
+            assert "retry-after" in refused.headers
         assert health(stranger)["status"] == "ok"
         everything_else_works(server, owner)
-        assert len(inside) == turns.IN_WORK, "and nobody else does"
-        early = len(answered)
-    refused = [each for each in answered if each.status_code == 503]
-    assert over <= early <= len(refused) <= over + turns.IN_WORK
-    for each in refused:
-        assert each.json()["kind"] == "CollectorClosed"
-        assert "too many arrive at once" in each.json()["detail"]
-        assert "retry-after" in each.headers
-    assert len(inside) == count - len(refused), "the others had their turn"
+        assert len(held.inside) == turns.IN_WORK, "and nobody else does"
+        assert held.answered == []
+    assert len(held.inside) == turns.IN_WORK + most, "the others had their turn"
+    assert [each.status_code for each in held.answered] == [400] * len(held.inside)
 
 
 def test_without_turns_reports_take_all_threads(tmp_path, monkeypatch):
@@ -216,9 +233,10 @@ def test_without_turns_reports_take_all_threads(tmp_path, monkeypatch):
     monkeypatch.setattr(turns, "IN_WORK", 1000)
     with (
         flooded(tmp_path) as (server, _owner, _stranger),
-        held_requests(server, monkeypatch, 60) as (inside, _answered),
+        held_requests(server, monkeypatch) as held,
     ):
-        eventually(lambda: len(inside) == 40, "all threads are taken")
+        held.start(60)
+        eventually(lambda: len(held.inside) == 40, "all threads are taken")
 
 
 @contextmanager
