@@ -131,10 +131,31 @@ def test_bytes_that_are_no_reports_slow_an_address_down_before_they_are_parsed(
         _owner,
         stranger,
     ):
-        found = stranger.post(path, content=b"[" + b"1," * 120 + b"1]", headers=JSON)
-        assert found.status_code == 429, (
-            "members that are no objects are charged when they are known"
-        )
+        for expected in (200, 429):
+            found = stranger.post(path, content=b"[" + b"1," * 60 + b"1]", headers=JSON)
+            assert found.status_code == expected, (
+                "members that are no objects are charged when they are known"
+            )
+
+
+def test_no_batch_is_larger_than_what_one_address_may_send_at_once(tmp_path, monkeypatch):
+    with flooded(tmp_path, survey_burst=100, survey_rate=0.01) as (server, owner, stranger):
+        path, hidden = f"{API}/one/reports/batch", b"[" + b"1," * 100 + b"1]"
+        refused = [stranger.post(path, content=hidden, headers=JSON)]
+        with monkeypatch.context() as patched:
+            for reader in ("batch_of", "donations_of"):
+                patched.setattr(collector, reader, lambda *_, **__: pytest.fail("it was parsed"))
+            refused.append(send(stranger, forged(server, 101)))
+            refused.append(stranger.post(path, content=b"{" * 101, headers=JSON))
+            refused.append(stranger.post(path, content=b"\x9a\xff\xff\xff\xff", headers=CBOR))
+        for each in refused:
+            assert (each.status_code, each.json()["kind"]) == (413, "TooLarge")
+            assert "at most 100 reports at once" in each.json()["detail"]
+        found = owner.get(f"{API}/one").json()
+        assert (found["reports"], found["refused"]) == (0, {"too large": 4})
+        # Each of the four cost what one report costs; the rest of the 100 may still be sent.
+        assert send(stranger, forged(server, 97)).status_code == 429
+        assert send(stranger, forged(server, 96)).json()["accepted"] == 96
 
 
 def test_below_the_floor_the_door_is_closed_and_says_so(tmp_path, monkeypatch):

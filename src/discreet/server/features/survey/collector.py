@@ -111,26 +111,29 @@ async def _taken(request: Request, name: str, route: ReportRoute) -> Taken:
     def let_in(kind: str, body: bytes) -> Taken:
         try:
             donations = route.split(store, kind, body)
-        except InvalidInput:
-            store.refuse(Refusal.MALFORMED)
+            # A list says how long it is only when it is parsed.
+            intake.take_rate(address, len(donations), taken=charged)
+        except (TooLarge, InvalidInput) as error:
+            store.refuse(_counted_as(error))
             raise
-        if len(donations) > charged:  # a list says how long it is only when it is parsed
-            intake.take_rate(address, len(donations) - charged)
         with intake.admitted(len(donations), len(body)):
             return store.take_cbor(donations) if kind == CBOR else store.take_json(donations)
 
-    store = await turns.take(address, opened)
+    store, body = await turns.take(address, opened), b""
     try:
         kind = kind_of(request)
         body = await body_of(request, route.most)
+        charged = route.cost(kind, body)
+        intake.take_rate(address, charged)
     except (TooLarge, InvalidInput) as error:
-        intake.take_rate(address, 1)  # it is counted, so it costs what a report costs
-        reason = Refusal.TOO_LARGE if isinstance(error, TooLarge) else Refusal.MALFORMED
-        await turns.take(address, store.refuse, reason)
+        intake.take_bytes(address, body)  # it is counted, so it costs what a report costs at least
+        await turns.take(address, store.refuse, _counted_as(error))
         raise
-    charged = route.cost(kind, body)
-    intake.take_rate(address, charged)
     return await turns.take(address, let_in, kind, body)
+
+
+def _counted_as(error: DiscreetError) -> Refusal:
+    return Refusal.TOO_LARGE if isinstance(error, TooLarge) else Refusal.MALFORMED
 
 
 def _one(_store: SurveyStore, kind: str, body: bytes) -> list[Any]:

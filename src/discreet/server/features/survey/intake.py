@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.errors import CollectorClosed
+from discreet.errors import CollectorClosed, TooLarge
 from discreet.server.access.limits import Buckets, network_of
 from discreet.server.context import kept_once
-from discreet.server.features.survey.reading import LARGEST_REPORT
+from discreet.server.features.survey.reading import LARGEST_REPORT, PIECE, cost_of_bytes
 from discreet.server.settings import Settings
 from discreet.survey.collect.store import FOLDER, LATER, size_of, survey_names
 
@@ -73,9 +73,23 @@ class ReportIntake:
         if found:
             raise CollectorClosed(found, hint=LATER)
 
-    def take_rate(self, address: str, reports: int) -> None:
-        """Take so many reports from the rate of an address, or refuse the request, before its body is parsed."""
-        self._rate.take(network_of(address), min(reports, self._burst))
+    def take_rate(self, address: str, reports: int, *, taken: int = 0) -> None:
+        """Take so many reports from the rate of an address, less those that their request took already, or refuse them.
+
+        Guarantee: one request gets in no more reports than the burst of an address, and each is taken from its rate:
+            an address sends at most the burst and then the rate, however its reports are divided into requests.
+        """
+        if reports > self._burst:
+            raise TooLarge(
+                f"This server takes at most {self._burst:,} reports at once.",
+                hint=f"Send several batches; {PIECE >> 10} KB count as a report at least.",
+            )
+        if reports > taken:
+            self._rate.take(network_of(address), reports - taken)
+
+    def take_bytes(self, address: str, body: bytes) -> None:
+        """Take what the bytes of a refused request cost, at most all that an address has."""
+        self._rate.take(network_of(address), min(cost_of_bytes(body), self._burst))
 
     @contextmanager
     def admitted(self, reports: int, size: int) -> Iterator[None]:

@@ -77,15 +77,20 @@ def batch_of(body: bytes, *, answers: int) -> Any:
     return json_of(body)
 
 
-def cost_of_one(_kind: str, body: bytes) -> int:
-    """Return how many reports a single one counts as for the rate of its address."""
+def cost_of_bytes(body: bytes) -> int:
+    """Return how many reports a body counts as for the rate of its address, whatever is in it."""
     return max(1, len(body) // PIECE)
+
+
+def cost_of_one(_kind: str, body: bytes) -> int:
+    """Return how many reports a single one counts as."""
+    return cost_of_bytes(body)
 
 
 def cost_of_many(kind: str, body: bytes) -> int:
     """Return how many reports a batch counts as: what it says of itself, and one for each `PIECE` of its bytes."""
     said = count_said(body) if kind == CBOR else body.count(b"{")
-    return max(1, said if said <= MOST else 0, len(body) // PIECE)  # more are refused unread
+    return max(said, cost_of_bytes(body))
 
 
 def _is_flat(body: bytes) -> bool:
