@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+import re
 import socket
 import threading
+from collections import Counter
 from contextlib import ExitStack, contextmanager
 
 import pytest
 from starlette.exceptions import HTTPException
 
+from discreet.server import problems
 from discreet.server.access import body_limits
 from discreet.server.access.body_limits import ArrivingBody, BodiesUnderWay
 from patience import LONG, eventually
@@ -20,6 +23,18 @@ KB = 1 << 10
 BODY = 200 * KB
 ROUTES = (f"{API}/one/reports/batch", "/sign-in")
 """Two that need no token: one with a limit of its own, and one with that of most routes."""
+FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
+ALL_KINDS = {
+    f"{API}/{{name}}/reports": "application/cbor",
+    f"{API}/{{name}}/reports/batch": "application/json",
+    API: "application/json",
+    "/api/v1/session": "application/json",
+    "/api/v1/query": "application/json",
+    "/api/v1/course/{name}/grade": "application/json",
+    "/sign-in": FORM,
+    "/api/v1/data/uploads": MULTIPART,
+}
+"""Routes that read their bodies in every way there is, and what they read."""
 
 
 @contextmanager
@@ -32,12 +47,12 @@ def serving(folder):
         yield server, owner
 
 
-def half_sent(server, path, sent, token=""):
+def half_sent(server, path, sent, token="", *, kind=None, size=BODY):
     """Begin a request and send so many bytes of its body."""
     host, port = server.url.removeprefix("http://").split(":")
     found = socket.create_connection((host, int(port)), timeout=LONG)
-    kind = "application/json" if path.startswith(API) else "application/x-www-form-urlencoded"
-    head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: {kind}\r\n{token}Content-Length: {BODY}\r\n\r\n"
+    kind = kind or ("application/json" if path.startswith(API) else FORM)
+    head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: {kind}\r\n{token}Content-Length: {size}\r\n\r\n"
     found.sendall(head.encode() + b" " * sent)
     return found
 
@@ -145,6 +160,42 @@ def test_a_strangers_body_ends_in_time_and_an_owners_goes_on(tmp_path, monkeypat
         assert answered([mine]) == []
         mine.sendall(b" " * 64 * KB)
         assert answer_of(mine)[0] == 400, "read to its end, and no JSON"
+
+
+def counted(server):
+    """Return how often requests to each route ended with each status."""
+    told = server.context.metrics.text(waiting=0, running=0, budgets={})
+    found = re.findall(r'method="POST",route="([^"]+)",status="(\d+)"} (\d+)', told)
+    return Counter({(route, int(status)): int(times) for route, status, times in found})
+
+
+def errors_in(server):
+    return [line for line in server.log.getvalue().splitlines() if '"level": "error"' in line]
+
+
+def hang_up(server):
+    """Hang up in the middle of a body on each of the routes; return what each request was counted with."""
+    token, before = f"Authorization: Bearer {server.token()}\r\n", counted(server)
+    for route, kind in ALL_KINDS.items():
+        half_sent(server, route.replace("{name}", "one"), 100, token, kind=kind, size=200).close()
+    eventually(
+        lambda: (counted(server) - before).total() == len(ALL_KINDS), "each request is counted"
+    )
+    return set(counted(server) - before)
+
+
+def test_whoever_hangs_up_in_the_middle_is_no_failure_of_the_server(tmp_path):
+    with serving(tmp_path) as (server, _owner):
+        assert hang_up(server) == {(route, 400) for route in ALL_KINDS}
+        assert errors_in(server) == []
+
+
+def test_without_a_handler_strangers_fill_the_log_with_failures(tmp_path, monkeypatch):
+    """The twin: whoever hangs up is answered as one of our own mistakes is."""
+    monkeypatch.setattr(problems, "_broken_off", problems._unexpected)
+    with serving(tmp_path) as (server, _owner):
+        assert (ROUTES[0].replace("one", "{name}"), 500) in hang_up(server)
+        assert errors_in(server)
 
 
 def received(pieces, *, after=0.0):

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from discreet import errors
@@ -89,6 +90,7 @@ def add_problems(app: FastAPI) -> None:
     app.add_exception_handler(DiscreetError, _expected)
     app.add_exception_handler(RequestValidationError, _wrong_shape)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(ClientDisconnect, _broken_off)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -116,6 +118,11 @@ async def _http(_request: Request, error: Exception) -> Response:
     found = answer_with(problem(error.status_code, kind, f"{error.detail}."))
     found.headers.update(error.headers or {})
     return found
+
+
+async def _broken_off(_request: Request, _error: Exception) -> Response:
+    """Count a request whose sender hung up in the middle of its body; nobody reads this, and it is no failure of ours."""
+    return answer_with(problem(400, "InvalidInput", "The request was broken off."))
 
 
 async def _unexpected(_request: Request, error: Exception) -> Response:
