@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from playwright.sync_api import expect
 
+from consent_kit import question_text, share_text
 from discreet.server.features.survey.respondent import LANGUAGES, words_in
 from discreet.survey.spec.consent import ConsentFacts
 from respondent_kit import CONSENT, PREVIEW, every_mechanism
@@ -14,7 +15,6 @@ epsilon = {epsilon}
 [questions.smokes]
 kind = "yes-no"
 """
-POINT = {"en": ".", "de": ",", "fr": ","}
 NOBODY = {"en": "nobody", "de": "niemand", "fr": "personne"}
 """The word for nobody of each language: it stands in the one sentence that epsilon 3 makes false."""
 
@@ -28,23 +28,10 @@ def toml_of(stated):
     return "\n".join(lines)
 
 
-def share_text(share, words):
-    """Return a share of 100 in the words of a language: rounded up to a tenth, and never all."""
-    tenths = -(-1000 * share.numerator // share.denominator)
-    if tenths == 1000:
-        return words["more_than"].format(number=f"99{POINT[words['language']]}9")
-    whole, rest = divmod(tenths, 10)
-    return f"{whole}{POINT[words['language']]}{rest}" if rest else str(whole)
-
-
 def expected(plan, words):
     """Return the sentences that respondents are to read, from the exact facts."""
-    facts, told = ConsentFacts.of(plan), []
-    for each in facts.questions:
-        said = [words["truth"].format(share=share_text(each.truth, words))] if each.truth else []
-        if each.truth != each.sure:
-            said.append(words["sure"].format(share=share_text(each.sure, words)))
-        told.append(" ".join(said))
+    facts = ConsentFacts.of(plan)
+    told = [question_text(each, words) for each in facts.questions]
     if len(set(told)) == 1:
         told = told[:1]
     else:

@@ -7,7 +7,7 @@ import pytest
 from discreet.survey.audited import AUDITED
 from discreet.survey.randomizers.numbers.lattice import STEPS
 from discreet.survey.spec.choose import ChosenRandomizer
-from discreet.survey.spec.consent import ConsentFacts, promise_of
+from discreet.survey.spec.consent import ConsentFacts, QuestionFacts, promise_of
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
 from laws_kit import kept_law
@@ -60,3 +60,8 @@ def test_two_waves_tell_more_than_one_of_them():
     odds = facts.sure / (1 - facts.sure)
     assert odds == (single.sure / (1 - single.sure)) ** 2
     assert facts.truth == single.truth < Fraction(3, 4)
+
+
+@pytest.mark.parametrize(("parts", "above"), [(998, False), (999, False), (999.0001, True)])
+def test_above_what_is_told_as_a_number_there_is_no_upper_bound(parts, above):
+    assert QuestionFacts(None, Fraction(parts) / 1000).nearly_certain == above

@@ -16,6 +16,8 @@ from discreet.survey.spec.plan import SurveyPlan
 
 LITTLE_FROM, HARDLY_FROM = 3, 6
 """From these epsilons of the whole survey on, respondents read that it protects little, or hardly."""
+NEARLY_CERTAIN_ABOVE = Fraction(999, 1000)
+"""Shares are told in tenths of a percent, rounded up: above this one, no number below 100 % is an upper bound."""
 
 
 class Protection(StrEnum):
@@ -36,6 +38,11 @@ class QuestionFacts:
 
     truth: Fraction | None
     sure: Fraction
+
+    @property
+    def nearly_certain(self) -> bool:
+        """Return whether the sentence about `sure` says what it exceeds instead of what it is at most."""
+        return self.sure > NEARLY_CERTAIN_ABOVE
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ import { factsOf } from "./device/index.js";
 
 export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
+const MOST = 99.9; // of 100: above it no number with one decimal is an upper bound
+const written = (number, words) => number.toLocaleString(words.language, { maximumFractionDigits: 1 });
+
 // A share of 100, rounded up to a tenth: a risk may look too large, never too small.
 export function shareText([part, whole], words) {
   const tenths = (1000n * part + whole - 1n) / whole;
-  const written = (number) => number.toLocaleString(words.language, { maximumFractionDigits: 1 });
-  return tenths < 1000n ? written(Number(tenths) / 10) : filled(words.more_than, { number: written(99.9) });
+  return tenths < 1000n ? written(Number(tenths) / 10, words) : filled(words.more_than, { number: written(MOST, words) });
 }
 
 export const truthText = (truth, words) => filled(words.truth, { share: shareText(truth, words) });
@@ -29,8 +31,10 @@ export function consentText(survey, words) {
 
 const named = (question, told) => element("p", { "data-facts": question.name }, element("em", {}, question.text), " ", told);
 
-function questionText({ truth, sure }, words) {
-  const said = filled(words.sure, { share: shareText(sure, words) });
+export function questionText({ truth, sure, nearlyCertain }, words) {
+  const said = nearlyCertain
+    ? filled(words.nearly_certain, { share: written(MOST, words) })
+    : filled(words.sure, { share: shareText(sure, words) });
   if (!truth) return said;
   const same = truth[0] * sure[1] === sure[0] * truth[1];
   return same ? truthText(truth, words) : `${truthText(truth, words)} ${said}`;

@@ -12,6 +12,9 @@ const MOST_CELLS = 2 ** 24;
 const LITTLE_FROM = 3;
 const HARDLY_FROM = 6;
 
+// Shares are told in tenths of a percent, rounded up: above 999 of 1000 no number below 100% is an upper bound.
+const NEARLY_CERTAIN_ABOVE = [999n, 1000n];
+
 // Why a survey is refused; the page has a sentence for each.
 export class BrokenPromise extends Error {}
 
@@ -43,6 +46,7 @@ function checkQuestion(question, epsilon) {
 // What a respondent is told before answering. `protection`: "some", "little" or "hardly". For each question two
 // shares as pairs of whole numbers: `truth`, of its reports that are the answer itself (null where a report is a
 // code), and `sure`, how sure of one of two answers anyone can become who thought them equally likely.
+// `nearlyCertain`: whether its sentence says what `sure` exceeds instead of what it is at most.
 export function factsOf(survey) {
   const epsilon = Number(survey.epsilon);
   const times = BigInt(survey.waves);
@@ -51,7 +55,8 @@ export function factsOf(survey) {
     questions: survey.questions.map((question) => {
       const [more, less] = ordered(RATIOS[question.mechanism](question.settings, question)).map((each) => each ** times);
       const plain = ["warner", "k-ary"].includes(question.mechanism);
-      return { truth: plain ? [BigInt(question.settings.keep), BigInt(WORD)] : null, sure: [more, more + less] };
+      const sure = [more, more + less];
+      return { truth: plain ? [BigInt(question.settings.keep), BigInt(WORD)] : null, sure, nearlyCertain: exceeds(sure, NEARLY_CERTAIN_ABOVE) };
     }),
   };
 }
@@ -130,6 +135,7 @@ function piecewise({ steps, window, keep }, question) {
   return [parts(keep) * BigInt(steps), parts(WORD - keep) * BigInt(whole(window, 1, MOST_CELLS))];
 }
 
+const exceeds = ([part, whole], [limit, all]) => part * all > limit * whole;
 const flips = (lie) => [parts(WORD - lie), parts(lie)];
 const ordered = ([one, two]) => (one > two ? [one, two] : [two, one]);
 
