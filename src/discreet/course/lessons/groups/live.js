@@ -2,7 +2,7 @@
 import { Stage, bars } from "/static/course/kit.js";
 import { percent } from "/static/words.js";
 
-const stage = new Stage("", { caption: "What somebody who thought it an even chance can believe at most." });
+const stage = new Stage("", { caption: "What somebody can believe at most who thought it an even chance that this person, or this whole group, takes part." });
 const size = stage.slider("epsilon of the answer", { low: 0.01, high: 2, value: 0.1, ratio: true });
 const family = stage.slider("people in the group", { low: 1, high: 100, value: 4 });
 
