@@ -20,7 +20,15 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import catalog_of, planned
-from discreet.account.explain import Promise, WorldPair, belief, explain, promises_of
+from discreet.account.explain import (
+    Promise,
+    WorldPair,
+    belief,
+    beside_facts_sentence,
+    explain,
+    one_sentence,
+    promises_of,
+)
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.kernel.look import ExactResults, noised
@@ -114,6 +122,41 @@ def test_the_sentence_as_it_was_is_refuted():
     assert told < 0.74 < 0.88 < found
     assert belief(2.0, 0.5).highest == pytest.approx(found)
     assert "something is true of you" not in explain(1).text
+
+
+def beside_fact(world: tuple[int, int], epsilon: float, neighbours: Neighbours) -> np.ndarray:
+    """Return the law of noisy counts of two groups beside the exact number of rows in both of them."""
+    found = np.zeros((3, (2 * REACH + 1) ** 2))
+    found[sum(world)] = counts(world, epsilon, neighbours)
+    return found.ravel()
+
+
+def most_odds(laws: list[np.ndarray]) -> float:
+    """Return by how much what can be seen changes the odds of the first world at most."""
+    possible = laws[0] > 0
+    with np.errstate(divide="ignore"):
+        return float(np.max(laws[0][possible] / laws[1][possible]))
+
+
+@pytest.mark.parametrize("neighbours", BOTH)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_beside_exact_facts_two_rows_that_keep_them_change_odds_by_what_is_said(
+    epsilon, neighbours
+):
+    """Your row in one group or in the other: both keep the published number of rows."""
+    laws = [beside_fact(world, float(epsilon), neighbours) for world in ((1, 0), (0, 1))]
+    said = beside_facts_sentence(epsilon, delta=0, neighbours=neighbours)
+    factor = float(re.search(r"by at most ([\d.]+) times", said)[1])
+    found = max(most_odds(laws), most_odds(laws[::-1]))
+    assert found * (1 - 1e-9) <= factor < found + (0.01 if found < 10 else 1)
+    assert "with which all exact facts stay as they are" in said
+    absent = beside_fact((0, 0), float(epsilon), neighbours)
+    assert most_odds([laws[0], absent]) == math.inf, "taking part is not hidden, and not promised"
+    if neighbours is Neighbours.ADD_REMOVE:
+        once = float(
+            re.search(r"by at most ([\d.]+) times", one_sentence(epsilon, neighbours=neighbours))[1]
+        )
+        assert found > once, "the sentence of taking part is refuted"
 
 
 def seen(world: tuple[int, int], neighbours: Neighbours) -> np.ndarray:
