@@ -141,9 +141,16 @@ def approve_release(
 
     Where the catalog asks for a second person, that is somebody else than who drafted it, and
     `digest` says which draft they have read: spec and files may have been changed since.
+
+    Guarantee: who names a digest touches no table. The draft was planned when it was written, and is
+        planned again before it is paid for; a plan would begin a version where rows have changed
+        under `on-change`, which is not for reviewers to try out.
     """
     _check_read(spec, digest, needed=_needs_second(desk, spec))
-    standing, _ = _drafted(spec, desk, who, lambda _plan: None, draft=not _needs_second(desk, spec))
+    if digest is None:
+        standing, _ = _drafted(spec, desk, who, lambda _plan: None)
+    else:
+        standing = _draft_that_was_read(spec, desk)
     if standing.state in ENDED:
         raise InvalidInput(f"'{spec.name}' is {_word(standing)} already.")
     if _needs_second(desk, spec) and standing.drafter == who:
@@ -153,6 +160,26 @@ def approve_release(
         )
     _record(desk, spec, ReleaseState.APPROVED, who)
     return status_of(desk.ledger, spec.name)
+
+
+def _draft_that_was_read(spec: Spec, desk: Desk) -> ReleaseStatus:
+    found = status_of(desk.ledger, spec.name)
+    _check_name(spec, found)
+    if found.state is None or found.digest != spec.digest:
+        raise InvalidInput(
+            f"There is no draft of '{spec.name}' with this spec to approve.",
+            hint="Let its author run: discreet publish SPEC --as NAME",
+        )
+    return found
+
+
+def _check_name(spec: Spec, standing: ReleaseStatus) -> None:
+    """Refuse a name that a package of another spec has."""
+    if standing.state in ENDED and standing.digest != spec.digest:
+        raise InvalidInput(
+            f"The name '{spec.name}' is taken by a package of another spec.",
+            hint="Give this release a name of its own; nothing was charged.",
+        )
 
 
 def _check_read(spec: Spec, digest: str | None, *, needed: bool) -> None:
@@ -227,28 +254,14 @@ def _word(standing: ReleaseStatus) -> str:
 
 
 def _drafted(
-    spec: Spec,
-    desk: Desk,
-    who: str,
-    use: Callable[[PlannedRelease], T],
-    *,
-    draft: bool = True,
+    spec: Spec, desk: Desk, who: str, use: Callable[[PlannedRelease], T]
 ) -> tuple[ReleaseStatus, T]:
     """Return where a release stands once its spec was planned, and what `use` made of the plan."""
     before = status_of(desk.ledger, spec.name)
-    if before.state in ENDED and before.digest != spec.digest:
-        raise InvalidInput(
-            f"The name '{spec.name}' is taken by a package of another spec.",
-            hint="Give this release a name of its own; nothing was charged.",
-        )
+    _check_name(spec, before)
     with planned(spec, desk) as (plan, _):
         found = use(plan)
     if before.state is None or before.digest != spec.digest:
-        if not draft:
-            raise InvalidInput(
-                f"There is no draft of '{spec.name}' with this spec to approve.",
-                hint="Let its author run: discreet publish SPEC --as NAME",
-            )
         _record(desk, spec, ReleaseState.DRAFT, who)
         before = status_of(desk.ledger, spec.name)
     return before, found
