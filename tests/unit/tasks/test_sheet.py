@@ -1,11 +1,18 @@
 """The impact sheet: what was declared and spent, what remains, and not one cell."""
 
+import datetime as dt
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from discreet.api import open as open_curator
 from discreet.cli.app import run
+from discreet.core.schema import Refresh
+from discreet.tasks.sheet import sheet
+
+ROOT = Path(__file__).resolve().parents[3]
 
 TOML = """
 [datasets.town]
@@ -89,3 +96,48 @@ def test_the_sheet_says_that_a_question_may_ask_for_more_rows(tmp_path):
     said = (tmp_path / "sheet.html").read_text()
     assert "10 unless a question asks for another number" in said
     assert said.count("unless a question asks") == 2
+
+
+SAYS = {
+    Refresh.MANUAL: "when the owner says so",
+    Refresh.HOURLY: "every hour",
+    Refresh.DAILY: "every day",
+    Refresh.WEEKLY: "every week",
+    Refresh.MONTHLY: "every month",
+    Refresh.ON_CHANGE: "whenever rows change: anyone who may ask can see that the data changed.",
+}
+
+
+@pytest.mark.parametrize("refresh", Refresh)
+def test_the_sheet_says_what_newer_rows_reveal(tmp_path, refresh):
+    file = tmp_path / "discreet.toml"
+    file.write_text(TOML.replace("epsilon = 2\n", f'epsilon = 2\nrefresh = "{refresh.value}"\n'))
+    sheet(tmp_path).write(tmp_path / "sheet.json")
+    sections = json.loads((tmp_path / "sheet.json").read_text())["sections"]
+    (said,) = (
+        block["text"]
+        for block in next(s for s in sections if s["title"] == "Data set town")["blocks"]
+        if "newer rows" in block.get("text", "")
+    )
+    assert f"Questions read newer rows {SAYS[refresh]}" in said
+    hidden = "nobody who asks can see whether rows have changed" in said
+    assert hidden is (refresh is not Refresh.ON_CHANGE)
+
+
+def test_the_page_on_security_says_it_of_every_policy():
+    text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    part = text.split("## What changes in the data tell\n")[1].split("\n## ")[0]
+    rows = {
+        name: (when, seen)
+        for name, when, seen in re.findall(r"^\| (`.+?) \| (.+?) \| (.+?) \|$", part, re.MULTILINE)
+    }
+    rows.pop("`refresh` of a dataset")
+    assert rows['`"manual"`'] == ("the owner says so", "that the owner said so")
+    assert rows['`"hourly"` to `"monthly"`'] == ("a period (in UTC) begins", "the time")
+    when, seen = rows['`"on-change"`']
+    assert when == "rows have changed"
+    assert "that the data changed" in seen
+    assert len(rows) == 3
+    periods = [each.value for each in Refresh if each.period(dt.datetime.now(dt.UTC))]
+    assert (periods[0], periods[-1]) == ("hourly", "monthly")
+    assert {each.value for each in Refresh} == {"manual", "on-change", *periods}

@@ -4,7 +4,7 @@ import pytest
 
 from discreet.catalog import load, loads
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.schema import CategoryDomain, IntegerDomain, NumberDomain, TextDomain
+from discreet.core.schema import CategoryDomain, IntegerDomain, NumberDomain, Refresh, TextDomain
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import CatalogError, DiscreetError, NotReviewed, UnknownName
 
@@ -338,3 +338,33 @@ def test_an_analyst_who_is_not_listed(folder):
     catalog = load(folder)
     with pytest.raises(UnknownName, match="no analyst 'mallory'"):
         catalog.cap("mallory", catalog.dataset("census"))
+
+
+EVE = "\n[analysts.eve]\ndatasets = { d = { epsilon = 1 } }\n"
+LIVE = '[engine]\nurl = "postgresql://h/d"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "refresh"),
+    [
+        (dataset(), Refresh.ON_CHANGE),
+        (LIVE + dataset(source='"t"'), Refresh.ON_CHANGE),
+        (dataset() + EVE, Refresh.MANUAL),
+        (LIVE + dataset(source='"t"') + EVE, Refresh.DAILY),
+        (LIVE + dataset(source='"t"', snapshot='"live"') + EVE, Refresh.DAILY),
+        (LIVE + dataset(source='"t"', snapshot='"copy"') + EVE, Refresh.MANUAL),
+        (LIVE + dataset(source='"t"', version='"1"') + EVE, Refresh.MANUAL),
+        (dataset('epsilon = 1\nrefresh = "on-change"') + EVE, Refresh.ON_CHANGE),
+        (dataset('epsilon = 1\nrefresh = "weekly"'), Refresh.WEEKLY),
+    ],
+    ids=str,
+)
+def test_newer_rows_are_read_at_times_that_tell_nothing_where_analysts_ask(text, refresh, tmp_path):
+    assert loads(text, base=tmp_path).dataset("d").refresh is refresh
+
+
+def test_one_table_that_is_read_live_gives_its_dataset_a_period(tmp_path):
+    copied = LIVE + dataset(source='"t"', snapshot='"copy"')
+    for source, refresh in (('"u"', Refresh.DAILY), ('"u"\nsnapshot = "copy"', Refresh.MANUAL)):
+        other = table(source=source).replace("tables.t", "tables.u")
+        assert loads(copied + other + EVE, base=tmp_path).dataset("d").refresh is refresh
