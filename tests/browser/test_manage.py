@@ -88,11 +88,24 @@ def an_older_price_that_comes_later_is_not_shown(page, address):
     page.unroute("**/api/v1/bounds/explain")
 
 
+def a_new_version_is_begun(page, address):
+    page.goto(address + "/data")
+    box = opened(page, "guests")
+    expect(box.locator(".versions")).to_contain_text("read version 1, since")
+    with page.expect_navigation():
+        box.locator(".new-version").click()
+    expect(page.locator("#log")).to_contain_text("began version 2 of guests")
+    box = opened(page, "guests")
+    expect(box.locator(".versions")).to_contain_text("read version 2, since")
+    expect(box.locator(".versions")).not_to_contain_text("are others by now")
+
+
 def test_bound_name_newer_file_and_end(small, visit, tmp_path):
     page = visit(small, "/data")
     declared(page, tmp_path)
     an_older_price_that_comes_later_is_not_shown(page, small.address)
     loss_is_shown(page, small.address)
+    a_new_version_is_begun(page, small.address)
 
     page.goto(small.address + "/data")
     box = opened(page, "guests")
