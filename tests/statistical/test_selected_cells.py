@@ -416,3 +416,86 @@ def test_steps_whose_selection_is_not_told_are_caught(tmp_path, kind, monkeypatc
     monkeypatch.setattr("discreet.release.post_processing.release.most_rows_kept", lambda *_: None)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*asked_within(tmp_path, kind), 0.95, 1.0)
+
+
+ENDS = (
+    "WITH m AS (SELECT balance, COUNT(*) AS n, DP_INTERVAL_LOW(n) AS lo, DP_INTERVAL_HIGH(n) AS hi "
+    "FROM people WHERE balance > -50 GROUP BY balance) SELECT {lo} AS lo, {hi} AS hi FROM m"
+)
+SHOWN = {
+    "ARG_MAX": ("ARG_MAX(lo, n)", "ARG_MIN(hi, n)"),
+    "MAX": ("MAX(lo)", "MIN(hi)"),
+    "a quantile": ("QUANTILE_DISC(lo, 0.99)", "QUANTILE_DISC(hi, 0.01)"),
+    "FIRST_VALUE": ("FIRST_VALUE(lo) OVER (ORDER BY n DESC)", "FIRST_VALUE(hi) OVER (ORDER BY n)"),
+    "LAST_VALUE": ("LAST_VALUE(lo) OVER (ORDER BY n)", "LAST_VALUE(hi) OVER (ORDER BY n DESC)"),
+    "NTH_VALUE": ("NTH_VALUE(lo, 1) OVER (ORDER BY n DESC)", "NTH_VALUE(hi, 1) OVER (ORDER BY n)"),
+    "LAG": ("LAG(lo, 99) OVER (ORDER BY n DESC)", "LAG(hi, 99) OVER (ORDER BY n)"),
+    "LEAD": ("LEAD(lo, 99) OVER (ORDER BY n)", "LEAD(hi, 99) OVER (ORDER BY n DESC)"),
+    "a running mean": ("AVG(lo) OVER (ORDER BY n DESC)", "AVG(hi) OVER (ORDER BY n)"),
+    "a quotient": (
+        "lo / (RANK() OVER (ORDER BY n DESC) <= 3)::INT",
+        "hi / (RANK() OVER (ORDER BY n) <= 3)::INT",
+    ),
+    "a root": ("lo + SQRT(n - MAX(n) OVER ())", "hi + SQRT(MIN(n) OVER () - n)"),
+    "a logarithm": ("lo + 0 * LN(n - 12)", "hi + 0 * LN(8 - n)"),
+    "a subquery": ("(SELECT lo FROM m ORDER BY n DESC LIMIT 1)", "(SELECT MIN(hi) FROM m)"),
+}
+"""What shows the end of an interval in some rows only, or that of another row, by noisy values."""
+ENDS_DRAWS = 12
+
+
+def ends_within(tmp_path, shown):
+    """Return in how many of several answers all shown ends lie on their side of the truth; 100 groups of 10 rows."""
+    table = people_table(1000, 0, balance=[b for b in range(-49, 51) for _ in range(10)])
+    asked = curator(tmp_path, tables={"people": table}, epsilon="1000")
+    sql = ENDS.format(lo=shown[0], hi=shown[1])
+    good = 0
+    for _ in range(ENDS_DRAWS):
+        rows = asked.query(sql, epsilon="1", fresh=True).rows
+        good += all(
+            (low is None or low <= 10) and (high is None or high >= 10) for low, high in rows
+        )
+    return good, ENDS_DRAWS
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_ends_that_an_expression_selects_are_on_their_side_of_the_truth(tmp_path, kind):
+    assert_frequency(*ends_within(tmp_path, SHOWN[kind]), 0.95, 1.0)
+
+
+@pytest.mark.parametrize("kind", ["ARG_MAX", "MAX", "FIRST_VALUE", "a quotient", "a root"])
+def test_expressions_that_are_all_taken_to_pass_are_caught(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("discreet.sql.post_processing.lineage.passes", lambda *_: True)
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(*ends_within(tmp_path, SHOWN[kind]), 0.95, 1.0)
+
+
+MEDIANS = (
+    "WITH k AS (SELECT balance, MEDIAN(age) AS m FROM people WHERE balance > -50 GROUP BY balance) "
+)
+
+
+def medians_within(tmp_path, sql):
+    """Return in how many answers no median of 18 rows that are all 50 is further off than its rank error says."""
+    table = people_table(1800, 0, balance=[b for b in range(-49, 51) for _ in range(18)])
+    table = table.set_column(table.column_names.index("age"), "age", [[50] * 1800])
+    asked = curator(tmp_path, tables={"people": table}, epsilon="1000")
+    good = 0
+    for _ in range(ENDS_DRAWS):
+        answer = asked.query(MEDIANS + sql, epsilon="1", fresh=True)
+        cells = zip(answer.rows, answer.ranks, strict=True)
+        good += all(row[0] == 50 or ranks[0].error >= 9 for row, ranks in cells)
+    return good, ENDS_DRAWS
+
+
+LARGEST = "SELECT MAX(m) AS x FROM k"
+
+
+def test_the_largest_of_many_medians_is_within_its_rank_error(tmp_path):
+    assert_frequency(*medians_within(tmp_path, LARGEST), 0.95, 1.0)
+
+
+def test_a_largest_median_that_is_taken_for_any_is_caught(tmp_path, monkeypatch):
+    monkeypatch.setattr("discreet.sql.post_processing.lineage.passes", lambda *_: True)
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(*medians_within(tmp_path, LARGEST), 0.95, 1.0)

@@ -61,6 +61,11 @@ def is_aggregate(node: exp.Expr) -> bool:
     )
 
 
+def is_chosen(node: exp.Expr) -> bool:
+    """Return whether an output holds a value that is chosen, such as a quantile: anything but sums and the like."""
+    return any(not isinstance(part, _MEASURED) for part in node.find_all(exp.AggFunc))
+
+
 def _count(node: exp.Count, operand: Operand) -> Aggregate:
     if node.args.get("expressions"):
         raise refusal("clause", what="COUNT of several columns")
@@ -147,6 +152,12 @@ _SIMPLE: dict[type[exp.Expr], Callable[[Any, Operand], Aggregate]] = {
     exp.Max: _at(Fraction(1)),
     exp.Median: _at(Fraction(1, 2)),
 }
+
+
+_MEASURED = (
+    *(exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Variance, exp.VariancePop),
+    *(exp.Stddev, exp.StddevPop, exp.StddevSamp, *PAIRED),
+)
 
 
 def of_two(node: exp.Expr, first: Expr, second: Expr, fields: Fields, ask: Ask) -> Expr:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from discreet.sql.aggregates import is_chosen
 from discreet.sql.post_processing.program import ROW, ErrorBarSources, Program
+from discreet.sql.post_processing.selecting import passes, selects
 
 
 def bars_of(node: exp.Query, names: Sequence[str]) -> ErrorBarSources | None:
@@ -25,32 +27,40 @@ def bars_of(node: exp.Query, names: Sequence[str]) -> ErrorBarSources | None:
 def most_rows_kept(program: Program, part: int) -> int | None:
     """Return above how many rows of a private question steps may select by noisy values; None where never."""
     bars = program.bars
-    if _hides_ends(program.after):
+    if any(
+        output.hides and _has_errors(output, program, part) for output in _traced_outputs(program)
+    ):
         return 0
     if bars is None or bars.part != part:
-        return 0 if _selects(program.after) else None
+        return 0 if selects(program.after) else None
     outputs = program.parts[part].expressions
-    if bars.deciding is None or any(
-        outputs[i].find(exp.AggFunc, exp.Anonymous) for i in bars.deciding
-    ):
+    if bars.deciding is None or any(_is_noisy(outputs[i]) for i in bars.deciding):
         return 0
     return bars.limit
 
 
-def _hides_ends(node: exp.Query) -> bool:
-    """Return whether expressions may show the ends of intervals in some rows and not in others."""
-    ends = any(re.fullmatch(r"[lh][0-9]+", column.name) for column in node.find_all(exp.Column))
-    return ends and node.find(*_BRANCHES) is not None
+def _is_noisy(output: exp.Expr) -> bool:
+    return output.find(exp.AggFunc, exp.Anonymous) is not None
 
 
-def _selects(node: exp.Query) -> bool:
-    """Return whether a query may show some rows of its sources, or combinations of them, and not others."""
-    for part in node.find_all(exp.Select, exp.SetOperation):
-        if any(part.args.get(clause) for clause in (*_CUTS, *_GATHERS, "where", "qualify")):
-            return True
-        if not isinstance(part, exp.Select | exp.Union):
-            return True
-    return False
+def _traced_outputs(program: Program) -> tuple[CellSources, ...]:
+    """Return the cells that each output of a program is made of, and whether noise selects among them."""
+    keys = {
+        (part, column)
+        for part, select in enumerate(program.parts)
+        for column, output in enumerate(select.expressions)
+        if not _is_noisy(output)
+    }
+    found = _Tracer(frozenset(keys)).outputs(program.after)
+    return tuple(source for _, source in found[: len(program.columns)])
+
+
+def _has_errors(output: CellSources, program: Program, part: int) -> bool:
+    """Return whether an output shows ends of a part's intervals, or values that it chose: those have rank errors."""
+    asked = program.parts[part].expressions
+    return any(
+        cell in output.ends or is_chosen(asked[cell[1]]) for cell in output.cells if cell[0] == part
+    )
 
 
 def with_row(node: exp.Query, mark: str) -> exp.Query:
@@ -69,8 +79,6 @@ def with_row(node: exp.Query, mark: str) -> exp.Query:
 
 
 _GATHERS = ("group", "having", "distinct", "joins")
-_BRANCHES = (exp.Case, exp.If, exp.Nullif, exp.Coalesce, exp.Filter, exp.Least, exp.Greatest)
-_CUTS = ("limit", "offset", "fetch")
 _Names = Mapping[str, int | None]
 
 
@@ -164,69 +172,112 @@ def _place(bare: exp.Expr, known: _Names | None) -> int | None:
     return int(bare.name[1:]) if bare.name.startswith("c") and bare.name[1:].isdigit() else None
 
 
+_Cells = frozenset[tuple[int, int]]
+_NONE: _Cells = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class CellSources:
-    """The cells that an output is made of, each a result and a column; `same`: it is one of them as it is."""
+    """The cells that an output is made of, each a result and a column; `same`: it is one of them as it is.
 
-    cells: frozenset[tuple[int, int]] = frozenset()
+    `ends`: those of which it reads an end of the interval. `noisy`: it may carry noise. `hides`: noisy values may
+    decide in an expression which of the cells it shows.
+    """
+
+    cells: _Cells = _NONE
     same: bool = False
+    ends: _Cells = _NONE
+    noisy: bool = False
+    hides: bool = False
 
     def __or__(self, other: CellSources) -> CellSources:
-        return CellSources(self.cells | other.cells, self.same and other.same)
+        return CellSources(
+            self.cells | other.cells,
+            self.same and other.same,
+            self.ends | other.ends,
+            self.noisy or other.noisy,
+            self.hides or other.hides,
+        )
 
 
 _Level = Mapping[str, CellSources]
 """The columns of something in FROM, by lower-case name."""
+_Levels = Mapping[str, _Level | None]
+"""What is in FROM, by its name; None for a result or a public table, whose columns are c0, c1, ..."""
 
 
 def sources_of(after: exp.Query) -> tuple[CellSources, ...]:
     """Return the cells of results that each output of a step is made of."""
-    return tuple(found for _, found in _outputs(after))
+    return tuple(found for _, found in _Tracer().outputs(after))
 
 
-def _outputs(node: exp.Expr) -> list[tuple[str, CellSources]]:
-    if isinstance(node, exp.Subquery):
-        return _outputs(node.this)
-    if isinstance(node, exp.SetOperation):
-        sides = zip(_outputs(node.this), _outputs(node.expression), strict=False)
-        return [(name, one | other) for (name, one), (_, other) in sides]
-    if not isinstance(node, exp.Select):
-        return []
-    tables = [node.args["from_"].this] if node.args.get("from_") is not None else []
-    tables += [join.this for join in node.args.get("joins") or ()]
-    levels = {table.alias_or_name.lower(): _level(table) for table in tables}
-    return [(each.alias_or_name, _made_of(each.unalias(), levels)) for each in node.expressions]
+class _Tracer:
+    """Follows outputs to the cells that they are made of; `keys`: the cells that carry no noise."""
 
+    def __init__(self, keys: _Cells = _NONE) -> None:
+        self.keys = keys
 
-def _level(table: exp.Expr) -> _Level | None:
-    """Return the columns of something in FROM; None for a result, whose columns are c0, c1, ..."""
-    if isinstance(table, exp.Table):
-        return None if table.name.startswith("r") else {}
-    return {name.lower(): found for name, found in _outputs(table)}
+    def outputs(self, node: exp.Expr) -> list[tuple[str, CellSources]]:
+        """Return the name of each output of a query, and what it is made of."""
+        if isinstance(node, exp.Subquery):
+            return self.outputs(node.this)
+        if isinstance(node, exp.SetOperation):
+            sides = zip(self.outputs(node.this), self.outputs(node.expression), strict=False)
+            return [(name, one | other) for (name, one), (_, other) in sides]
+        if not isinstance(node, exp.Select):
+            return []
+        tables = [node.args["from_"].this] if node.args.get("from_") is not None else []
+        tables += [join.this for join in node.args.get("joins") or ()]
+        levels = {table.alias_or_name.lower(): self._level(table) for table in tables}
+        return [
+            (each.alias_or_name, self._made_of(each.unalias(), levels)) for each in node.expressions
+        ]
 
+    def _level(self, table: exp.Expr) -> _Level | None:
+        if isinstance(table, exp.Table):
+            return None
+        return {name.lower(): found for name, found in self.outputs(table)}
 
-def _made_of(node: exp.Expr, levels: Mapping[str, _Level | None]) -> CellSources:
-    if isinstance(node, exp.Column):
-        return _column_of(node, levels)
-    if isinstance(node, exp.Subquery):
-        inner = _outputs(node)
-        return inner[0][1] if len(inner) == 1 else CellSources()
-    if isinstance(node, exp.Null):
-        return CellSources(same=True)
-    parts = [_made_of(each, levels).cells for each in node.iter_expressions()]
-    return CellSources(frozenset().union(*parts))
+    def _made_of(self, node: exp.Expr, levels: _Levels) -> CellSources:
+        if isinstance(node, exp.Column):
+            return self._column(node, levels)
+        if isinstance(node, exp.Query):
+            inner = self.outputs(node)
+            found = inner[0][1] if len(inner) == 1 else CellSources()
+            # Which rows there are may be known by their noise, also where the output is a key.
+            return replace(found, noisy=True, hides=found.hides or selects(node))
+        if isinstance(node, exp.Null):
+            return CellSources(same=True)
+        parts = {id(each): self._made_of(each, levels) for each in node.iter_expressions()}
+        found = CellSources()
+        for part in parts.values():
+            found |= part
+        noisy = {place for place, part in parts.items() if part.noisy}
+        hides = found.noisy and not passes(node, lambda each: id(each) in noisy)
+        return replace(found, same=False, hides=found.hides or hides)
 
+    def _column(self, node: exp.Column, levels: _Levels) -> CellSources:
+        name, table = node.name.lower(), node.table.lower()
+        for alias, level in levels.items():
+            if table and alias != table:
+                continue
+            if level is not None:
+                if name in level:
+                    return level[name]
+                continue
+            if alias.startswith("p"):
+                return CellSources()
+            result = re.fullmatch(r"[clh]([0-9]+)", name)
+            if result is not None:
+                return self._cell((int(alias[1:]), int(result[1])), value=name[0] == "c")
+        # A column of an outer query, or another output's name.
+        return CellSources(noisy=True, hides=True)
 
-def _column_of(node: exp.Column, levels: Mapping[str, _Level | None]) -> CellSources:
-    name, table = node.name.lower(), node.table.lower()
-    for alias, level in levels.items():
-        if table and alias != table:
-            continue
-        if level is not None:
-            if name in level:
-                return level[name]
-            continue
-        result = re.fullmatch(r"[clh]([0-9]+)", name)
-        if result is not None:
-            return CellSources(frozenset([(int(alias[1:]), int(result[1]))]), name[0] == "c")
-    return CellSources()
+    def _cell(self, cell: tuple[int, int], *, value: bool) -> CellSources:
+        cells = frozenset([cell])
+        return CellSources(
+            cells,
+            same=value,
+            ends=_NONE if value else cells,
+            noisy=not (value and cell in self.keys),
+        )

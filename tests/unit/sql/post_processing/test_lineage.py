@@ -31,4 +31,5 @@ def cells(*found, same=False):
     ],
 )
 def test_every_output_is_followed(sql, found):
-    assert list(sources_of(sqlglot.parse_one(sql, read="duckdb"))) == found
+    traced = sources_of(sqlglot.parse_one(sql, read="duckdb"))
+    assert [CellSources(each.cells, each.same) for each in traced] == found
