@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from discreet.plan.functions.evaluate import evaluate
 from discreet.release.bars.ranks import Choices, rank_errors
 from discreet.release.bars.selected import AS_THEY_ARE, selected_before, without_selection
 from discreet.release.finish import finish
+from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
 
@@ -413,9 +415,75 @@ def test_cells_that_later_steps_select_are_inside_their_bars(tmp_path, kind):
     "kind", ["the largest", "equal to the largest", "above a limit", "by rank", "an end in a cell"]
 )
 def test_steps_whose_selection_is_not_told_are_caught(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("discreet.release.post_processing.release.most_rows_kept", lambda *_: None)
+    monkeypatch.setattr("discreet.sql.post_processing.lineage.most_rows_kept", lambda *_: None)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*asked_within(tmp_path, kind), 0.95, 1.0)
+
+
+QUERIES = 40
+BESIDE = {
+    "a later step": ("SELECT COUNT(*) AS n FROM people", LaterSelection(0, QUERIES)),
+    "each of them": (
+        "SELECT COUNT(*) AS n FROM people HAVING COUNT(*) > 1002",
+        LaterSelection(None, QUERIES),
+    ),
+    "each of its groups": (
+        f"SELECT balance, COUNT(*) AS n {FROM.format(m=3)} HAVING COUNT(*) > 1002",
+        LaterSelection(None, QUERIES),
+    ),
+    "inside their cells": (
+        "SELECT CASE WHEN COUNT(*) > 1002 THEN COUNT(*) END AS n FROM people",
+        LaterSelection(None, QUERIES),
+    ),
+}
+"""Queries that a UNION shows in one column, and what selects."""
+
+
+def union_within(kind, *, known=True):
+    """Return in how many unions of 40 queries all cells above a limit are inside their bars; all have 1,000 rows."""
+    sql, later = BESIDE[kind]
+    plan = planned(sql, CATALOGS["laplace"]).plan
+    question, laws = plan.question, plan.mechanisms.laws
+    m = question.groups.count
+    exact = replace(exact_results(question, m, unequal=False), groups=tuple(question.groups))
+    rng, good = SeededRng(20261119), 0
+    for _ in range(DRAWS):
+        for_all = True
+        for _ in range(QUERIES):
+            noisy = noised(exact, plan.mechanisms, rng)
+            table = finish(noisy, question, laws, later if known else NO_STEPS)
+            cells = zip(table.rows, table.intervals, strict=True)
+            shown = [(row[-1], ends[-1]) for row, ends in cells if row[-1] is not None]
+            for_all &= all(low <= 1000 <= high for n, (low, high) in shown if n > 1002)
+        good += for_all
+    return good, DRAWS
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_cells_of_many_queries_in_one_column_are_inside_their_bars(kind):
+    assert_frequency(*union_within(kind), 0.95, 1.0)
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_queries_that_know_of_none_beside_them_are_caught(kind):
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(*union_within(kind, known=False), 0.95, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("step", "several"),
+    [("SELECT lo, n FROM u ORDER BY n DESC LIMIT 1", 5), ("SELECT lo, n FROM u", 1)],
+)
+@pytest.mark.parametrize("groups", [1, 3])
+def test_a_union_takes_its_errors_from_all_of_its_queries(tmp_path, step, several, groups):
+    each = "SELECT COUNT(*) AS n, DP_INTERVAL_LOW(n) AS lo FROM people WHERE age < {i}"
+    if groups > 1:
+        each += " AND balance BETWEEN 1 AND 3 GROUP BY balance"
+    union = " UNION ALL ".join(each.format(i=i) for i in range(40, 45))
+    asked = curator(tmp_path, tables={"people": people_table(50, 50)}, epsilon="1000")
+    low, n = asked.query(f"WITH u AS ({union}) {step}", epsilon="5", fresh=True).rows[0]
+    failure = Fraction(1, 20) / (several * groups if several > 1 else 1)
+    assert n - low == LaplaceLaw.of(1).half_width(1 - failure)
 
 
 ENDS = (

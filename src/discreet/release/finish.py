@@ -31,6 +31,7 @@ from discreet.release.bars.ranks import (
     shown_groups_error,
 )
 from discreet.release.bars.selected import selected_in
+from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
 
 _CHOSEN = (
     "The groups were chosen by noisy values, and nothing is known of how far that choice is off"
@@ -61,16 +62,16 @@ def finish(
     noisy: Noisy,
     question: Question,
     laws: Mapping[str, Law],
-    most_rows: int | None = None,
+    later: LaterSelection = NO_STEPS,
     choices: Choices = NO_CHOICES,
 ) -> ResultTable:
     """Return the rows that the question's outputs, HAVING, ORDER BY and LIMIT make of `noisy`.
 
-    `most_rows`: where there are more, later steps may select some by their noisy values. `choices`: how the
+    `later`: how steps after it may select among its cells. `choices`: how the
     quantiles in it were chosen. What is made of one has no interval, whatever else it is made of.
     """
     outputs = question.outputs
-    selected = selected_in(noisy, question, laws, most_rows)
+    selected = selected_in(noisy, question, laws, later)
     chosen = [chosen_in(value, question) for _, value in outputs]
     bars = [
         bar_of(value, {} if names else laws, selected)

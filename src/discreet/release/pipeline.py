@@ -108,7 +108,7 @@ def _prepare(
         )
         earlier = None if paid is None else _in_form(unpack(paid[1]), question, request)
         allowed = allowed_errors(request.within, question, earlier)
-        epsilon = least_epsilon(question, allowed, budget.delta, request.most_rows)
+        epsilon = least_epsilon(question, allowed, budget.delta, request.later)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
     sealed = seal(plan, desk.catalog, desk.engine)
     # Nobody can be in an empty region, so nothing will be read, and nothing is charged.
@@ -223,7 +223,7 @@ def _computed(ready: PreparedQuestion, rng: Rng, reader: PaidReader, receipt: Re
     noisy = _noisy(ready, reader, rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     choices = Choices.of(ready.plan.mechanisms)
-    table = finish(noisy, ready.question, laws, ready.request.most_rows, choices)
+    table = finish(noisy, ready.question, laws, ready.request.later, choices)
     answer = paid_answer(ready, table, receipt, rng)
     known = paid_values_from(ready.question, noisy, laws)
     kept = kept_noise(ready.question, noisy, laws, choices)
@@ -287,7 +287,7 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
         return None
     past = ledger.answers(payer.analyst, payer.dataset, ready.snapshot, last=MOST_PAST)
     known = [item for _, _, payload in past for item in paid_values_in(payload)]
-    table = implied(ready.plan, known, ready.request.most_rows)
+    table = implied(ready.plan, known, ready.request.later)
     if table is None:
         return None
     balance = balance_of(ledger, ready.payer)
@@ -300,7 +300,7 @@ def _in_form(found: KeptAnswer, question: Question, request: Request) -> Answer 
     if kept is None:
         return None
     noisy, laws, choices = kept
-    table = finish(noisy, question, laws, request.most_rows, choices)
+    table = finish(noisy, question, laws, request.later, choices)
     provenance = found.answer.provenance
     notes = (*without_selection(provenance.notes), *table.notes)
     return replace(
@@ -320,9 +320,7 @@ def explain_question(request: Request, desk: Desk, *, group_size: int | None = N
         raise InvalidInput("The size of a group is a whole number of at least 1.")
     with prepared(request, desk) as (ready, _):
         said = _explained(ready, desk.catalog, desk.ledger)
-        stated = (
-            None if group_size is None else stated_noise(ready.plan, group_size, request.most_rows)
-        )
+        stated = None if group_size is None else stated_noise(ready.plan, group_size, request.later)
         return replace(said, stated=stated)
 
 
@@ -336,7 +334,7 @@ def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Exp
         sql="\n".join(read.draft.sql for read in ready.sealed.reads),
         mechanisms=mechanism_words(ready.plan),
         bill=free_bill(before) if free is not None else bill_of(ready.quote.cost, before, after),
-        expected_error=expected_errors(ready.plan, request.most_rows),
+        expected_error=expected_errors(ready.plan, request.later),
         region=catalog.describe_region(ready.question.region),
         notes=notes_of(ready) if free is None else free.provenance.notes,
     )

@@ -10,6 +10,7 @@ from discreet.core.requests.checked import checked
 from discreet.core.requests.question import NoiseLimit, QuestionFields
 from discreet.errors import InvalidInput
 from discreet.sql.parse import ParsedQuestion
+from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
 from discreet.sql.spelling.options import PricedStatement, priced
 
 
@@ -26,8 +27,8 @@ class Request(QuestionFields):
     """The column that the statement itself calls the privacy unit; it must be the catalog's."""
     part: str = ""
     """Which question of a statement it is. Callers cannot say it, so no text of theirs is taken for one."""
-    most_rows: int | None = None
-    """Above how many rows of its answer later steps may select some by noisy values: error bars allow for it."""
+    later: LaterSelection = NO_STEPS
+    """How the steps after it may select among its cells by noise."""
 
     if TYPE_CHECKING:
         sql: str | ParsedQuestion  # type: ignore[assignment]  # a text until it is parsed

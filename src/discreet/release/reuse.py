@@ -28,6 +28,7 @@ from discreet.release.bars.selected import NoiseSelection, selected_before
 from discreet.release.bars.sets import summed_half_width
 from discreet.release.finish import ResultTable, arranged, notes_of_shown, plain_value
 from discreet.release.kept.paid_cells import Cells, PaidValue, cells_of, signature
+from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
 
 MOST_ATOMS = 4_000
 MOST_KNOWN = 400
@@ -42,15 +43,17 @@ class Estimate:
     half_width: float
 
 
-def implied(plan: Plan, known: list[PaidValue], most_rows: int | None = None) -> ResultTable | None:
+def implied(
+    plan: Plan, known: list[PaidValue], later: LaterSelection = NO_STEPS
+) -> ResultTable | None:
     """Return the answer to a plan's question if paid answers imply it at least as exactly.
 
-    `most_rows`: where there are more, later steps may select some by their noisy values.
+    `later`: how steps after it may select among its cells.
     """
     cells = cells_of(plan.question) if known else None
     if cells is None or plan.mechanisms.top is not None:
         return None
-    selected = selected_before(plan.question, plan.mechanisms.laws, most_rows)
+    selected = selected_before(plan.question, plan.mechanisms.laws, later)
     assert selected is not None, "cells_of: the groups are public"
     estimates: dict[str, list[Estimate]] = {}
     for name, measure in plan.question.measured.measures:

@@ -13,20 +13,21 @@ from discreet.plan.plan import Plan, Question, make_plan
 from discreet.release.bars.outputs import bar_of
 from discreet.release.bars.ranks import chosen_in
 from discreet.release.bars.selected import AS_THEY_ARE, selected_before
+from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
 from discreet.sql.refuse import refusal
 
 _DIGITS = 3
 _LEAST, _MOST = -6, 2
 
 
-def expected_errors(plan: Plan, most_rows: int | None = None) -> dict[str, float | None]:
+def expected_errors(plan: Plan, later: LaterSelection = NO_STEPS) -> dict[str, float | None]:
     """Return the 95% half-width of each noisy output, None where it depends on the data.
 
-    Where groups are private it is that of groups far above the threshold. `most_rows`: where there are more,
-    later steps may select some by their noisy values.
+    Where groups are private it is that of groups far above the threshold. `later`: how steps after it
+    may select among its cells.
     """
     laws = plan.mechanisms.laws
-    selected = selected_before(plan.question, laws, most_rows)
+    selected = selected_before(plan.question, laws, later)
     found: dict[str, float | None] = {}
     for name, value in plan.question.outputs:
         bar = bar_of(value, laws, selected or AS_THEY_ARE)
@@ -62,13 +63,13 @@ def least_epsilon(
     question: Question,
     allowed: Mapping[str, Fraction],
     budget_delta: Delta,
-    most_rows: int | None = None,
+    later: LaterSelection = NO_STEPS,
 ) -> Epsilon:
     """Return the least epsilon, to three digits, at which every cell's noise is as wanted."""
 
     def good(epsilon: Epsilon) -> bool:
         plan = make_plan(question, epsilon=epsilon, budget_delta=budget_delta)
-        errors = expected_errors(plan, most_rows)
+        errors = expected_errors(plan, later)
         if not errors or any(error is None for error in errors.values()):
             raise refusal("within")
         return all(

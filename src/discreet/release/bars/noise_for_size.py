@@ -24,6 +24,7 @@ from discreet.release.bars.outputs import Bar, bar_of
 from discreet.release.bars.ranks import chosen_in, rank_failures, rank_loss
 from discreet.release.bars.selected import AS_THEY_ARE, FAILS, selected_before
 from discreet.release.bars.sets import ratio_set, spread_set
+from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
 
 FEW = 10
 """Of so few rows nobody expects a correlation."""
@@ -31,15 +32,15 @@ MOST = 2**50
 """More rows than this are not looked for."""
 
 
-def stated_noise(plan: Plan, rows: int, most_rows: int | None = None) -> StatedNoise:
+def stated_noise(plan: Plan, rows: int, later: LaterSelection = NO_STEPS) -> StatedNoise:
     """Return the half width of each noisy output at 95% for a group of `rows` rows, spending nothing.
 
     None where it is unbounded: so small a group drowns. Quantiles are told in ranks (not where it depends on the
-    data how many groups noise selects among). `most_rows`: where there are
-    more, later steps may select some by their noisy values.
+    data how many groups noise selects among). `later`: how
+    steps after it may select among its cells.
     """
     chosen = plan.mechanisms
-    selected = selected_before(plan.question, chosen.laws, most_rows)
+    selected = selected_before(plan.question, chosen.laws, later)
     widths: dict[str, float | None] = {}
     ranks: dict[str, int] = {}
     needed = drowned(plan)

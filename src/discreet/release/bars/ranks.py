@@ -69,7 +69,7 @@ def rank_failures(
 ) -> Mapping[str, Fraction]:
     """Return how often the rank error of each quantile in an output may miss."""
     if selects_inside(value, noisy_names(question)):
-        return dict.fromkeys(names, FAILS / selected.among)
+        return dict.fromkeys(names, selected.failure_of_all)
     return {name: selected.failure([name]) for name in names}
 
 

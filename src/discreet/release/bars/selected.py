@@ -21,6 +21,7 @@ from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Question
 from discreet.release.bars.forms import selects_inside
+from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
 
 FAILS = Fraction(5, 100)
 """How often the error bars of a column may miss."""
@@ -37,10 +38,13 @@ _BEGINS = (
 class NoiseSelection:
     """Among how many rows noise selected, by which measures, and the measure that had to reach a threshold.
 
+    `parts`: in a column that shows cells of so many private queries each of them may miss with an equal share.
+
     Guarantee: with `failure` for each cell, all shown cells of a column are within their bars at once in
         at least 95% of answers, and where noise selected nothing, each by itself in 95%. For public groups by the
         union bound over all rows. Private groups pass a threshold each by itself, so given which passed
         their noises are still independent of each other, and that is the law that their bars invert.
+        Where a column shows several queries, those of each hold at once but for its share, so all of them do.
         Noise that takes no part in a selection is not changed by it. What an expression shows in one cell and
         hides in another by noisy values is selected like rows: `failure_of` any such cell is that of all.
     """
@@ -48,33 +52,49 @@ class NoiseSelection:
     among: int = 1
     by: frozenset[str] = frozenset()
     passed: tuple[str, int] | None = None
+    parts: int = 1
+
+    @property
+    def failure_of_all(self) -> Fraction:
+        """Return how often each cell may miss, so that all of them hold at once."""
+        return FAILS / (self.among * self.parts)
+
+    @property
+    def _several(self) -> str | None:
+        """Return among how many cells noise selects, in words; None where there is one."""
+        if self.parts == 1:
+            return f"{self.among:,}" if self.among > 1 else None
+        if self.among == 1:
+            return f"{self.parts:,}"
+        return f"{self.among:,}, in one of {self.parts:,} queries"
 
     def failure(self, measures: Iterable[str]) -> Fraction:
         """Return how often the bar of one cell made of these measures may miss."""
-        return FAILS / self.among if self.by.intersection(measures) else FAILS
+        return self.failure_of_all if self.by.intersection(measures) else FAILS
 
     def failure_of(self, value: Expr, measures: Iterable[str]) -> Fraction:
         """Return how often the bar of one cell of an output, made of these measures and choices, may miss."""
         used = frozenset(measures)
-        return FAILS / self.among if selects_inside(value, used) else self.failure(used)
+        return self.failure_of_all if selects_inside(value, used) else self.failure(used)
 
     def notes_inside(
         self, outputs: Iterable[tuple[str, Expr]], noisy: frozenset[str]
     ) -> Iterator[str]:
         """Yield a sentence for each output in whose cells noisy values decide what is shown."""
         for name, value in outputs:
-            if self.among > 1 and selects_inside(value, noisy):
+            if self._several and selects_inside(value, noisy):
+                beside = f" of each of {self.parts:,} queries" if self.parts > 1 else ""
                 yield (
-                    f"{_BEGINS[4]} '{visible(name)}', in {self.among:,} rows: each ± is made wide enough "
+                    f"{_BEGINS[4]} '{visible(name)}', in {self.among:,} rows{beside}: each ± is made wide enough "
                     "for all of them to hold at once (95%)."
                 )
 
     def notes(self, measures: Iterable[str]) -> Iterator[str]:
         """Yield a sentence for each thing that makes the bars of these measures wider."""
         used = frozenset(measures)
-        if self.among > 1 and self.by & used:
+        if self._several and self.by & used:
             yield (
-                f"{_BEGINS[0]} out of {self.among:,}: each ± is made wide enough "
+                f"{_BEGINS[0]} out of {self._several}: each ± is made wide enough "
                 "for all of them to hold at once (95%)."
             )
         if self.passed is not None and self.passed[0] in used:
@@ -94,32 +114,35 @@ def without_selection(notes: Iterable[str]) -> tuple[str, ...]:
 
 
 def selected_in(
-    noisy: Noisy, question: Question, laws: Mapping[str, Law], most_rows: int | None = None
+    noisy: Noisy, question: Question, laws: Mapping[str, Law], later: LaterSelection = NO_STEPS
 ) -> NoiseSelection:
     """Return how the shown rows of an answer are selected.
 
-    `most_rows`: where there are more, steps after it may select some by any of their noisy values.
+    `later`: how steps after it may select among its cells.
     """
     among = _candidates(question, noisy.groups)
     units, threshold = question.measured.units, noisy.threshold
     passed = None
     if units is not None and units in laws and threshold is not None:
         passed = (units, threshold)
-    return NoiseSelection(max(among, 1), _deciding(question, laws, among, most_rows), passed)
+    return NoiseSelection(
+        max(among, 1), _deciding(question, laws, among, later), passed, later.parts
+    )
 
 
 def selected_before(
-    question: Question, laws: Mapping[str, Law], most_rows: int | None = None
+    question: Question, laws: Mapping[str, Law], later: LaterSelection = NO_STEPS
 ) -> NoiseSelection | None:
     """Return what is known before anything is paid; None where the number of rows will depend on the data."""
     if isinstance(question.groups, PublicGroups):
         among = _candidates(question, question.groups, count=question.groups.count)
-        return NoiseSelection(max(among, 1), _deciding(question, laws, among, most_rows))
-    return None if _deciding(question, laws, None, most_rows) else AS_THEY_ARE
+        deciding = _deciding(question, laws, among, later)
+        return NoiseSelection(max(among, 1), deciding, parts=later.parts)
+    return None if _deciding(question, laws, None, later) else AS_THEY_ARE
 
 
 def _deciding(
-    question: Question, laws: Mapping[str, Law], among: int | None, most_rows: int | None
+    question: Question, laws: Mapping[str, Law], among: int | None, later: LaterSelection
 ) -> frozenset[str]:
     """Return the measures and choices whose noise decides which rows are shown; `among` is None where it is not known."""
 
@@ -127,7 +150,7 @@ def _deciding(
         return most is not None and (among is None or most < among)
 
     noisy = laws.keys() | {name for name, _ in question.measured.choices}
-    if too_many(most_rows):
+    if too_many(later.most_rows):
         return frozenset(noisy)
     statement = question.statement
     deciding = e.columns_of(question.having)

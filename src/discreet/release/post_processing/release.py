@@ -34,7 +34,7 @@ from discreet.release.post_processing.tables import (
 from discreet.release.request import Request
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion
-from discreet.sql.post_processing.lineage import CellSources, most_rows_kept, sources_of
+from discreet.sql.post_processing.lineage import CellSources, selection_of, sources_of
 from discreet.sql.post_processing.program import Program
 from discreet.sql.refuse import refusal
 
@@ -128,7 +128,7 @@ def part_request(program: Program, part: int, request: Request) -> Request:
         request,
         sql=question(program, part, str(request.sql)),
         epsilon=epsilon,
-        most_rows=most_rows_kept(program, part),
+        later=selection_of(program, part),
         request_id=f"{request.request_id}.{part + 1}",
         part=f"{request.part} {part + 1} of {len(program.parts)}",
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from discreet.sql.aggregates import is_chosen
-from discreet.sql.post_processing.program import ROW, ErrorBarSources, Program
+from discreet.sql.post_processing.program import ROW, ErrorBarSources, LaterSelection, Program
 from discreet.sql.post_processing.selecting import passes, selects
 
 
@@ -22,6 +22,16 @@ def bars_of(node: exp.Query, names: Sequence[str]) -> ErrorBarSources | None:
     if found is None or len(node.expressions) != len(names):
         return None
     return found
+
+
+def selection_of(program: Program, part: int) -> LaterSelection:
+    """Return how steps may select among the cells of a private query, and of how many such a column is."""
+    most = 1
+    for output in _traced_outputs(program):
+        beside = {i for i in range(len(program.parts)) if _has_errors(output, program, i)}
+        if part in beside:
+            most = max(most, len(beside))
+    return LaterSelection(most_rows_kept(program, part), most)
 
 
 def most_rows_kept(program: Program, part: int) -> int | None:

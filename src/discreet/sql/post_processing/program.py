@@ -26,6 +26,21 @@ def unwritten(tree: exp.Expr) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class LaterSelection:
+    """How the steps after a private query may select among its cells by noise: its error bars allow for it.
+
+    `most_rows`: above how many of its rows they may select some by any of their noisy values; None where never.
+    `parts`: of how many private queries a column may show errors beside each other, as a UNION does.
+    """
+
+    most_rows: int | None = None
+    parts: int = 1
+
+
+NO_STEPS = LaterSelection()
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """Private questions in order, public tables, and one SELECT over both.
 

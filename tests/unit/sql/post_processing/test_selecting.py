@@ -8,7 +8,7 @@ from asking import catalog
 from discreet.plan.functions.registry import SCALARS
 from discreet.sql.parse import read_checked
 from discreet.sql.post_processing.grammar import _NAMES, STEPS
-from discreet.sql.post_processing.lineage import most_rows_kept, sources_of
+from discreet.sql.post_processing.lineage import most_rows_kept, selection_of, sources_of
 from discreet.sql.post_processing.selecting import PASSING, selects
 from discreet.sql.post_processing.split import split
 
@@ -132,6 +132,35 @@ M = (
     "WITH m AS (SELECT age, COUNT(*) AS n, DP_INTERVAL_LOW(n) AS lo, MEDIAN(balance) AS mid "
     "FROM people GROUP BY age) "
 )
+
+
+ONE = (
+    "SELECT COUNT(*) AS n, DP_INTERVAL_LOW(n) AS lo, MEDIAN(age) AS mid FROM people WHERE age < {}"
+)
+THREE = " UNION ALL ".join(ONE.format(i) for i in (3, 4, 5))
+
+
+@pytest.mark.parametrize(
+    ("sql", "parts"),
+    [
+        (f"SELECT lo FROM ({THREE}) AS u", [3, 3, 3]),
+        (f"SELECT mid FROM ({THREE}) AS u", [3, 3, 3]),
+        (f"SELECT n FROM ({THREE}) AS u", [1, 1, 1]),
+        (f"SELECT lo - (SELECT AVG(mid) FROM ({ONE.format(9)}) AS t) FROM ({THREE}) AS u", [4] * 4),
+        (
+            f"SELECT lo, (SELECT AVG(mid) FROM ({ONE.format(9)}) AS t) FROM ({ONE.format(3)}) AS u",
+            [1, 1],
+        ),
+        (
+            "SELECT sex, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM people) FROM people GROUP BY sex",
+            [1, 1],
+        ),
+        ("SELECT sex, COUNT(*), MEDIAN(age) FROM people GROUP BY ROLLUP (sex)", [2, 2]),
+    ],
+)
+def test_how_many_queries_show_errors_in_one_column(sql, parts):
+    program = split(read_checked(sql), catalog())
+    assert sorted(selection_of(program, i).parts for i in range(len(program.parts))) == parts
 
 
 @pytest.mark.parametrize(
