@@ -28,6 +28,26 @@ SELECT * FROM people
 --> QueryRefused: SELECT * would show single rows.
 --> Ask for aggregates, such as COUNT(*).
 
+SELECT MEDIAN(DISTINCT age) FROM people
+--> QueryRefused: MEDIAN of DISTINCT values is not supported: each row counts, also where its value repeats.
+--> Leave DISTINCT out, or ask WITH v AS (SELECT x, COUNT(*) AS n ... GROUP BY x) SELECT MEDIAN(x) FROM v WHERE n > 10.
+
+SELECT sex, MEDIAN(DISTINCT age) FILTER (WHERE age > 3) FROM people GROUP BY sex
+--> QueryRefused: MEDIAN of DISTINCT values is not supported: each row counts, also where its value repeats.
+--> Leave DISTINCT out, or ask WITH v AS (SELECT x, COUNT(*) AS n ... GROUP BY x) SELECT MEDIAN(x) FROM v WHERE n > 10.
+
+SELECT MODE(DISTINCT age) FROM people
+--> QueryRefused: The function MODE is not on the list of functions that are safe on private data.
+--> See the list in docs/sql.md; functions that can fail on some value are never run.
+
+SELECT APPROX_QUANTILE(DISTINCT age, 0.5) FROM people
+--> QueryRefused: The function DISTINCT is not on the list of functions that are safe on private data.
+--> See the list in docs/sql.md; functions that can fail on some value are never run.
+
+SELECT AVG(m) FROM (SELECT patient_id, MEDIAN(DISTINCT day) AS m FROM visits GROUP BY patient_id) AS t
+--> QueryRefused: MEDIAN of DISTINCT values is not supported: each row counts, also where its value repeats.
+--> Leave DISTINCT out, or ask WITH v AS (SELECT x, COUNT(*) AS n ... GROUP BY x) SELECT MEDIAN(x) FROM v WHERE n > 10.
+
 SELECT age FROM people
 --> QueryRefused: 'age' would show single rows.
 --> Put it inside an aggregate such as COUNT, SUM or AVG, or add it to GROUP BY.

@@ -88,6 +88,8 @@ def _distinct(node: exp.Expr, operand: Operand) -> Aggregate:
     plain = node.copy()
     plain.set("this", columns[0].copy())
     found = _SIMPLE[type(node)](plain, operand)
+    if found.quantile is not None and 0 < found.quantile < 1:
+        raise refusal("distinct quantile", what=function_name(node))
     # The least, the greatest and the like are the same whether values are repeated or not.
     return replace(found, distinct=found.function in _REPEATING)
 

@@ -28,6 +28,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{what} is not on the list of what may be done with results.",
         "See the list in docs/sql.md, or work on the answer yourself: it may be used freely.",
     ),
+    "distinct quantile": (
+        "{what} of DISTINCT values is not supported: each row counts, also where its value repeats.",
+        "Leave DISTINCT out, or ask WITH v AS (SELECT x, COUNT(*) AS n ... GROUP BY x) SELECT {what}(x) FROM v WHERE n > 10.",
+    ),
     "formatted": (
         "{what} is declined: a date is written with year, month, day and their names only.",
         "Use STRFTIME(day, '%Y-%m-%d'), TO_CHAR(day, 'YYYY-MM') or DATE_TRUNC('month', day).",
