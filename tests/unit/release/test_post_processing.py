@@ -80,6 +80,26 @@ def test_ends_of_error_bars_are_columns(tmp_path):
             assert (row[2], row[3]) == (row[1] - bars[1], row[1] + bars[1])
 
 
+def test_a_total_of_rows_that_medians_decide_has_their_rank_error(tmp_path):
+    k = "WITH k AS (SELECT balance, COUNT(*) AS n, MEDIAN(age) AS m FROM people GROUP BY balance) "
+    with curator(tmp_path) as asked:
+        answer = asked.query(
+            f"{k} SELECT COUNT(*) AS x, SUM(n) AS y FROM k WHERE m > 50", epsilon="9"
+        )
+        assert all(each is not None and each.computed for each in answer.ranks[0])
+        plain = asked.query(f"{k} SELECT COUNT(*) AS x, SUM(n) AS y FROM k", epsilon="9")
+        assert not any(each for row in plain.ranks for each in row)
+
+
+def test_a_median_of_another_row_is_of_the_least_rows(tmp_path):
+    """FIRST_VALUE shows the median of any group, so its error is not that of the row it stands in."""
+    k = "SELECT sex, COUNT(age) AS n, MEDIAN(age) AS m FROM people GROUP BY sex"
+    with curator(tmp_path) as asked:
+        sql = f"SELECT m, FIRST_VALUE(m) OVER (ORDER BY sex) AS x FROM ({k}) AS k"
+        own, other = zip(*asked.query(sql, epsilon="9").ranks, strict=True)
+        assert {each.rows for each in other} == {min(each.rows for each in own)}
+
+
 def test_a_price_in_the_statement_is_the_price(tmp_path):
     priced = (
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.5, delta = 1e-6{}) COUNT(*) FROM {}"

@@ -201,7 +201,7 @@ def _ranks(program: Program, answers: list[Answer], rows: list[tuple[Any, ...]])
         known: list[RankError | None] = []
         for part, column in source.cells:
             ranks = answers[part].ranks
-            alone = bars is not None and bars.part == part and ranks
+            alone = bars is not None and bars.part == part and ranks and not source.gathers
             known += [line[column] for line in ([ranks[row[-1]]] if alone else ranks)]
         return worst(known, computed=not source.same)
 

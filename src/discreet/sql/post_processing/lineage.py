@@ -191,7 +191,7 @@ class CellSources:
     """The cells that an output is made of, each a result and a column; `same`: it is one of them as it is.
 
     `ends`: those of which it reads an end of the interval. `noisy`: it may carry noise. `hides`: noisy values may
-    decide in an expression which of the cells it shows.
+    decide in an expression which of the cells it shows. `gathers`: it may show cells of other rows.
     """
 
     cells: _Cells = _NONE
@@ -199,6 +199,7 @@ class CellSources:
     ends: _Cells = _NONE
     noisy: bool = False
     hides: bool = False
+    gathers: bool = False
 
     def __or__(self, other: CellSources) -> CellSources:
         return CellSources(
@@ -207,6 +208,7 @@ class CellSources:
             self.ends | other.ends,
             self.noisy or other.noisy,
             self.hides or other.hides,
+            self.gathers or other.gathers,
         )
 
 
@@ -217,8 +219,29 @@ _Levels = Mapping[str, _Level | None]
 
 
 def sources_of(after: exp.Query) -> tuple[CellSources, ...]:
-    """Return the cells of results that each output of a step is made of."""
+    """Return the cells of results that each output of a step is made of.
+
+    An output that aggregates is made of the cells too that decide which rows it is of.
+    """
     return tuple(found for _, found in _Tracer().outputs(after))
+
+
+def _clauses(node: exp.Select, *, cut: bool) -> list[exp.Expr]:
+    """Return what decides which rows a SELECT shows, outputs in place of their numbers and names too."""
+    names = ("where", "group", "having", "qualify", *(("order",) if cut else ()))
+    joins = [join.args.get("on") for join in node.args.get("joins") or ()]
+    found = [clause for clause in (*map(node.args.get, names), *joins) if clause is not None]
+    named = {column.name.lower() for each in found for column in each.find_all(exp.Column)}
+    group, order = node.args.get("group"), node.args.get("order") if cut else None
+    listed = [*(group.expressions if group else ()), *(order.expressions if order else ())]
+    bare = [each.this if isinstance(each, exp.Ordered) else each for each in listed]
+    numbers = {each.name for each in bare if isinstance(each, exp.Literal)}
+    every = node.args.get("distinct") or (group is not None and group.args.get("all"))
+    return found + [
+        output.unalias()
+        for place, output in enumerate(node.expressions, 1)
+        if every or output.alias.lower() in named or str(place) in numbers
+    ]
 
 
 class _Tracer:
@@ -226,9 +249,16 @@ class _Tracer:
 
     def __init__(self, keys: _Cells = _NONE) -> None:
         self.keys = keys
+        self._known: dict[int, list[tuple[str, CellSources]]] = {}
+        self._decided: dict[tuple[int, bool], CellSources] = {}
 
     def outputs(self, node: exp.Expr) -> list[tuple[str, CellSources]]:
         """Return the name of each output of a query, and what it is made of."""
+        if id(node) not in self._known:
+            self._known[id(node)] = self._outputs(node)
+        return self._known[id(node)]
+
+    def _outputs(self, node: exp.Expr) -> list[tuple[str, CellSources]]:
         if isinstance(node, exp.Subquery):
             return self.outputs(node.this)
         if isinstance(node, exp.SetOperation):
@@ -236,12 +266,52 @@ class _Tracer:
             return [(name, one | other) for (name, one), (_, other) in sides]
         if not isinstance(node, exp.Select):
             return []
-        tables = [node.args["from_"].this] if node.args.get("from_") is not None else []
-        tables += [join.this for join in node.args.get("joins") or ()]
-        levels = {table.alias_or_name.lower(): self._level(table) for table in tables}
+        levels = self._levels(node)
         return [
-            (each.alias_or_name, self._made_of(each.unalias(), levels)) for each in node.expressions
+            (each.alias_or_name, self._output(node, each.unalias(), levels))
+            for each in node.expressions
         ]
+
+    def _output(self, node: exp.Select, output: exp.Expr, levels: _Levels) -> CellSources:
+        found = self._made_of(output, levels)
+        if output.find(exp.AggFunc, exp.Window) is None:
+            return found
+        # What a total or a window shows depends on which rows there are.
+        return replace(found, cells=found.cells | self._deciding(node).cells, same=False)
+
+    def _deciding(self, node: exp.Expr, *, cut: bool = False) -> CellSources:
+        """Return the cells by which a query and those in its FROM decide which rows there are; `cut`: a LIMIT follows."""
+        cut = cut or bool(node.args.get("limit") or node.args.get("offset"))
+        if (id(node), cut) not in self._decided:
+            self._decided[id(node), cut] = self._decided_by(node, cut=cut)
+        return self._decided[id(node), cut]
+
+    def _decided_by(self, node: exp.Expr, *, cut: bool) -> CellSources:
+        found = CellSources()
+        if isinstance(node, exp.Subquery):
+            return self._deciding(node.this, cut=cut)
+        if isinstance(node, exp.SetOperation):
+            found = self._deciding(node.this, cut=cut) | self._deciding(node.expression, cut=cut)
+            if cut or node.args.get("distinct") or not isinstance(node, exp.Union):
+                for _, output in self.outputs(node):
+                    found |= output
+            return found
+        if not isinstance(node, exp.Select):
+            return found
+        levels = self._levels(node)
+        for clause in _clauses(node, cut=cut):
+            found |= self._made_of(clause, levels)
+        for table in self._tables(node):
+            found |= self._deciding(table, cut=cut)
+        return found
+
+    def _tables(self, node: exp.Select) -> list[exp.Expr]:
+        tables = [node.args["from_"].this] if node.args.get("from_") is not None else []
+        return tables + [join.this for join in node.args.get("joins") or ()]
+
+    def _levels(self, node: exp.Select) -> _Levels:
+        tables = self._tables(node)
+        return {table.alias_or_name.lower(): self._level(table) for table in tables}
 
     def _level(self, table: exp.Expr) -> _Level | None:
         if isinstance(table, exp.Table):
@@ -255,7 +325,14 @@ class _Tracer:
             inner = self.outputs(node)
             found = inner[0][1] if len(inner) == 1 else CellSources()
             # Which rows there are may be known by their noise, also where the output is a key.
-            return replace(found, noisy=True, hides=found.hides or selects(node))
+            return CellSources(
+                found.cells | self._deciding(node).cells,
+                found.same,
+                found.ends,
+                noisy=True,
+                hides=found.hides or selects(node),
+                gathers=True,
+            )
         if isinstance(node, exp.Null):
             return CellSources(same=True)
         parts = {id(each): self._made_of(each, levels) for each in node.iter_expressions()}
@@ -264,7 +341,8 @@ class _Tracer:
             found |= part
         noisy = {place for place, part in parts.items() if part.noisy}
         hides = found.noisy and not passes(node, lambda each: id(each) in noisy)
-        return replace(found, same=False, hides=found.hides or hides)
+        gathers = found.gathers or isinstance(node, exp.AggFunc | exp.Window)
+        return replace(found, same=False, hides=found.hides or hides, gathers=gathers)
 
     def _column(self, node: exp.Column, levels: _Levels) -> CellSources:
         name, table = node.name.lower(), node.table.lower()
