@@ -104,6 +104,11 @@ class Promise:
         )
 
     @property
+    def heading(self) -> str:
+        """Return what its beliefs are about: the two worlds, and how often they go further than that."""
+        return f"{self.comparison.worlds}{_but_for(self.delta)}"
+
+    @property
     def even(self) -> float:
         """Return how far a belief of 50% can rise."""
         return belief(self.epsilon, 0.5).highest

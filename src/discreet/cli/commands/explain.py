@@ -39,7 +39,7 @@ def explain(
     lines = [f"epsilon {found.epsilon}: {found.strength}\n"]
     lines += [f"  {sentence}" for sentence in found.sentences]
     for promise in found.promises:
-        lines.append(f"\n  {promise.comparison.worlds}:")
+        lines.append(f"\n  {promise.heading}:")
         lines.append("  believed before   believed afterwards, at least / at most")
         for row in promise.beliefs:
             low, high = percent(row.lowest, up=False), percent(row.highest)

@@ -1,4 +1,5 @@
 import json
+from itertools import pairwise
 
 import pytest
 import typer
@@ -51,6 +52,18 @@ def test_the_json_has_every_comparison_beside_the_old_keys():
     )
     assert found["beliefs"] == found["promises"][0]["beliefs"]
     assert all(each["worlds"] in each["text"].lower() for each in found["promises"])
+
+
+def test_a_table_of_beliefs_says_how_often_it_does_not_hold():
+    def headings(*arguments):
+        lines = run("1", *arguments).stdout.splitlines()
+        return [above for above, line in pairwise(lines) if "believed before" in line]
+
+    given, bare = headings("--delta", "0.3"), headings()
+    assert len(given) == len(bare) == 3
+    assert all("except with probability about " in each for each in given)
+    assert given[0].endswith("except with probability about 3e-1:")
+    assert not any("except" in each for each in bare)
 
 
 def test_the_neighbours_of_a_dataset_decide(tmp_path):
