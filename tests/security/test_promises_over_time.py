@@ -364,14 +364,26 @@ def test_an_old_answer_is_never_given_for_a_new_declaration(tmp_path, change, re
     )
 
 
-def test_what_changes_no_answer_begins_no_version(tmp_path):
+NO_CHANGES = {
+    "a budget": ("epsilon = 9", "epsilon = 8"),
+    "a limit of time": ("epsilon = 9", "epsilon = 9\nseconds = 100"),
+    "the share of rows kept": ("max_rows = 2", "max_rows = 2\nrows_kept = 0.5"),
+}
+
+
+@pytest.mark.parametrize("change", NO_CHANGES)
+def test_what_changes_no_answer_begins_no_version(tmp_path, change):
     (tmp_path / "visits.csv").write_text("who,ward\na,1\n")
     text = PEOPLE.format(**PLAIN)
-    for more in ("", 'note = { type = "text", hidden = true }\n'):
-        (tmp_path / "discreet.toml").write_text(text)
+    edited = text.replace(*NO_CHANGES[change])
+    assert edited != text
+    found = []
+    for each in (text, edited):
+        (tmp_path / "discreet.toml").write_text(each)
         with discreet.open(tmp_path / "discreet.toml") as curator:
-            assert curator.query("SELECT COUNT(*) AS n FROM visits", epsilon=1).free is bool(more)
-        text = text.replace("epsilon = 9", "epsilon = 8")
+            answer = curator.query("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+            found.append((answer.free, answer.provenance.snapshot))
+    assert found == [(False, "visits:1"), (True, "visits:1")]
 
 
 def test_the_twin_without_declarations_gives_the_old_answer(tmp_path, monkeypatch):
@@ -385,6 +397,51 @@ def test_the_twin_without_declarations_gives_the_old_answer(tmp_path, monkeypatc
         with discreet.open(tmp_path / "discreet.toml") as curator:
             free.append(curator.query("SELECT COUNT(*) AS n FROM visits", epsilon=1).free)
     assert free == [False, True]
+
+
+SEEN = {
+    "review": (", review = true", ""),
+    "hide": ("", ", hidden = true"),
+    "let wait": ("", ", review = true"),
+    "show": (", hidden = true", ""),
+}
+"""What the owner says of a column that no question is about, before and after."""
+
+
+def told_after(folder, said, *, changed) -> list:
+    """Return what an analyst is told for nothing, and why the version began, once the owner has said more."""
+    folder.mkdir()
+    sql, found = "SELECT COUNT(*) AS n FROM today", []
+    for mark, rows in zip(SEEN[said], (50, 49 if changed else 50), strict=True):
+        text = (
+            declared(folder, refresh="manual", analysts=True).joinpath("discreet.toml").read_text()
+        )
+        column = f'note = {{ type = "integer", lower = 0, upper = 3{mark} }}'
+        begun = text.index("[datasets.shop.tables.yesterday]")
+        (folder / "discreet.toml").write_text(f"{text[:begun]}{column}\n{text[begun:]}")
+        (folder / "today.csv").write_text("size,note\n" + "1,2\n" * rows)
+        with opened(folder) as curator:
+            found.append(curator.seen_by("eve").explain(sql, epsilon=1, analyst="eve").to_json())
+            found.append(curator.versions()[0]["why"])
+            curator.query(sql, epsilon=1, analyst="eve")
+    return found
+
+
+@pytest.mark.parametrize("said", SEEN)
+def test_what_the_owner_says_of_a_column_tells_of_no_row(tmp_path, said):
+    found = [told_after(tmp_path / f"{each}", said, changed=each) for each in (False, True)]
+    assert found[0] == found[1]
+    assert found[0][2]["free"] is False
+    assert found[0][3] == "declaration"
+
+
+def test_the_twin_that_knows_the_table_alone_tells_of_rows(tmp_path, monkeypatch):
+    def declared_alone(group):
+        return {name: table.declaration for name, table in group.tables.items()}
+
+    monkeypatch.setattr(snapshots.Group, "declared", property(declared_alone))
+    found = [told_after(tmp_path / f"{each}", "review", changed=each) for each in (False, True)]
+    assert (found[0][2]["free"], found[1][2]["free"]) == (True, False)
 
 
 def test_a_budget_that_is_spent_stays_so_over_versions(tmp_path):

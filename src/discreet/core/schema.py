@@ -319,9 +319,9 @@ class Table:
 
     @property
     def declaration(self) -> str:
-        """Return a hash of all that is declared and can change an answer about the same source.
+        """Return a hash of all that is declared of this table alone and can change an answer.
 
-        Who may see a column, and what only synthetic copies go by, cannot.
+        What only synthetic copies go by cannot. Which columns are stored is told by `CanonicalRecipe.declared`.
         """
         told = [getattr(self, each.name) for each in fields(self) if each.name not in _NO_ANSWER]
         columns = [

@@ -7,6 +7,7 @@ Their numbers only grow: rows that come back are a new version (docs/notes/0102-
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -54,8 +55,19 @@ class Group:
 
     @property
     def declared(self) -> dict[str, str]:
-        """Return a hash of all that is declared of each table."""
-        return {name: table.declaration for name, table in self.tables.items()}
+        """Return for each table a hash of all that is declared and decides what is stored and answered.
+
+        Guarantee: as long as it is the same, stored rows are found again by what is declared now. So whether
+            they are found tells nothing of rows: only a folder that was removed loses them.
+        """
+        return {name: self._declared_of(table) for name, table in self.tables.items()}
+
+    def _declared_of(self, table: Table) -> str:
+        recipe = CanonicalRecipe(self.dataset, table)
+        # Where a copy is stored, people are integers in it if they are so in all of their tables.
+        beside = recipe.people_declared if table.copied else ""
+        said = repr((table.declaration, recipe.declared, beside))
+        return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def group_of(dataset: Dataset, table: Table) -> Group:

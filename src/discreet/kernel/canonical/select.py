@@ -255,6 +255,15 @@ class CanonicalRecipe:
         tables = [table for table in self.dataset.tables if unit_column(table) is not None]
         return tuple(f"{self.dataset.name}.{table.name}" for table in tables)
 
+    @property
+    def people_declared(self) -> str:
+        """Return how the tables of `people` are declared to name them, and where each lies."""
+        if unit_column(self.table) is None:
+            return ""
+        named = [(table, unit_column(table)) for table in self.dataset.tables]
+        found = [(t.name, t.source, c.name, c.fingerprint) for t, c in named if c is not None]
+        return repr(sorted(found))
+
     def whole(self, types: Mapping[str, Mapping[str, str]]) -> bool:
         """Return whether these people go by integers, from the types of `people`."""
         own = {name.split(".", 1)[1]: found for name, found in types.items()}
