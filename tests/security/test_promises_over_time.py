@@ -19,7 +19,7 @@ from discreet.engine.dialect.storage import ColumnKind
 from discreet.engine.dialect.types import read_as
 from discreet.engine.duckdb.canonical import SnapshotMaker
 from discreet.engine.duckdb.engine import DuckDBEngine
-from discreet.errors import BudgetExceeded, CatalogError
+from discreet.errors import BudgetExceeded, CatalogError, InvalidInput
 from discreet.kernel.canonical import select, source
 from discreet.kernel.canonical.cells import unit_cell
 from discreet.ledger import Ledger
@@ -518,6 +518,7 @@ def test_running_totals_are_billed_to_rows_that_move_while_they_run(tmp_path):
 
 def test_the_twin_that_bills_totals_in_their_first_version_forgets_half(tmp_path, monkeypatch):
     monkeypatch.setattr(totals, "in_every_version", lambda region: region)
+    monkeypatch.setattr(totals, "require_billed", lambda *_: None)
     assert billed_to_both_series(tmp_path) < 0.6
 
 
@@ -526,6 +527,87 @@ def test_a_question_before_a_series_is_billed_beside_it(tmp_path):
         curator.running_totals(series("yesterday"), through="2026-01-31")
         curator.query(TODAY, epsilon=0.5)
         assert spent(curator) > 0.9
+
+
+READ = """
+[datasets.shop]
+epsilon = {epsilon}
+delta = 1e-5
+refresh = "manual"
+[datasets.shop.tables.t]
+source = "t.csv"
+unit = "row"
+[datasets.shop.tables.t.columns]
+day = {{ type = "date", lower = 2026-01-01, upper = {upper}, immutable = true{more}{format} }}
+{beside}
+"""
+READ_SO = {
+    "epsilon": 20,
+    "upper": "2026-12-31",
+    "more": "",
+    "format": ', format = "%m/%d/%Y"',
+    "beside": "",
+}
+MORE = {"column": "day", "start": "2026-01-01", "days": 50, "epsilon": "5", "delta": "1e-7"}
+OTHER_DATES = {
+    "days before months": {"format": ', format = "%d/%m/%Y"'},
+    "two formats": {"format": ', format = ["%m/%d/%Y", "%d/%m/%Y"]'},
+    "empty": {"more": ', empty = ["03/02/2026"]'},
+    "trimmed": {"more": ", trim = true"},
+    "bounds": {"upper": "2027-12-31"},
+}
+SAME_DATES = {
+    "a column beside": {"beside": 'size = { type = "integer", lower = 0, upper = 9 }'},
+    "a budget": {"epsilon": 21},
+    "missing": {"more": ", missing = true"},
+    "complete": {"more": ", complete = true"},
+}
+
+
+def counted(folder, changed, through, name="s"):
+    """Return a series through a day, its table declared so; its rows are of 2 March or of 3 February."""
+    (folder / "t.csv").write_text("day,size\n" + "03/02/2026,1\n" * 1000)
+    (folder / "discreet.toml").write_text(READ.format(**(READ_SO | changed)))
+    with opened(folder) as curator:
+        asked = TotalsRequest.of(name, dataset="shop", table="t", **MORE)
+        return curator.running_totals(asked, through=through), spent(curator)
+
+
+@pytest.mark.parametrize("change", OTHER_DATES)
+def test_a_series_does_not_go_on_by_a_date_that_is_read_otherwise(tmp_path, change):
+    begun, _ = counted(tmp_path, {}, "2026-01-10")
+    with pytest.raises(InvalidInput, match=r"declared in another way .* not paid for") as refused:
+        counted(tmp_path, OTHER_DATES[change], "2026-02-10")
+    assert "under another name" in refused.value.hint
+    again, _ = counted(tmp_path, OTHER_DATES[change], "2026-01-10")
+    assert again.measured == begun.measured, "what was measured is read as before"
+    assert len(counted(tmp_path, {}, "2026-02-10")[0].days) == 41
+
+
+def test_a_series_of_another_date_is_paid_for(tmp_path):
+    counted(tmp_path, {}, "2026-01-10")
+    other = OTHER_DATES["days before months"]
+    found, bill = counted(tmp_path, other, "2026-02-10", name="other")
+    assert found.totals[-1] > 900
+    assert bill > 5.1
+
+
+@pytest.mark.parametrize("change", SAME_DATES)
+def test_a_series_goes_on_whatever_else_is_declared(tmp_path, change):
+    _, before = counted(tmp_path, {}, "2026-01-10")
+    found, after = counted(tmp_path, SAME_DATES[change], "2026-02-10")
+    assert (len(found.days), found.free, after) == (41, True, before)
+
+
+def test_the_twin_that_does_not_ask_what_was_billed_goes_on_for_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(totals, "require_billed", lambda *_: None)
+    counted(tmp_path, {}, "2026-01-10")
+    with opened(tmp_path) as curator:
+        sql = "SELECT COUNT(*) AS n FROM t WHERE day = DATE '2026-03-02'"
+        assert curator.query(sql, epsilon=5).rows[0][0] > 900
+    found, bill = counted(tmp_path, OTHER_DATES["days before months"], "2026-02-10")
+    assert found.totals[-1] > 900
+    assert bill < 5.1  # and a thousand people lost 10
 
 
 ONE = """

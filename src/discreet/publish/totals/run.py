@@ -86,7 +86,8 @@ def measure_totals(
         enters each measurement with the weight of its date or, before it has arrived, not at all:
         that moves the vector of measurements by no more than what was paid for. Days are read in many
         versions, and between them a row may come from another table: so the charge is for the rows of
-        all tables, and only immutable columns tell whom it spares (`in_every_version`).
+        all tables, and only immutable columns tell whom it spares (`in_every_version`). A date that is
+        declared in another way is another column: no day is measured by it (`require_billed`).
 
     Rows that arrive after their day was looked at are not counted (`FrozenDays`, under `state`).
     """
@@ -108,6 +109,7 @@ def measure_totals(
         work = _Looks(request, plan, held, desk.ledger, factor, desk.rng, frozen, region)
         measured = work.so_far()
         if len(measured) < wanted:
+            require_billed(region, receipt, desk.ledger)
             measured = [*measured, *work.measured(len(measured), wanted)]
     return _told(request, factor, measured, receipt)
 
@@ -116,6 +118,22 @@ def _body(request: TotalsRequest, plan: PlannedRelease) -> str:
     """Return what was asked for; among several tables not as it once was: billed in one version alone."""
     tables = [name for name, _ in plan.priced.quote.region.axes if parse_axis(name) is None]
     return f"{request.body} in every version" if tables else request.body
+
+
+def require_billed(region: Region, receipt: Receipt, ledger: Ledger) -> None:
+    """Refuse to measure rows that the charge of a series does not cover.
+
+    Guarantee: whoever is in `region`, as it is declared now, is in the region that was charged, so the
+        rows of every look were billed. Both are read from the ledger and from declarations, never from rows.
+    """
+    paid_for = ledger.charge_of(receipt.payer.analyst, receipt.request_id)
+    if paid_for is not None and region & Region.from_json(paid_for.data["region"]) == region:
+        return
+    raise InvalidInput(
+        "The date of this series is declared in another way than when the series began: its bounds, or how "
+        "its texts are read. Further days would count rows that were not paid for.",
+        hint="Declare the date as it was, or begin a new series under another name.",
+    )
 
 
 def _factor(plan: PlannedRelease, request: TotalsRequest) -> RunningTotals:
