@@ -7,6 +7,7 @@ import shutil
 from decimal import Decimal
 from fractions import Fraction
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -427,6 +428,11 @@ def told_after(folder, said, *, changed) -> list:
     return found
 
 
+def declared_alone(group):
+    """The broken twin: what a table declares of itself, wherever it lies and whatever is stored of it."""
+    return {name: table.declaration for name, table in group.tables.items()}
+
+
 @pytest.mark.parametrize("said", SEEN)
 def test_what_the_owner_says_of_a_column_tells_of_no_row(tmp_path, said):
     found = [told_after(tmp_path / f"{each}", said, changed=each) for each in (False, True)]
@@ -436,12 +442,85 @@ def test_what_the_owner_says_of_a_column_tells_of_no_row(tmp_path, said):
 
 
 def test_the_twin_that_knows_the_table_alone_tells_of_rows(tmp_path, monkeypatch):
-    def declared_alone(group):
-        return {name: table.declaration for name, table in group.tables.items()}
-
     monkeypatch.setattr(snapshots.Group, "declared", property(declared_alone))
     found = [told_after(tmp_path / f"{each}", "review", changed=each) for each in (False, True)]
     assert (found[0][2]["free"], found[1][2]["free"]) == (True, False)
+
+
+BOUGHT = """
+[engine]
+url = "{url}"
+[datasets.shop]
+epsilon = 9000
+refresh = "manual"
+[datasets.shop.tables.customers]
+source = "{customers}"
+unit = "customer"
+max_rows = 1
+[datasets.shop.tables.orders]
+source = "{orders}"
+unit = "customer"
+max_rows = 9
+[datasets.shop.tables.orders.columns]
+id = {{ type = "integer", lower = 0, upper = 99 }}
+[datasets.shop.tables.items]
+source = "{items}"
+unit = "order_id -> orders.id -> customer"
+max_rows = 9
+"""
+FILES = {
+    "url": "duckdb:",
+    "customers": "customers.csv",
+    "orders": "orders.csv",
+    "items": "items.csv",
+}
+TABLES = {**{name: name for name in FILES}, "url": "duckdb:a.duckdb"}
+ELSEWHERE = {
+    "who bought what": (FILES, {"orders": "other.csv"}, "items"),
+    "the database": (TABLES, {"url": "duckdb:b.duckdb"}, "customers"),
+    "the database of who bought what": (TABLES, {"url": "duckdb:b.duckdb"}, "items"),
+}
+
+
+def bought(folder):
+    """Write rows of ten customers and of one, as files and as tables of two databases."""
+    for place, orders, customers in (("a", "orders", 10), ("b", "other", 1)):
+        found = {
+            "customers": pa.table({"customer": range(customers)}),
+            "items": pa.table({"order_id": range(10)}),
+            "orders": pa.table({"id": range(customers), "customer": range(customers)}),
+        }
+        with duckdb.connect(f"{folder}/{place}.duckdb") as database:
+            for name, rows in found.items():
+                database.register("rows", rows)
+                database.execute(f"CREATE TABLE {name} AS SELECT * FROM rows")
+                name = orders if name == "orders" else name  # noqa: PLW2901 as the file is called
+                if place == "a" or name == "other":
+                    database.execute(f"COPY rows TO '{folder}/{name}.csv'")
+
+
+def counted_elsewhere(folder, change):
+    """Return what is counted of a table, and whether it is free, once something lies elsewhere."""
+    bought(folder)
+    before, changed, table = ELSEWHERE[change]
+    found = []
+    for places in (before, before | changed):
+        (folder / "discreet.toml").write_text(BOUGHT.format(**places))
+        with opened(folder) as curator:
+            answer = curator.query(f"SELECT COUNT(*) AS n FROM {table}", epsilon=500)
+            found.append((round(answer.rows[0][0]), answer.free))
+    return found
+
+
+@pytest.mark.parametrize("change", ELSEWHERE)
+def test_an_old_answer_is_never_given_for_rows_that_lie_elsewhere(tmp_path, change):
+    assert counted_elsewhere(tmp_path, change) == [(10, False), (1, False)]
+
+
+@pytest.mark.parametrize("change", ["who bought what", "the database"])
+def test_the_twin_that_knows_no_other_place_gives_the_old_answer(tmp_path, monkeypatch, change):
+    monkeypatch.setattr(snapshots.Group, "declared", property(declared_alone))
+    assert counted_elsewhere(tmp_path, change) == [(10, False), (10, True)]
 
 
 def test_a_budget_that_is_spent_stays_so_over_versions(tmp_path):

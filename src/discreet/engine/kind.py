@@ -31,6 +31,11 @@ def _reached(_url: str, _sources: Mapping[str, str]) -> None:
     """Find nothing between the owner and files: they are looked at when they are opened."""
 
 
+def _nowhere(_url: str, _source: str) -> str:
+    """Return nothing: a file says by itself where it lies."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineKind:
     """One kind of engine; a driver is imported where an engine of its kind is opened."""
@@ -47,6 +52,8 @@ class EngineKind:
     """Whether a URL may name a database file, whose tables are sources too."""
     check_reach: Callable[[str, Mapping[str, str]], None] = _reached
     """Refuse what is between the owner and these tables."""
+    address: Callable[[str, str], str] = _nowhere
+    """Where a source lies, of what a URL says; "" for a file that says so itself. Never a secret."""
     leaves: str | None = None
     """What it leaves in the machine's folder for temporary files, if anything."""
 

@@ -46,6 +46,7 @@ class Group:
     name: str
     dataset: Dataset
     tables: Mapping[str, Table]
+    engine_url: str
 
     @property
     def refresh(self) -> Refresh:
@@ -57,8 +58,9 @@ class Group:
     def declared(self) -> dict[str, str]:
         """Return for each table a hash of all that is declared and decides what is stored and answered.
 
-        Guarantee: as long as it is the same, stored rows are found again by what is declared now. So whether
-            they are found tells nothing of rows: only a folder that was removed loses them.
+        Guarantee: as long as it is the same, the same source is read in the same way, and stored rows are
+            found again by what is declared now. So whether they are found tells nothing of rows: only a
+            folder that was removed loses them.
         """
         return {name: self._declared_of(table) for name, table in self.tables.items()}
 
@@ -66,19 +68,30 @@ class Group:
         recipe = CanonicalRecipe(self.dataset, table)
         # Where a copy is stored, people are integers in it if they are so in all of their tables.
         beside = recipe.people_declared if table.copied else ""
-        said = repr((table.declaration, recipe.declared, beside))
+        kind = kind_of(self.engine_url)
+        read = [table, *_on_the_way(self.dataset, table)]
+        places = [(each.declaration, kind.address(self.engine_url, each.source)) for each in read]
+        said = repr((kind.dialect.name, places, recipe.declared, beside))
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def group_of(dataset: Dataset, table: Table) -> Group:
+def _on_the_way(dataset: Dataset, table: Table) -> list[Table]:
+    """Return the tables over which a table reaches its people, as they are declared."""
+    if table.path is None:
+        return []
+    by_name = {each.name.lower(): each.stands_for or each for each in dataset.tables}
+    return [by_name[step.table.lower()] for step in table.path.steps]
+
+
+def group_of(dataset: Dataset, table: Table, engine_url: str) -> Group:
     """Return the group of a table as it is declared."""
     if table.unit is not None and table.unit.is_row:
         rows = [each for each in dataset.tables if each.unit is not None and each.unit.is_row]
         if len(rows) > 1:
             found = {engine_name(dataset, each): each.stands_for or each for each in rows}
-            return Group(f"{dataset.name}.*", dataset, found)
+            return Group(f"{dataset.name}.*", dataset, found, engine_url)
     name = engine_name(dataset, table)
-    return Group(name, dataset, {name: table})
+    return Group(name, dataset, {name: table}, engine_url)
 
 
 def stores(desk: Desk, table: Table) -> bool:
@@ -155,7 +168,7 @@ class _Hold:
         self._groups: dict[str, Group] = {}
         self._group_of: dict[str, str] = {}
         for name, (dataset, table) in self._asked.items():
-            group = group_of(*_declared(desk, dataset, table))
+            group = group_of(*_declared(desk, dataset, table), desk.catalog.engine_url)
             self._groups[group.name] = group
             self._group_of[name] = group.name
         self._due = dict(due or {})
@@ -318,7 +331,7 @@ def _all_groups(desk: Desk, dataset: Dataset) -> dict[str, Group]:
     found: dict[str, Group] = {}
     for table in dataset.tables:
         if not table.public:
-            group = group_of(*_declared(desk, dataset, table))
+            group = group_of(*_declared(desk, dataset, table), desk.catalog.engine_url)
             found[group.name] = group
     return found
 

@@ -101,18 +101,21 @@ def test_every_declaration_is_edited():
 
 
 def stored(dataset: Dataset, name: str) -> object:
-    """Return by what rows of a table are stored and found again on every kind of engine."""
+    """Return by what rows of a table are read, stored and found again on every kind of engine."""
     table = next(each for each in dataset.tables if each.name == name)
     recipe = CanonicalRecipe(dataset, table)
     people = {f"clinic.{each.name}": {"who": TYPES[each.source]} for each in dataset.tables}
     types = {"who": TYPES[table.source], **dict.fromkeys(("cost", "ward", "other"), "BIGINT")}
     copied = recipe.copied(types, "s", "postgres", whole=recipe.whole(people))
-    return recipe.declared, recipe.stored(types, "s", salt="x"), table.copied and copied
+    on_the_way = [] if table.path is None else [step.table for step in table.path.steps]
+    read = [e for e in dataset.tables if e.name in {name, *on_the_way}]
+    sources = sorted((each.name, each.source, each.encoding, each.version or "") for each in read)
+    return recipe.declared, recipe.stored(types, "s", salt="x"), table.copied and copied, sources
 
 
-def declared(dataset: Dataset, name: str) -> object:
+def declared(dataset: Dataset, name: str, url: str = "duckdb:") -> object:
     table = next(each for each in dataset.tables if each.name == name)
-    return snapshots.group_of(dataset, table).declared
+    return snapshots.group_of(dataset, table, url).declared
 
 
 def going_on() -> list[str]:
@@ -138,11 +141,55 @@ def declared_alone(group):
 def test_the_twin_that_looks_at_the_declared_table_alone_goes_on(monkeypatch):
     monkeypatch.setattr(snapshots.Group, "declared", property(declared_alone))
     found = " ".join(going_on())
-    for edit in ("visits.cost hidden", "visits.ward reviewed", "visits:  -> a table beside"):
-        assert edit in found
+    for edit in ("cost hidden", "ward reviewed"):
+        assert f"visits:  -> visits.{edit}" in found
+    assert "visits:  -> a table beside" in found
+    for edit in ("source", "encoding", "version"):
+        assert f"items:  -> visits {edit}" in found
 
 
 @pytest.mark.parametrize("name", ["rules", "rows_kept", "parent", "events"])
 def test_what_changes_no_answer_begins_no_version(name):
     for table in PEOPLE.tables:
         assert declared(edits()[f"{table.name} {name}"], table.name) == declared(PEOPLE, table.name)
+
+
+OTHER_PLACES = [
+    ("duckdb:a.duckdb", "duckdb:b.duckdb"),
+    ("duckdb:", "duckdb:a.duckdb"),
+    ("duckdb:", "spark://local[2]"),
+    ("spark://one:7077", "spark://other:7077"),
+    ("spark://one:7077", "spark://local[2]"),
+    ("postgresql://me@one/db", "postgresql://me@other/db"),
+    ("postgresql://me@one:1/db", "postgresql://me@one:2/db"),
+    ("postgresql://me@one/db", "postgresql://me@one/other"),
+    ("postgresql://me@one/db", "postgresql://other@one/db"),
+    ("postgresql:///db?host=one", "postgresql:///db?host=other"),
+    ("postgresql://me@one/db", "postgresql://me@one/db?options=-csearch_path%3Dother"),
+    ("postgresql://one,other/db", "postgresql://other/db"),
+]
+SAME_PLACES = [
+    ("spark://local[2]", "local[8]"),
+    ("postgres://me@one/db", "postgresql://me@one/db"),
+    ("postgresql://me@one/db", "postgresql://me:secret@one/db"),
+    ("postgresql://me@one/db", "postgresql://me@one/db?password=secret"),
+    ("postgresql://one/db?port=1&host=x", "postgresql://one/db?host=x&port=1"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER_PLACES)
+@pytest.mark.parametrize("name", ["visits", "items"])
+def test_another_place_begins_a_version(name, one, other):
+    assert declared(PEOPLE, name, one) != declared(PEOPLE, name, other)
+
+
+@pytest.mark.parametrize(("one", "other"), SAME_PLACES)
+def test_the_same_place_begins_none(one, other):
+    assert declared(PEOPLE, "visits", one) == declared(PEOPLE, "visits", other)
+
+
+def test_a_file_lies_in_no_database():
+    tables = tuple(replace(each, source=f"{each.source}.csv") for each in PEOPLE.tables)
+    files = replace(PEOPLE, tables=tables)
+    told = {str(declared(files, "items", f"duckdb:{name}")) for name in ("", "a.duckdb")}
+    assert len(told) == 1

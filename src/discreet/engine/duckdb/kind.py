@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from discreet.engine.base import Engine
 from discreet.engine.duckdb import dialect
+from discreet.engine.files import looks_like_file
 from discreet.engine.kind import EngineKind, Opening
 from discreet.errors import CatalogError
 
@@ -27,6 +28,11 @@ def _opened(given: Opening) -> Engine:
     )
 
 
+def _address(url: str, source: str) -> str:
+    """Return the database file, as it is written; a moved folder holds the same tables."""
+    return "" if looks_like_file(source) else DUCKDB.database(url)
+
+
 DUCKDB = EngineKind(
     schemes=("duckdb",),
     dialect=dialect.DUCKDB,
@@ -34,4 +40,5 @@ DUCKDB = EngineKind(
     files=True,
     stores=True,
     in_file=True,
+    address=_address,
 )

@@ -27,10 +27,16 @@ def _opened(given: Opening) -> Engine:
     )
 
 
+def _address(url: str, _source: str) -> str:
+    """Return the cluster, whose machines read the files; this machine reads its own with any number of threads."""
+    return "" if url.removeprefix("spark://").startswith("local") else url
+
+
 SPARK = EngineKind(
     schemes=("spark", "local", "local-cluster"),
     dialect=dialect.SPARK,
     opened=_opened,
     files=True,
+    address=_address,
     leaves="Spark's temporary files",
 )
