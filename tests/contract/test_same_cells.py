@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.core.schema import (
+    BooleanDomain,
     CategoryDomain,
     Column,
     Dataset,
@@ -21,6 +22,7 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
+from discreet.core.spelling import PLAIN, Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
 from discreet.kernel.canonical.select import CanonicalRecipe
@@ -81,11 +83,46 @@ CELLS: dict[str, tuple[pa.DataType, object, list[tuple[object, object]]]] = {
             (None, None),
         ],
     ),
+    "flag": (
+        pa.float64(),
+        BooleanDomain(),
+        [(1.0, True), (0.0, False), (-0.0, False), (math.nan, None), (0.5, None), (None, None)],
+    ),
+    "narrow_flag": (
+        pa.float32(),
+        BooleanDomain(),
+        [(1.0, True), (0.0, False), (math.inf, None), (-1.0, None), (1e30, None), (None, None)],
+    ),
+    "exact_flag": (
+        pa.decimal128(38, 18),
+        BooleanDomain(),
+        [
+            (Decimal("1.000000000000000000"), True),
+            (Decimal("0.999999999999999999"), None),
+            (Decimal("0.000000000000000000"), False),
+            (Decimal("0.000000000000000001"), None),
+            (Decimal("99999999999999999999.5"), None),
+            (None, None),
+        ],
+    ),
+    "fraction_flag": (
+        pa.decimal128(38, 38),
+        BooleanDomain(),
+        [(Decimal("0.0"), False), (Decimal("0.1"), None), *[(None, None)] * 4],
+    ),
+    "spelled_flag": (
+        pa.float64(),
+        BooleanDomain(),
+        [(2.0, True), (3.0, False), (1.0, True), (0.0, False), (-9.0, None), (None, None)],
+    ),
     "code": (
         pa.string(),
         IntegerDomain(0, 10),
         [("7", 7), ("07", 7), ("7\n", None), (" 7", None), ("7.0", 7), ("\u0667", None)],
     ),
+}
+SPELLED = {
+    "spelled_flag": Spelling(same=(("true", ("2",)), ("false", ("3",))), empty=("-9",)),
 }
 ROWS = 6
 
@@ -100,7 +137,10 @@ def table() -> pa.Table:
 
 def declared(**more) -> Table:
     columns = [Column("person", IdentifierDomain())]
-    columns += [Column(name, domain) for name, (_, domain, _) in CELLS.items()]  # type: ignore[arg-type]
+    columns += [
+        Column(name, domain, spelling=SPELLED.get(name, PLAIN))  # type: ignore[arg-type]
+        for name, (_, domain, _) in CELLS.items()
+    ]
     return Table("odd", "odd", PrivacyUnit("person"), tuple(columns), max_rows=1, **more)
 
 

@@ -16,7 +16,8 @@ import discreet
 from discreet.api.opening import policy_of
 from discreet.core.region import Positions, Region
 from discreet.core.schema import Refresh
-from discreet.engine.dialect.storage import ColumnKind
+from discreet.engine.dialect import types
+from discreet.engine.dialect.storage import ColumnKind, Storage
 from discreet.engine.dialect.types import read_as
 from discreet.engine.duckdb.canonical import SnapshotMaker
 from discreet.engine.duckdb.engine import DuckDBEngine
@@ -809,6 +810,64 @@ def test_the_twin_that_looks_at_other_tables_of_today_tells_of_them(tmp_path, mo
     for folder, last in ((tmp_path / "with", 19), (tmp_path / "without", None)):
         found.append(told_of_a(folder, last))
     assert found[0] != found[1]
+
+
+FIGURES = """
+[datasets.clinic]
+epsilon = 9000
+refresh = "manual"
+[analysts.eve]
+datasets = {{ clinic = {{ epsilon = 9000 }} }}
+[datasets.clinic.tables.t]
+source = "t.parquet"
+unit = "row"
+[datasets.clinic.tables.t.columns]
+{columns}
+"""
+FIGURE_TYPES = {
+    "whole": 'type = "integer", lower = 0, upper = 1',
+    "number": 'type = "number", lower = 0, upper = 1, step = 1',
+    "flag": 'type = "boolean"',
+    "spelled": 'type = "boolean", same = { true = ["1"], false = ["0"] }',
+    "kind": 'type = "category", values = ["0", "1"]',
+    "said": 'type = "text"',
+    "named": 'type = "identifier"',
+}
+
+
+def told_of_figures(folder, last) -> dict[str, object]:
+    """Return what an analyst is told of a first version whose columns hold 0 and 1, the last cell being `last`."""
+    folder.mkdir()
+    columns = "\n".join(f"{name} = {{ {said} }}" for name, said in FIGURE_TYPES.items())
+    (folder / "discreet.toml").write_text(FIGURES.format(columns=columns))
+    # As pandas writes them: doubles once one of them is missing.
+    kind = pa.int64() if last is not None else pa.float64()
+    cells = pa.array([0, 1] * 20 + [last], kind)
+    pq.write_table(pa.table(dict.fromkeys(FIGURE_TYPES, cells)), folder / "t.parquet")
+    found: dict[str, object] = {}
+    with opened(folder) as curator:
+        for sql in ("COUNT(*)", "COUNT(flag)", "SUM(whole)", "SUM(number)", "COUNT(kind)"):
+            asked = f"SELECT {sql} AS n FROM t"
+            found[sql] = curator.seen_by("eve").explain(asked, epsilon=1, analyst="eve").to_json()
+        sql = "SELECT COUNT(*) AS n FROM t WHERE flag AND spelled"
+        found["flags"] = round(curator.query(sql, epsilon=500, analyst="eve").rows[0][0])
+    return found
+
+
+def test_a_missing_cell_that_makes_figures_doubles_is_told_to_nobody(tmp_path):
+    found = [told_of_figures(tmp_path / f"{last}", last) for last in (0, None)]
+    assert found[0] == found[1]
+    assert found[0]["flags"] == 20
+
+
+def test_the_twin_that_reads_flags_from_whole_numbers_alone_tells_of_a_missing_cell(
+    tmp_path, monkeypatch
+):
+    for stored in (Storage.NUMBER, Storage.DECIMAL):
+        monkeypatch.delitem(types._READERS, (ColumnKind.BOOLEAN, stored))
+    told_of_figures(tmp_path / "0", 0)
+    with pytest.raises(CatalogError, match="cannot be read as boolean"):
+        told_of_figures(tmp_path / "None", None)
 
 
 JOINED = "SELECT COUNT(*) AS n FROM a JOIN b ON a.who = b.who"

@@ -130,6 +130,15 @@ def _boolean_of(value: str) -> str:
     )
 
 
+def _boolean_of_decimal(dialect: Dialect) -> str:
+    # By its text: compared with a whole number, DuckDB fails on a decimal of 38 places, and Spark rounds it.
+    one, zero = (
+        filled(_matches(dialect, pattern), dialect.as_text)
+        for pattern in ("1([.]0*)?", "0?([.]0*)?(E-[0-9]+)?")
+    )
+    return f"CASE WHEN {one} THEN TRUE WHEN {zero} THEN FALSE END"
+
+
 def _text_of_number(dialect: Dialect) -> str:
     """Return a double as text where all engines spell it alike, NULL elsewhere.
 
@@ -169,6 +178,8 @@ def _common(dialect: Dialect) -> Mapping[str, str]:
         ),
         "integer_of_number": _whole_double(dialect, "$0"),
         "number_of_number": _finite(dialect, "$0"),
+        "boolean_of_number": "CASE WHEN $0 = 1 THEN TRUE WHEN $0 = 0 THEN FALSE END",
+        "boolean_of_decimal": _boolean_of_decimal(dialect),
         "boolean_of_integer": "CASE WHEN $0 = 1 THEN TRUE WHEN $0 = 0 THEN FALSE END",
         # -- from dates and times
         "date_of_date": f"CASE WHEN {_ROUND_DAY} THEN $0 END",

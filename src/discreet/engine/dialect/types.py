@@ -17,6 +17,9 @@ _READERS: dict[tuple[ColumnKind, Storage], str] = {
     (ColumnKind.NUMBER, Storage.TEXT): "number_of_text",
     (ColumnKind.BOOLEAN, Storage.BOOLEAN): "",
     (ColumnKind.BOOLEAN, Storage.INTEGER): "boolean_of_integer",
+    # A writer makes 0 and 1 doubles once one of them is missing: they are what they were.
+    (ColumnKind.BOOLEAN, Storage.DECIMAL): "boolean_of_decimal",
+    (ColumnKind.BOOLEAN, Storage.NUMBER): "boolean_of_number",
     (ColumnKind.BOOLEAN, Storage.TEXT): "boolean_of_text",
     (ColumnKind.DATE, Storage.DATE): "date_of_date",
     (ColumnKind.DATE, Storage.TIMESTAMP): "date_of_timestamp",

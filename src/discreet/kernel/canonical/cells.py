@@ -117,13 +117,13 @@ def is_whole(engine_type: str) -> bool:
 def check_readable(column: Column, engine_type: str, place: str) -> None:
     """Refuse a column that is stored as something which cannot hold what was declared.
 
-    Otherwise every one of its cells would count as missing, and the answers would be paid zeros.
+    Otherwise every one of its cells would count as missing, and the answers would be paid zeros. What it is
+    stored as may follow from rows, so the sentence, which analysts read, says what was declared alone.
     """
     kind = _KINDS.get(type(column.by_day().domain), ColumnKind.TEXT)
     if not can_read(kind, engine_type):
         raise CatalogError(
-            f"{place}: column '{column.name}' is stored as {engine_type.lower()} and cannot be "
-            f"read as {kind.value}.",
+            f"{place}: column '{column.name}' is stored in a way that cannot be read as {kind.value}.",
             hint="Declare another type, or give the table a source in which it is converted.",
         )
 

@@ -43,13 +43,13 @@ def plain_cell(column: Column, bare: str, engine_type: str, dialect: str) -> tup
 
     Guarantee: total, and a function of the cell, of what is declared and of the engine type alone.
         Integers and truth values have one text each, so they are read by it, whatever else the
-        column might have held. Other numbers, and dates, have no spelling: only what the owner
-        called empty is left out of them.
+        column might have held; truth values also where they are stored as 1.0. Other numbers, and
+        dates, have no spelling: only what the owner called empty is left out of them.
     """
     spelling = column.spelling
     if spelling.plain:
         return bare, engine_type
-    read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+    read = _text(column, bare, engine_type, dialect)
     if _spelt(column, engine_type):
         plain = _plain_text(column, _present(column, read, dialect), dialect)
         return plain, DIALECTS[dialect].text
@@ -63,7 +63,7 @@ def present_cell(column: Column, bare: str, engine_type: str, dialect: str) -> s
     """Return SQL that is NULL where a cell holds nothing, or what the owner called empty."""
     if column.spelling.plain:
         return bare
-    read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+    read = _text(column, bare, engine_type, dialect)
     if not _spelt(column, engine_type):
         spelling = replace(column.spelling, empty=tuple(_number_texts(column.spelling.empty)))
         return _present(replace(column, spelling=spelling), _number_text(read, dialect), dialect)
@@ -72,7 +72,19 @@ def present_cell(column: Column, bare: str, engine_type: str, dialect: str) -> s
 
 def _spelt(column: Column, engine_type: str) -> bool:
     """Return whether a cell has one text: numbers with a point, and moments, have several."""
-    return storage(engine_type) in _SPELT or isinstance(column.domain, CategoryDomain)
+    named = _is_true_as_number(column, engine_type) or isinstance(column.domain, CategoryDomain)
+    return named or storage(engine_type) in _SPELT
+
+
+def _is_true_as_number(column: Column, engine_type: str) -> bool:
+    """Return whether truth values are stored as numbers with a point: 1.0 says what 1 does."""
+    pointed = storage(engine_type) in {Storage.DECIMAL, Storage.NUMBER}
+    return pointed and isinstance(column.domain, BooleanDomain)
+
+
+def _text(column: Column, bare: str, engine_type: str, dialect: str) -> str:
+    read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+    return _number_text(read, dialect) if _is_true_as_number(column, engine_type) else read
 
 
 def _number_text(read: str, dialect: str) -> str:

@@ -278,7 +278,7 @@ def test_a_source_has_what_is_declared() -> None:
             recipe().check(lacking)
     # What nobody reads need not be there.
     recipe().check({n: kind for n, kind in TYPES.items() if n not in {"secret", "draft"}})
-    with pytest.raises(CatalogError, match="stored as blob"):
+    with pytest.raises(CatalogError, match="stored in a way that"):
         recipe().check(TYPES | {"cost": "BLOB"})
 
 
