@@ -47,12 +47,20 @@ class FileVersion(NamedTuple):
 
 @dataclass
 class _Shelf:
-    """A curator, the text it was made from (None: no file), and how many requests still use it."""
+    """A curator, the text it was made from (None: no file), and how many requests still use it.
+
+    `overtaken`: the limits of a later text may be in the ledger by now, so none is in force.
+    """
 
     curator: Curator
     text: bytes | None
     users: int = 0
     retired: bool = False
+    overtaken: bool = False
+
+    def has(self, text: bytes | None) -> bool:
+        """Return whether a file with this text is in force."""
+        return text == self.text and not self.overtaken
 
 
 @dataclass
@@ -70,8 +78,9 @@ class Workspace:
     can, in a thread of its own; `problem` says why it could not, and `state` where it stands.
 
     Guarantee: from when a change is noticed until it is in force, no curator is lent and no analyst
-        is confirmed, so nothing begins that the new file may forbid. What is put in force is the
-        file as it is at that moment, and limits enter the ledger last, after everything that can fail.
+        is confirmed, so nothing begins that the new file may forbid: also a change that is noticed
+        while an earlier one is being put in force. What is put in force is the file as it is at that
+        moment, and limits enter the ledger last, after everything that can fail.
     """
 
     def __init__(self, config: Path) -> None:
@@ -83,7 +92,7 @@ class Workspace:
         self._attempt: threading.Thread | None = None
         self._first_until = 0.0  # until when calls wait for the first attempt on `_seen`
         self._next_attempt = 0.0
-        self._seen: object = None  # the change that is being tried
+        self._seen: object = _NONE  # the change that is being tried
         self.state = CatalogState.IN_FORCE
         self.problem: DiscreetError | None = None
         text = _text_of(config)
@@ -183,19 +192,19 @@ class Workspace:
         try:
             text = self._readable()
         except DiscreetError as error:
-            self._seen = None
+            self._seen = _NONE
             self._enter(CatalogState.UNREADABLE, error)
             return
-        if text == self._shelf.text:
-            self._seen = None
+        if self._shelf.has(text):
+            self._seen = _NONE
             self._enter(CatalogState.IN_FORCE, None)
             return
+        if self.state is CatalogState.IN_FORCE:
+            # Said in the log by its first attempt, which most often puts it in force at once.
+            self.state = CatalogState.CHANGED
         if text != self._seen:
             self._seen, self._next_attempt = text, now
             self._first_until = now + FIRST_WAIT
-            if self.state is CatalogState.IN_FORCE:
-                # Said in the log by its first attempt, which most often puts it in force at once.
-                self.state = CatalogState.CHANGED
         if self._attempt is None and now >= self._next_attempt:
             self._attempt = threading.Thread(target=self._try, name="catalog", daemon=True)
             self._attempt.start()
@@ -214,9 +223,13 @@ class Workspace:
         with self._lock:
             self._attempt, self._first_until = None, 0.0
             now = time.monotonic()
-            self._next_attempt = now + min(2 * (now - began), SLOWEST_RETRY)
-            if problem is not None and not self._closed:
-                self._enter(stage.state, problem)
+            if problem is None:
+                # What was changed meanwhile has not been tried yet: at once, and its calls wait for it.
+                self._seen, self._next_attempt = _NONE, now
+            else:
+                self._next_attempt = now + min(2 * (now - began), SLOWEST_RETRY)
+                if not self._closed:
+                    self._enter(stage.state, problem)
             self._lock.notify_all()
 
     def _put_in_force(self, stage: _Stage, *, again: bool = False) -> None:
@@ -226,9 +239,9 @@ class Workspace:
         """
         with self._opening:
             text = self._readable()
-            if text == self._shelf.text and not again:
+            if self._shelf.has(text) and not again:
                 with self._lock:
-                    self._enter(CatalogState.IN_FORCE, None)
+                    self._look(time.monotonic())  # what was read before may be old by now
                 return
             curator = curator_of(self._config, text)
             stage.state = CatalogState.CHANGED
@@ -239,7 +252,7 @@ class Workspace:
                     _ = curator.ledger  # last: the limits that it declares are in force with it
                 except BaseException:
                     # Perhaps they are by now: whatever the file says must be put in force anew.
-                    self._shelf.text = _UNKNOWN
+                    self._shelf.overtaken = True
                     raise
                 ended = self._exchange(_Shelf(curator, text))
             except BaseException:
@@ -257,8 +270,10 @@ class Workspace:
             if self._closed:
                 raise ServerFailed("The server is stopping.")
             ended, self._shelf = self._retire(), new
-            self._looked = 0.0  # what was written meanwhile is seen by the next call
+            self._looked = 0.0  # what is written from now on is seen by the next call
             self._enter(CatalogState.IN_FORCE, None)
+            self._seen = _NONE
+            self._look(time.monotonic())  # what was written meanwhile closes at once
             self._lock.notify_all()
             return ended
 
@@ -291,8 +306,8 @@ class Workspace:
         return old.curator if old.users == 0 else None
 
 
-_UNKNOWN = b"\xff"
-"""Equal to the text of no file that can be read as one."""
+_NONE = object()
+"""No change is being tried: equal to no text, and not to a file that is not there."""
 
 
 def _started(curator: Curator) -> Curator:
