@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import loads, text_of
+from discreet.catalog.read.policy_file import content_of, decoded, loads
 from discreet.core.system.atomic_file import write_whole
 from discreet.core.system.regular_file import read_bytes
-from discreet.errors import InvalidInput
+from discreet.errors import DiscreetError, InvalidInput
 
 Edit: TypeAlias = Callable[[str, Catalog], str]
 """A change of a text, told what the text declares."""
@@ -60,21 +60,29 @@ def change_file(
 
     Guarantee: writers take turns, so that none loses what another wrote; a new text that does not read
         as a catalog is not written; a crash leaves the old file or the new one; and a file that `then`
-        cannot put in force is put back as it was.
+        cannot put in force is put back as it was. Whoever edits the file without the lock, in an
+        editor, loses nothing either: what they wrote meanwhile is left, and the refusal says so.
     """
     place = _place(config)
     with writing(place):
-        before = text_of(place) if start is None or place.exists() else None
-        new = edit(start or "" if before is None else before)
+        before = content_of(place) if start is None or place.exists() else None
+        new = edit(start or "" if before is None else decoded(before, place))
         catalog = loads(new, base=config.parent, name=config.name)
+        if not _holds(place, before):
+            raise InvalidInput(
+                f"The file '{place.name}' was changed elsewhere just now, so nothing was written.",
+                hint="Try again.",
+            )
         write_over(place, new)
         try:
             then()
-        except BaseException:
-            if before is None:
-                place.unlink()
-            else:
-                write_over(place, before)
+        except BaseException as error:
+            put_back = _put_back(place, before=before, after=new.encode())
+            if not put_back and isinstance(error, DiscreetError):
+                error.hint = (
+                    f"'{place.name}' was changed elsewhere meanwhile and is left as it is now: check "
+                    f"what it says. {error.hint}"
+                ).rstrip()
             raise
     return catalog
 
@@ -102,15 +110,29 @@ def put_back_file(config: Path, *, before: bytes | None, after: bytes | None) ->
         return
     place = _place(config)
     with writing(place):
-        if bytes_of(place) != after:
-            return
-        if before is None:
-            place.unlink(missing_ok=True)
-        else:
-            write_over(place, before.decode())
+        _put_back(place, before=before, after=after)
 
 
-def write_over(path: Path, text: str) -> None:
+def _put_back(place: Path, *, before: bytes | None, after: bytes | None) -> bool:
+    """Return whether the file was still as it was `after`, and is as it was `before` now."""
+    if not _holds(place, after):
+        return False
+    if before is None:
+        place.unlink(missing_ok=True)
+    else:
+        write_over(place, before)
+    return True
+
+
+def _holds(place: Path, content: bytes | None) -> bool:
+    """Return whether the file is exactly this; one that cannot be read is another."""
+    try:
+        return bytes_of(place) == content
+    except OSError:
+        return False
+
+
+def write_over(path: Path, text: str | bytes) -> None:
     """Write `text` to `path`, complete or not at all, replacing what was there."""
     # Readable by its owner only: the comments tell what the data holds.
     try:

@@ -87,14 +87,18 @@ def hidden_from_file(file: Path, *, place: Path) -> dict[str, str]:
 
 def text_of(file: Path) -> str:
     """Return the text of a discreet.toml, every line end as it is written."""
+    return decoded(content_of(file), file)
+
+
+def content_of(file: Path) -> bytes:
+    """Return the bytes of a discreet.toml."""
     try:
-        content = read_bytes(file)
+        return read_bytes(file)
     except FileNotFoundError:
         hint = "Run 'discreet init FILE' to propose one, or say where it is with --config."
         raise CatalogError(f"There is no file '{file}'.", hint=hint) from None
     except OSError:
         raise CatalogError(f"The file '{file}' cannot be read.") from None
-    return decoded(content, file)
 
 
 def decoded(content: bytes, file: Path) -> str:

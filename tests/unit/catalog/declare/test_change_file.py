@@ -19,7 +19,7 @@ from discreet.catalog.propose.bare_file import bare_table, recorded_table, retyp
 from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Epsilon
 from discreet.engine.dialect.storage import Storage
-from discreet.errors import CatalogError, InvalidInput
+from discreet.errors import CatalogError, InvalidInput, LedgerBusy
 from discreet.tasks.review import review
 
 TEXT = """# the owner's own words
@@ -129,6 +129,70 @@ def test_what_cannot_be_put_in_force_is_put_back(config):
     assert not new.exists()
     change_file(new, lambda text: f"{text}# more\n", start="# new\n")
     assert new.read_text(encoding="utf-8") == "# new\n# more\n"
+
+
+def edited(config):
+    """Replace the file as editors do, or in its place."""
+    config.write_text("# by hand\n" + TEXT, encoding="utf-8")
+
+
+def other_file(config):
+    """Put another file in its place."""
+    other = config.with_name("other.toml")
+    edited(other)
+    other.replace(config)
+
+
+BY_HAND = {"in its place": edited, "another file": other_file, "gone": lambda path: path.unlink()}
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("how", BY_HAND)
+@pytest.mark.parametrize("kind", [LedgerBusy, KeyboardInterrupt])
+def test_what_the_owner_writes_while_a_change_fails_is_left(config, how, fresh, kind):
+    if fresh:
+        config.unlink()
+
+    def fail():
+        BY_HAND[how](config)
+        raise kind("Not now.")
+
+    with pytest.raises(kind) as caught:
+        change_file(config, lambda _: more("ann")(TEXT), start="", then=fail)
+    if how == "gone":
+        assert not config.exists()
+    else:
+        assert config.read_text(encoding="utf-8") == "# by hand\n" + TEXT
+    if kind is LedgerBusy:
+        assert "changed elsewhere meanwhile and is left as it is" in str(caught.value)
+
+
+@pytest.mark.parametrize("how", BY_HAND)
+def test_what_the_owner_writes_while_a_change_is_composed_is_left(config, how):
+    def edit(text):
+        BY_HAND[how](config)
+        return more("ann")(text)
+
+    with pytest.raises(InvalidInput, match=r"changed elsewhere just now.*Try again"):
+        change_file(config, edit)
+    if how == "gone":
+        assert not config.exists()
+    else:
+        assert config.read_text(encoding="utf-8") == "# by hand\n" + TEXT
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xef\xbb\xbf" + TEXT.encode(), TEXT.replace("\n", "\r\n").encode()]
+)
+def test_what_is_put_back_has_every_byte(config, content):
+    def fail():
+        raise LedgerBusy("Not now.")
+
+    config.write_bytes(content)
+    with pytest.raises(LedgerBusy) as caught:
+        change_file(config, more("ann"), then=fail)
+    assert config.read_bytes() == content
+    assert "elsewhere" not in str(caught.value)
 
 
 def test_what_was_written_is_taken_back_unless_somebody_changed_it(config):
