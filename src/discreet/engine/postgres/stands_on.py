@@ -38,8 +38,18 @@ _AGGREGATES = (
     "|rank|dense_rank|percent_rank|cume_dist|range_agg|range_intersect_agg)$"
 )
 """Aggregates whose result does not depend on the order in which rows come."""
+_IDENTICAL = (
+    "'bool','char','int2','int4','int8','oid','money','date','time','timetz','timestamp','timestamptz',"
+    "'uuid','text','varchar','name','bytea','bit','varbit','inet','cidr','macaddr','macaddr8','anyenum'"
+)
+"""Types of which equal values are identical. Not so numeric 5 and 5.0, float 0 and -0, an interval of
+a day and of 24 hours, jsonb of such numbers, texts under collations that call different ones equal,
+and what is made of them: which of them stands for all changes with the plan of a statement, and a
+condition that PostgreSQL pushes below a DISTINCT chooses among them."""
 _WINDOWS = "^(rank|dense_rank|percent_rank|cume_dist)$"
 """Window functions that treat rows of equal rank alike."""
+
+_EQUAL_NOT_SAME = "values that can be equal without being the same (as 5 and 5.0)"
 
 _RELATIONS = """
 SELECT c.oid, c.relkind, c.relpersistence = 't', c.relrowsecurity, c.relhassubclass,
@@ -79,11 +89,15 @@ SELECT min(CASE
         CASE p.prokind
         WHEN 'w' THEN p.proname ~ '{_WINDOWS}'
         WHEN 'a' THEN p.proname ~ '{_AGGREGATES}' AND (
-            p.proname IN ('min', 'max') OR (SELECT g.aggtranstype NOT IN (
+            p.proname IN ('min', 'max') AND p.prorettype IN (SELECT t.oid FROM pg_type t
+                WHERE t.oid < 16384 AND t.typname IN ({_IDENTICAL}))
+            OR p.proname NOT IN ('min', 'max') AND (SELECT g.aggtranstype NOT IN (
                 'real'::regtype, 'float8'::regtype, 'float8[]'::regtype)
                 FROM pg_aggregate g WHERE g.aggfnoid = p.oid))
         ELSE p.provolatile = 'i' OR p.provolatile = 's' AND p.proname ~ '{_STABLE}'
         END) THEN NULL
+    WHEN p.oid < 16384 AND p.proname IN ('min', 'max') AND p.prokind = 'a' THEN
+        'the function ' || p.proname || '() over {_EQUAL_NOT_SAME}'
     WHEN p.oid < 16384 THEN 'the function ' || p.proname || '()'
     WHEN p.provolatile = 'i' AND p.prokind = 'f' AND EXISTS (
         SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
@@ -116,6 +130,31 @@ SELECT min(CASE
     ELSE 'a conversion of whole rows'
     END)
 FROM inside i LEFT JOIN pg_type t ON t.oid = i.oid
+"""
+# The function 0 stands for the statement itself. A count of different values shows none of them;
+# ranges of numbers merge into one with the ends of either.
+_CHOSEN = f"""
+WITH chosen AS (SELECT * FROM unnest(%s::oid[], %s::oid[]) AS u(taking, equal)),
+called AS (SELECT p.proname AS name, u.type FROM unnest(%s::oid[], %s::oid[]) AS u(oid, type)
+    JOIN pg_proc p ON p.oid = u.oid AND p.prokind = 'a')
+SELECT CASE
+    WHEN EXISTS (
+        SELECT FROM chosen u
+        LEFT JOIN pg_operator o ON o.oid = u.equal
+        LEFT JOIN pg_type t ON t.oid = o.oprleft AND t.oid < 16384 AND t.typname IN ({_IDENTICAL})
+        WHERE t.oid IS NULL AND NOT EXISTS (
+            SELECT FROM pg_proc p WHERE p.oid = u.taking AND p.oid < 16384 AND p.proname = 'count')
+    ) OR EXISTS (
+        SELECT FROM pg_collation c WHERE c.oid = ANY(%s::oid[]) AND NOT c.collisdeterministic
+        AND (EXISTS (SELECT FROM chosen)
+            OR EXISTS (SELECT FROM called u WHERE u.name IN ('min', 'max')))
+    ) THEN 'a DISTINCT, UNION, GROUP BY, PARTITION BY or ordered aggregate over {_EQUAL_NOT_SAME}'
+    WHEN EXISTS (
+        SELECT FROM called u JOIN pg_range r ON u.type IN (r.rngtypid, r.rngmultitypid)
+        JOIN pg_type t ON t.oid = r.rngsubtype
+        WHERE u.name ~ '^range_(intersect_)?agg$' AND (t.oid >= 16384 OR t.typname NOT IN ({_IDENTICAL}))
+    ) THEN 'ranges merged over {_EQUAL_NOT_SAME}'
+    END
 """
 _KINDS = {"f": "a foreign table", "S": "a sequence"}
 _BUILT_IN = 16384
@@ -188,11 +227,19 @@ class _Walk:
             row = self._wire.execute(_CALLED, [list(functions)]).fetchone()
             self._note(row[0] if row else None)
         pairs = [(function, kind) for function, kinds in functions.items() for kind in kinds]
+        self._note(self._chosen(pairs))
         pairs += [(0, kind) for kind in self._named.converted]
         if pairs:
             called, kinds = zip(*pairs, strict=True)
             row = self._wire.execute(_CONVERTED, [list(called), list(kinds)]).fetchone()
             self._note(row[0] if row else None)
+
+    def _chosen(self, pairs: list[tuple[int, int]]) -> str | None:
+        """Return where one of several equal values that differ is taken for all, if anywhere."""
+        named = self._named
+        sides = [[each[side] for each in of] for of in (named.chosen, pairs) for side in (0, 1)]
+        found = self._wire.execute(_CHOSEN, [*sides, list(named.collations)]).fetchone()
+        return found[0] if found else None
 
     def _note(self, what: str | None) -> None:
         self._named.note(what)

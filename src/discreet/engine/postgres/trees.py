@@ -41,6 +41,9 @@ _OPERATORS = frozenset({"opno", "opnos", "eqop", "sortop", "cycle_mark_neop"})
 _ROLES = range(9, 13)
 """CURRENT_ROLE, CURRENT_USER, USER and SESSION_USER: roles can be renamed at any time."""
 _ROWS = 4
+_ARRAY_SUBLINK = 6
+_SORTED_ONLY = frozenset({"sortClause", "orderClause"})
+"""Where equal values stand side by side, and none of them is taken for the others."""
 _WORDS = (
     (re.compile(r" :limit(Count|Offset) \{"), "LIMIT or OFFSET"),
     (re.compile(r" :hasDistinctOn true"), "DISTINCT ON"),
@@ -50,13 +53,16 @@ _SMALLEST_TYPE = 16
 
 @dataclass(slots=True)
 class TreeContent:
-    """What trees name. `converted` are the types inside of conversions over text, `under` those
-    inside of the arguments of each function or operator."""
+    """What trees name. `converted` are the types inside of conversions over text; each function and
+    operator has those inside of its arguments. `chosen` are the operators by which values are equal of
+    which one is taken for all, with the aggregate that does so (0: DISTINCT, GROUP BY and the like)."""
 
     relations: set[int] = field(default_factory=set)
     functions: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     operators: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     converted: set[int] = field(default_factory=set)
+    chosen: set[tuple[int, int]] = field(default_factory=set)
+    collations: set[int] = field(default_factory=set)
     moving: str | None = None
 
     def note(self, what: str | None) -> None:
@@ -67,6 +73,10 @@ class TreeContent:
 @dataclass(slots=True)
 class _Node:
     kind: str
+    place: str = ""
+    """The field of the node around it in which it stands."""
+    slot: str = ""
+    """The field that is being read."""
     functions: set[int] = field(default_factory=set)
     operators: set[int] = field(default_factory=set)
     types: set[int] = field(default_factory=set)
@@ -77,7 +87,7 @@ def read_tree(tree: str, named: TreeContent) -> None:
     open_nodes: list[_Node] = []
     for start, ended, name, numbers in _marks(tree):
         if start is not None:
-            open_nodes.append(_Node(start))
+            open_nodes.append(_Node(start, open_nodes[-1].slot if open_nodes else ""))
             if start not in _NODES:
                 named.note(_CHOICES.get(start, _CALLS))
         elif ended:
@@ -99,6 +109,9 @@ def _marks(tree: str) -> Iterator[tuple[str | None, bool, str, list[int]]]:
 
 def _field(node: _Node, name: str, numbers: list[int], named: TreeContent) -> None:
     oids = {number for number in numbers if number > 0}
+    node.slot = name
+    if "coll" in name.lower():
+        named.collations |= oids
     if name == "relid":
         named.relations |= oids
     elif name in _FUNCTIONS:
@@ -111,6 +124,8 @@ def _field(node: _Node, name: str, numbers: list[int], named: TreeContent) -> No
         named.note("the name of a role (CURRENT_USER)")
     elif name == "frameOptions" and any(number & _ROWS for number in numbers):
         named.note("a window of ROWS")
+    elif name == "subLinkType" and _ARRAY_SUBLINK in numbers:
+        named.note("an ARRAY of a subquery")  # in the order in which its rows happen to come
     elif _TYPES.fullmatch(name):
         # Small numbers are no types: kinds of joins and of tests have such fields, too.
         node.types |= {oid for oid in oids if oid >= _SMALLEST_TYPE}
@@ -129,3 +144,7 @@ def _close(open_nodes: list[_Node], named: TreeContent) -> None:
         named.converted |= node.types
     if open_nodes:
         open_nodes[-1].types |= node.types
+        if node.kind == "SORTGROUPCLAUSE" and node.place not in _SORTED_ONLY:
+            around = open_nodes[-1]
+            taking = around.functions if around.kind == "AGGREF" else {0}
+            named.chosen |= {(one, equal) for one in taking for equal in node.operators}
