@@ -124,7 +124,9 @@ def odd_values(ends: ColumnEnds) -> tuple[str, ...]:
     - they are fewer than five rows, and at least ten times the next value, or more than ten
       interquartile ranges outside of the quartiles with a gap above a quarter of the range of the rest,
       or the gap is four times as wide as the next eight values together (once, where they alone are
-      on their side of zero): the last values of a long tail are no surprise.
+      on their side of zero): the last values of a long tail are no surprise. Where only one or two other
+      values are, with more rows: at least ten times the next, or at a gap above ten and above ten times
+      the distance of those two.
     Odd values are set aside, then the next are looked at; the lower end again after the upper.
     """
     rest, found = list(ends.values), []
@@ -198,10 +200,19 @@ def _lonely(
     for place, (value, count) in enumerate(inwards):
         rows += count
         others = inwards[place + 1 :]
-        if rows >= FEW or len(others) < 3:
+        if rows >= FEW or not others:
             break
         near, far = others[0][0], others[-1][0]
-        if _is_far(value, near, far, ends, outwards) or _is_past_the_tail(value, others, ends):
+        if len(others) < 3:
+            apart = sum(count for _, count in others) > rows and (
+                _is_times(value, near, ends, outwards)
+                or abs(value - near) > FENCES * max(abs(far - near), 1)
+            )
+        else:
+            apart = _is_far(value, near, far, ends, outwards) or _is_past_the_tail(
+                value, others, ends
+            )
+        if apart:
             why = (
                 f"is far from the rest, which ends at {_shown(near, ends)}: a range that holds it tells "
                 "of whoever has it, and adds noise to every sum"
@@ -229,6 +240,11 @@ def _is_far(
     apart = abs(value - near) * 4 > abs(far - near)
     if apart and third > first and beyond > FENCES * (third - first):
         return True
+    return _is_times(value, near, ends, outwards)
+
+
+def _is_times(value: Fraction, near: Fraction, ends: ColumnEnds, outwards: int) -> bool:
+    """Return whether a value is many times the next one, on the same side of zero."""
     same_side = value * outwards > 0 and near * outwards > 0
     return not ends.days and same_side and abs(value) >= FENCES * abs(near)
 

@@ -116,6 +116,16 @@ DOUBTED = {
     "one smaller debt": ([*range(1218, 89_938, 151), -4000], {"-4,000"}),
     "two of them": ([*range(10, 90_000, 151), -40_000, -40_500], {"-40,500", "-40,000"}),
     "one far above": ([*range(10, 90_000, 151), 130_000], {"130,000"}),
+    "one in a column of zeros": ([*[0] * 300, 987_654], {"987,654"}),
+    "two in a column of zeros": ([*[0] * 300, 600_000, 987_654], {"600,000", "987,654"}),
+    "one below a column of zeros": ([*[0] * 300, -987_654], {"-987,654"}),
+    "one in a constant column": ([*[7] * 300, 987_654], {"987,654"}),
+    "one zero in a constant column": ([*[5000] * 300, 0], {"0"}),
+    "0 or 1 with one of 5,000": ([*[0, 1] * 150, 5000], {"5,000"}),
+    "0 or 1 with one below": ([*[0, 1] * 150, -5000], {"-5,000"}),
+    "1 or 2 with one below": ([*[1, 2] * 150, -5000], {"-5,000"}),
+    "one or the other, and one far away": ([*[100, 110] * 99, 400], {"400"}),
+    "both sides of a constant": ([*[70] * 300, 5000, -5000], {"-5,000", "5,000"}),
 }
 SAFE = {
     "ages": ADULTS,
@@ -128,6 +138,17 @@ SAFE = {
     "scale 0 to 10": [*range(11)] * 40,
     "0 or 1": [0, 1] * 40,
     "6 or 7": [6, 7] * 40,
+    "one true among false": [*[0] * 300, 1],
+    "one false among true": [*[1] * 300, 0],
+    "0 and few of 1, 2, 3": [*[0] * 300, 1, 1, 1, 2, 2, 3],
+    "0 and one of 3": [*[0] * 300, 3],
+    "1 and one of 5": [*[1] * 300, 5],
+    "1, 2 and one of 5": [*[1, 2] * 150, 5],
+    "four ratings": [1, 2, 5, 5],
+    "two rows": [1, 5000],
+    "two values of few rows": [0, 0, 0, 5000, 5000, 5000],
+    "two codes": [100, 200] * 40,
+    "one of the next year": [*[2025] * 300, 2026],
     "years": [*range(1997, 2026)] * 4,
     "months": [*range(1, 13)] * 9,
     "ids": range(1, 1000),
@@ -149,6 +170,22 @@ def test_groups_of_codes_and_lone_extremes_are_doubted(name):
 @pytest.mark.parametrize("name", SAFE)
 def test_ordinary_columns_are_not_doubted(name):
     assert odd(SAFE[name]) == []
+
+
+def test_one_value_among_few_is_doubted_exactly_where_it_is_far():
+    """The class: one or two values with many rows, and one value alone, at every distance."""
+    dice = random.Random(37)
+    for _ in range(examples(300)):
+        low = dice.choice([0, 0, 1, 7, 100, 5000, dice.randint(-1000, 1000)])
+        width = dice.choice([0, 0, 1, 1, dice.randint(2, 50)])
+        common = [low, low + width] * dice.randint(5, 60)
+        side, gap = dice.choice([-1, 1]), dice.randint(10, 40) * max(width, 1)
+        alone = (max(common) if side > 0 else low) + side * (gap + 1)
+        if str(abs(alone)).strip("789") and alone != -1:
+            assert odd([*common, alone]) == [f"{alone:,}"]
+        near = (max(common) if side > 0 else low) + side * dice.randint(1, 6)
+        if min(low, near) >= 0 and max(*common, near) < 7:  # 7 to 9 and -1 are codes
+            assert odd([*common, near]) == []
 
 
 @pytest.mark.parametrize("day", [dt.date(1921, 3, 4), dt.date(2080, 1, 1)])
