@@ -2,7 +2,8 @@
 
     DiscreetError                 a user's mistake or a limit that was reached: one clear sentence
     ├── InvalidInput              a number, an option or a file that makes no sense
-    │   └── BadRows               rows in memory that an estimator cannot take: also a ValueError
+    │   ├── BadRows               rows in memory that an estimator cannot take: also a ValueError
+    │   └── FactsContradict       exact facts of a release that no whole numbers can meet
     ├── CatalogError              discreet.toml is wrong or incomplete
     │   ├── UnknownName           no such dataset, table, column or analyst
     │   └── NotReviewed           the owner has not declared this column public yet
@@ -79,6 +80,10 @@ class InvalidInput(DiscreetError):
 
 class BadRows(InvalidInput, ValueError):
     """Rows in memory, or a parameter, that an estimator cannot take; scikit-learn expects ValueError."""
+
+
+class FactsContradict(InvalidInput):
+    """Exact facts of a release contradict each other, or a rule: no whole numbers meet all of them."""
 
 
 class CatalogError(DiscreetError):

@@ -69,6 +69,11 @@ class BoundSpec:
     facts: tuple[tuple[FactSpec, BoundTable], ...]
     rules: tuple[BoundRule, ...]
 
+    @property
+    def everything(self) -> tuple[BoundTable, ...]:
+        """Return the tables, and the facts as tables."""
+        return (*self.tables, *(table for _, table in self.facts))
+
 
 def draft(spec: Spec, catalog: Catalog) -> Drafted:
     """Return the bound statements of a spec; reads nothing."""

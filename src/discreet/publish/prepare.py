@@ -135,10 +135,15 @@ def reconciled_family(
 
 def widening_of(plan: PlannedRelease, number: int) -> Widening | None:
     """Return by how much the intervals of one family are wider than those of least squares, if they may be."""
+    return widening(empty_problem(plan, number))
+
+
+def empty_problem(plan: PlannedRelease, number: int) -> GridProblem:
+    """Return what is reconciled of one family, with zeros for all numbers that are not known before the charge."""
     family = plan.families[number]
     noisy = [np.zeros(member.shape, dtype=np.int64) for member in family.members]
     facts = [np.zeros(fact.shape, dtype=np.int64) for fact in family.facts]
-    return widening(_problem(plan, number, noisy, facts))
+    return _problem(plan, number, noisy, facts)
 
 
 def _problem(

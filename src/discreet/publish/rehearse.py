@@ -20,22 +20,24 @@ from discreet.kernel.mechanism import Law
 from discreet.ledger.chain.links import link
 from discreet.noise.rng import SystemRng
 from discreet.publish.assemble.contents import MeasuredFamily, contents_of
+from discreet.publish.facts import settle_made_up
+from discreet.publish.families.bound import check_column_names
 from discreet.publish.families.find import Family, Member, first_pieces
 from discreet.publish.grid import add_up
 from discreet.publish.measure import ExactCells
 from discreet.publish.notices import notices_of
 from discreet.publish.package import OwnerKey, write_package
-from discreet.publish.package.verifier import moves
 from discreet.publish.pipeline import (
     MemberPlace,
     exact_facts,
     noisy_tables,
     reconciled_tables,
 )
-from discreet.publish.prepare import PlannedRelease
+from discreet.publish.prepare import PlannedRelease, empty_problem
 from discreet.publish.reads import CellRead
+from discreet.publish.recheck import verify_package
 from discreet.publish.reconcile.solve import Reconciled
-from discreet.publish.verify import verify
+from discreet.publish.shortened import shortened
 from discreet.report import Document, Figure, Grid, Paragraph, Section, bars
 
 ROWS = 100_000
@@ -43,7 +45,11 @@ ROWS = 100_000
 MOST_CELLS = 2_000_000
 """Larger grids are rehearsed by their noise laws alone."""
 MOST_ROWS_WRITTEN = 200_000
-"""Packages of more rows than that are made, but not written and checked: that would take as long as the release."""
+"""Larger packages are written and checked with a few classes of every column: whole ones would take as long as the release."""
+MOST_SHORTENED = 4_000
+"""About how many leaf cells a family has then."""
+LONGEST_LABEL, LONGEST_LABELS = 1 << 16, 1 << 19
+"""Bytes of one label, and of all labels of a row: whoever checks a package reads no longer ones."""
 MOST_DRAWS, CELLS_DRAWN = 16, 2_000
 """Tables of few cells are drawn again until so many cells were, and at most so often."""
 NOBODYS_KEY = OwnerKey(bytes(32))
@@ -179,10 +185,13 @@ def check_by_rehearsal(plan: PlannedRelease, *, draws: int = 1) -> dict[MemberPl
 
     Guarantee: nothing private is read and nothing is charged. The steps are those of the release
         (`discreet.publish.pipeline`): a shape of release on which one of them fails is refused here.
-        Families of more than `MOST_CELLS` leaf cells are left out, and with them the package; one of
-        more than `MOST_ROWS_WRITTEN` rows is not written.
+        Of families of more than `MOST_CELLS` leaf cells, and of packages of more than
+        `MOST_ROWS_WRITTEN` rows, a shortened plan is taken through these steps; what depends on the
+        sizes of grids is then computed at their full size: labels, facts that cross, sentences.
     """
     try:
+        check_column_names(plan.bound.everything)
+        _check_labels(plan)
         return _made(plan, draws)
     except DiscreetError:
         raise
@@ -197,22 +206,59 @@ def check_by_rehearsal(plan: PlannedRelease, *, draws: int = 1) -> dict[MemberPl
 
 def _made(plan: PlannedRelease, draws: int) -> dict[MemberPlace, ExpectedError]:
     small = _small(plan)
-    leaf = {number: _made_up_leaf(plan, number) for number in small}
+    found, measured = _measured(plan, small, draws)
+    if len(small) < len(plan.families) or _rows(plan) > MOST_ROWS_WRITTEN:
+        for number in set(range(len(plan.families))) - set(small):
+            settle_made_up(empty_problem(plan, number))
+        notices_of(plan)
+        short = shortened(plan, MOST_SHORTENED)
+        _check_package(short, _measured(short, range(len(plan.families)), 1)[1])
+    else:
+        _check_package(plan, measured)
+    return {place: _mean(errors) for place, errors in found.items()}
+
+
+def _measured(
+    plan: PlannedRelease, numbers: Sequence[int], draws: int
+) -> tuple[dict[MemberPlace, list[ExpectedError]], MeasuredFamily]:
+    """Return the errors of every draw of some families, and what the last draw would publish."""
+    leaf = {number: _made_up_leaf(plan, number) for number in numbers}
 
     def groups(number: int, read: CellRead) -> ExactCells:
         return made_up_groups(leaf[number], read, plan.families[number])
 
-    facts = exact_facts(plan, small, groups, published={})
+    facts = exact_facts(plan, numbers, groups, published={})
     found: dict[MemberPlace, list[ExpectedError]] = {}
     for _ in range(draws):
-        noisy = noisy_tables(plan, small, groups, rng=SystemRng())
+        noisy = noisy_tables(plan, numbers, groups, rng=SystemRng())
         published = {}
-        for place, result in reconciled_tables(plan, small, noisy, facts):
+        for place, result in reconciled_tables(plan, numbers, noisy, facts):
             found.setdefault(place, []).append(_error(plan, place, leaf[place[0]], result))
             published[place] = result.published
-    if len(small) == len(plan.families):
-        _check_package(plan, MeasuredFamily(noisy, published, facts))
-    return {place: _mean(errors) for place, errors in found.items()}
+    return found, MeasuredFamily(noisy, published, facts)
+
+
+def _rows(plan: PlannedRelease) -> int:
+    """Return how many rows all tables have, each measure counted on its own."""
+    return sum(each.member.cells for each in plan.wanted)
+
+
+def _check_labels(plan: PlannedRelease) -> None:
+    """Refuse labels that are written alike, or longer than a verifier reads."""
+    for member in (m for family in plan.families for m in (*family.members, *family.facts)):
+        longest = [max(len(label.encode()) for label in key.labels) for key in member.keys]
+        for key, length in zip(member.keys, longest, strict=True):
+            where = f"Table '{member.table.name}': '{key.name}'"
+            if len(set(key.labels)) < len(key.labels):
+                raise InvalidInput(
+                    f"{where} has two values that are written alike.",
+                    hint="Declare values that differ in their first 12 digits, or cut the column.",
+                )
+            if length > LONGEST_LABEL or sum(longest) > LONGEST_LABELS:
+                raise InvalidInput(
+                    f"{where} has a value of {length:,} bytes, too long for a package.",
+                    hint=f"Use values of at most {LONGEST_LABEL:,} bytes, and {LONGEST_LABELS:,} in a row.",
+                )
 
 
 def _small(plan: PlannedRelease) -> list[int]:
@@ -234,11 +280,9 @@ def _mean(errors: Sequence[ExpectedError]) -> ExpectedError:
 def _check_package(plan: PlannedRelease, measured: MeasuredFamily) -> None:
     """Require a package of made-up rows to be written, and to be valid for whoever checks it."""
     contents = contents_of(plan, measured, ledger=_excerpt(plan), created="", private=False)
-    if sum(table.rows.num_rows for table in contents.tables) > MOST_ROWS_WRITTEN:
-        return
     with TemporaryDirectory() as folder:
         path = write_package(contents, Path(folder) / "rehearsal.zip", NOBODYS_KEY)
-        said = verify(str(path), NOBODYS_KEY.public, moves())
+        said = verify_package(path, key=NOBODYS_KEY.public.hex())
     if not said["valid"]:
         raise InternalError(f"a rehearsed package is not valid: {said['problems'][0]}")
 

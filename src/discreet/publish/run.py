@@ -8,6 +8,7 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from discreet.core.bill import Charged
@@ -16,7 +17,7 @@ from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.progress import Progress, silent
 from discreet.core.proof.permit import Permit
 from discreet.engine.base import Held, PaidReader, require_paid
-from discreet.errors import AnswerLost, InvalidInput, RequestConflict
+from discreet.errors import AnswerLost, FactsContradict, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
 from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
@@ -98,6 +99,7 @@ def publish(
         if desk.ledger.charge_of(None, request_id(spec)) is None:
             desk.ledger.check_room(plan.payer, plan.priced.quote)
             check_by_rehearsal(plan)
+            _check_store(store)
         progress(0, 4, "charging")
         packing = _Packing(plan, held, desk, store, key, progress)
         try:
@@ -137,6 +139,18 @@ def publish(
         key=stored["key"],
         notices=tuple(stored.get("warnings", ())),
     )
+
+
+def _check_store(store: Path) -> None:
+    """Require that the folder of packages can be written to."""
+    try:
+        store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=store):
+            pass
+    except OSError as error:
+        raise InvalidInput(
+            f"Packages cannot be kept in '{store}': {error.strerror}.", hint="Nothing was charged."
+        ) from None
 
 
 def _bill(plan: PlannedRelease) -> Charge:
@@ -241,12 +255,16 @@ def measure(
     progress(2, 4, "reconciling")
     try:
         return reconciled(plan, noisy, facts)
-    except InvalidInput:
+    except FactsContradict:
         # Facts from files were compared with rules before the charge; those of the rows could not be.
-        raise InvalidInput(
+        raise FactsContradict(
             "The exact facts from the rows contradict a rule or a published fact, so nothing was "
             "released. The charge stands.",
             hint="Correct the rule or the fact, and give the release another name.",
+        ) from None
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{error.message} Nothing was released; the charge stands.", hint=error.hint
         ) from None
 
 

@@ -17,6 +17,7 @@ from discreet.errors import InvalidInput, NotAllowed, RequestConflict
 from discreet.ledger.entry import Entry
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.reports.releases import record_state, states_of
+from discreet.publish.families.bound import check_column_names
 from discreet.publish.package import owner_key
 from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.rehearse import Rehearsal, rehearse
@@ -260,6 +261,8 @@ def _drafted(
     before = status_of(desk.ledger, spec.name)
     _check_name(spec, before)
     with planned(spec, desk) as (plan, _):
+        if before.state not in ENDED:
+            check_column_names(plan.bound.everything)
         found = use(plan)
     if before.state is None or before.digest != spec.digest:
         _record(desk, spec, ReleaseState.DRAFT, who)

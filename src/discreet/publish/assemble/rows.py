@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import Integers
+from discreet.errors import InternalError
 from discreet.publish.families.find import Member
 
 PIECE = 1 << 18
@@ -70,6 +71,8 @@ class GridRows:
         self._numbers = dict(numbers)
         self._constants = dict(constants or {})
         self._names = [key.name for key in layout.member.keys]
+        if {*self._numbers, *self._constants} & {*self._names}:
+            raise InternalError("a number of a table has the name of a key")
 
     @property
     def num_rows(self) -> int:

@@ -26,6 +26,10 @@ ReadPublicRows = Callable[[Scan], Mapping[str, Sequence[Any]]]
 """The rows of a public table: by column, one value each."""
 
 
+OWN_COLUMNS = frozenset({"value", "scale"})
+"""What files of measurements and facts say beside the keys."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attached:
     """A public column: for each value of a private base column, the value that belongs to it."""
@@ -270,6 +274,24 @@ def _check_outputs(name: str, statement: Statement, keys: int, names: Sequence[s
     suffixed = [f"{each}{end}".lower() for each in names for end in ("", "_low", "_high")]
     if len(set(suffixed)) != len(suffixed):
         raise InvalidInput(f"Table '{name}' has two columns of one name.")
+
+
+def check_column_names(tables: Iterable[BoundTable]) -> None:
+    """Refuse names of published columns that a package cannot keep apart, or nobody could see."""
+    for table in tables:
+        for name in (*(key.name for key in table.keys), *(each.name for each in table.measures)):
+            if not name.isprintable():
+                raise InvalidInput(
+                    f"Table '{table.name}': the name {name!a} has letters that are not shown.",
+                    hint="Select it under another name: SELECT x AS name.",
+                )
+        for key in table.keys:
+            if key.name.lower() in OWN_COLUMNS:
+                raise InvalidInput(
+                    f"Table '{table.name}' groups by '{key.name}', which is the name of a column that "
+                    "every file of measurements has.",
+                    hint=f"Select it under another name: SELECT {key.name} AS {key.name}_of_row.",
+                )
 
 
 def _measure(

@@ -90,6 +90,9 @@ def _check_names(contents: Contents) -> None:
                 )
         if len({name.lower() for name in names}) != len(names):
             raise InvalidInput("Two parts of the release have the same name.")
+    for part in (*contents.tables, *contents.measurements, *contents.facts):
+        if len(set(part.rows.schema.names)) != len(part.rows.schema.names):
+            raise InvalidInput(f"Two columns of '{part.name}' have the same name.")
 
 
 def _members(contents: Contents, archive: Archive) -> None:

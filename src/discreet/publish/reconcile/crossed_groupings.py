@@ -92,14 +92,20 @@ class Projection:
         return self._masked(found)
 
     def _dense(self) -> Floats:
-        size = sum(int(np.prod(fact.shape)) for fact in self._facts)
-        if size > MOST_EXACT:
-            raise InvalidInput(
-                f"The exact facts cross each other in {size:,} numbers, more than {MOST_EXACT:,}.",
-                hint="Keep facts of one grouping, or of groupings that refine each other.",
-            )
+        size = check_crossing(self._facts)
         columns = [self._sums(self._back(unit)) for unit in np.eye(size)]
         return np.asarray(np.linalg.pinv(np.stack(columns, axis=1), hermitian=True))
+
+
+def check_crossing(facts: Sequence[Sums]) -> int:
+    """Return how many numbers facts have that cross each other; too many are refused."""
+    size = sum(int(np.prod(fact.shape)) for fact in facts)
+    if size > MOST_EXACT:
+        raise InvalidInput(
+            f"The exact facts cross each other in {size:,} numbers, more than {MOST_EXACT:,}.",
+            hint="Keep facts of one grouping, or of groupings that refine each other.",
+        )
+    return size
 
 
 def finest_facts(facts: Sequence[Sums]) -> list[Sums]:

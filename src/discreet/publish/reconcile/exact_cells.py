@@ -8,12 +8,18 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.core.system.extras import needs
-from discreet.errors import InvalidInput
+from discreet.errors import FactsContradict, InvalidInput
 from discreet.publish.grid import Array, add_up
 from discreet.publish.reconcile.problem import GridProblem, Sums, linked, open_cells
 
 MOST_CELLS = 200_000
 """Crossed facts that tell more cells apart than this are refused."""
+
+SECONDS = 60.0
+"""How long whole numbers that meet all facts are looked for; the best ones found by then are taken."""
+
+INFEASIBLE = 2
+"""How the solver says that there are none."""
 
 
 def settle_facts(
@@ -80,10 +86,16 @@ def _several(
             np.concatenate([low, np.zeros(2 * size)]),
             np.concatenate([high, np.full(2 * size, np.inf)]),
         ),
-        options={"time_limit": 60.0},
+        options={"time_limit": SECONDS},
     )
-    if answer.x is None:
+    if answer.x is None and answer.status == INFEASIBLE:
         raise contradiction()
+    if answer.x is None:
+        raise InvalidInput(
+            f"The exact facts tell {size:,} cells apart, and no whole numbers that meet all of them "
+            "were found in time.",
+            hint="Keep fewer facts that cross each other.",
+        )
     return np.rint(answer.x[:size]).astype(np.int64).reshape(near.shape)
 
 
@@ -112,9 +124,9 @@ def _incidence(
     return owners.reshape(-1), cells.reshape(-1), int(np.prod(fact.shape))
 
 
-def contradiction() -> InvalidInput:
+def contradiction() -> FactsContradict:
     """Return the refusal of facts and rules that no table can meet."""
-    return InvalidInput(
+    return FactsContradict(
         "The exact facts contradict each other, or a rule: no whole numbers meet all of them.",
         hint="Compare their totals; a rule may set to zero what a fact counts.",
     )
