@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
@@ -17,10 +18,13 @@ from discreet.errors import InvalidInput
 from discreet.noise.laws import law_of
 from discreet.publish import verify as alone
 from discreet.publish.package.verifier import moves
-from discreet.publish.zip_form import PackageProblem
+from discreet.publish.parquet_pages import most_held
+from discreet.publish.zip_form import STORED, PackageProblem, local_header
 
 LARGEST_PIECE = 1 << 26
-"""About how many bytes of texts of a Parquet file are held at once."""
+"""About how many bytes of a Parquet file are held at once."""
+LARGEST_PAGE = 1 << 22
+"""The same of each column: a dictionary and a page are each about a fourth of that."""
 
 
 def verify_package(
@@ -82,26 +86,81 @@ def _event(data: dict[str, Any]) -> PrivacyEvent:
 
 
 def _parquet(package: alone.Package) -> None:
-    """Require each Parquet file to hold the same rows as its CSV file."""
+    """Require each Parquet file to hold the same rows as its CSV file.
+
+    Guarantee: before anything of a Parquet file is unpacked, its columns are those of the CSV file, and
+        what its pages take is bounded by what the labels in the manifest take and by the rows; no label
+        is repeated in memory that is longer than those.
+    """
     for name, table in package.manifest["tables"].items():
-        texts = {key["name"]: pa.string() for key in table["keys"]}
-        options = pa_csv.ConvertOptions(column_types=texts, strings_can_be_null=False)
-        quoted = pa_csv.ParseOptions(newlines_in_values=True)
-        longest = sum(max(map(len, key["values"]), default=0) for key in table["keys"])
+        ends = ("", "_low", "_high")
+        numbers = [f"{each['name']}{end}" for each in table["measures"] for end in ends]
+        longest = {
+            key["name"]: 4 * max(map(len, key["values"]), default=0) for key in table["keys"]
+        }
+        columns = {key: pa.string() for key in longest} | dict.fromkeys(numbers, pa.int64())
+        labels = sum(4 + len(v.encode()) for key in table["keys"] for v in key["values"])
         with (
             package.archive.open(f"tables/{name}.csv") as lines,
             package.archive.open(f"tables/{name}.parquet") as packed,
         ):
-            reader = pa_csv.open_csv(lines, convert_options=options, parse_options=quoted)
-            rows = max(1, min(1 << 16, LARGEST_PIECE // (4 * longest + 1)))
-            if not _same(reader, pq.ParquetFile(packed), rows):
+            found = pq.ParquetFile(packed)
+            rows = found.metadata.num_rows
+            room = LARGEST_PIECE + 4 * labels + len(columns) * min(LARGEST_PAGE, 64 * rows)
+            if (
+                not _alike(found.schema_arrow, columns)
+                or rows != table["rows"]
+                or _held(package, f"tables/{name}.parquet", found.metadata) > room
+            ):
+                raise PackageProblem(f"{name}.parquet is not the same table as {name}.csv")
+            reader = pa_csv.open_csv(
+                lines,
+                convert_options=pa_csv.ConvertOptions(
+                    column_types=columns, strings_can_be_null=False
+                ),
+                parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+            )
+            width = sum(longest.values()) + 24 * len(columns)
+            piece = max(1, min(1 << 16, LARGEST_PIECE // width))
+            # Labels stay places in a dictionary: what stands once in the file is held once.
+            found = pq.ParquetFile(packed, read_dictionary=list(longest))
+            if not _same(reader, found, piece, longest):
                 raise PackageProblem(f"{name}.parquet is not the same table as {name}.csv")
 
 
-def _same(lines: pa_csv.CSVStreamingReader, packed: pq.ParquetFile, rows: int) -> bool:
+def _held(package: alone.Package, name: str, facts: pq.FileMetaData) -> int:
+    """Return how many bytes a reader of a Parquet member holds at once."""
+    member, start = package.members[name]
+    if member.method == STORED:
+        begin = start + len(local_header(member))
+        return most_held(package.file, begin, member.size, facts)
+    with package.archive.open(name) as unpacked:
+        return most_held(unpacked, 0, member.size, facts)
+
+
+def _alike(schema: pa.Schema, columns: dict[str, pa.DataType]) -> bool:
+    """Return whether columns have these names, and hold texts where those do, or else whole numbers."""
+    if schema.names != list(columns):
+        return False
+    for kind, wanted in zip(schema.types, columns.values(), strict=True):
+        plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+        text = pa.types.is_string(plain) or pa.types.is_large_string(plain)
+        if not (text if pa.types.is_string(wanted) else pa.types.is_integer(kind)):
+            return False
+    return True
+
+
+def _same(
+    lines: pa_csv.CSVStreamingReader, packed: pq.ParquetFile, rows: int, longest: dict[str, int]
+) -> bool:
     """Return whether two files hold the same rows, read side by side piece by piece."""
     pending: list[pa.RecordBatch] = []
     for batch in packed.iter_batches(rows):
+        for key, most in longest.items():
+            texts = batch.column(key)
+            texts = texts.dictionary if pa.types.is_dictionary(texts.type) else texts
+            if (pc.max(pc.binary_length(texts)).as_py() or 0) > most:
+                return False
         wanted = pa.table(batch).cast(lines.schema).combine_chunks()
         while sum(each.num_rows for each in pending) < wanted.num_rows:
             try:

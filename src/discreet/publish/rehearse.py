@@ -48,7 +48,7 @@ MOST_ROWS_WRITTEN = 200_000
 """Larger packages are written and checked with a few classes of every column: whole ones would take as long as the release."""
 MOST_SHORTENED = 4_000
 """About how many leaf cells a family has then."""
-LONGEST_LABEL, LONGEST_LABELS = 1 << 16, 1 << 19
+LONGEST_LABEL, LONGEST_LABELS = 1 << 13, 1 << 19
 """Bytes of one label, and of all labels of a row: whoever checks a package reads no longer ones."""
 MOST_DRAWS, CELLS_DRAWN = 16, 2_000
 """Tables of few cells are drawn again until so many cells were, and at most so often."""

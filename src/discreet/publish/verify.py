@@ -23,7 +23,6 @@ import re
 import sys
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -56,7 +55,7 @@ MANIFEST_SHARE = 32
 """A manifest and a directory may each hold this part of the limit: 64 MB of 2 GB."""
 PACKED_SHARE = 16
 """The part of that for what is packed: the ledger's excerpt, manifests of earlier versions. A few KB unpack to it."""
-LONGEST_ROW = 1 << 20
+LONGEST_ROW, MOST_BITS = 1 << 20, 400_000
 CANNOT_PROVE = (
     "that the noise was honestly drawn, and from the rows that were described",
     "that the excerpt of the ledger is complete: other releases may have been charged elsewhere",
@@ -381,12 +380,17 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
 
 def check_price(package: Package) -> str:
     """Require rho (or, at delta 0, epsilon) to be at least what the noise costs; return words."""
-    noise = [noise_of(package, event) for event in package.manifest["events"]]
-    privacy = package.manifest["privacy"]
+    events, privacy = package.manifest["events"], package.manifest["privacy"]
+    noise = [noise_of(package, event) for event in events]
+    named = {event["measurement"] for event in events}
+    missing = {f"measurements/{name}.csv" for name in named} - package.members.keys()
+    if missing or len(named) != len(events):
+        raise PackageProblem("a noisy table that was paid for is missing, or there twice")
     epsilon, delta = number(privacy["epsilon"]), number(privacy["delta"])
-    pure = None
-    if not any(squared for squared, _, _ in noise):
-        pure = sum((ratio for _, _, ratio in noise), Fraction(0))
+    ratios = [ratio for _, _, ratio in noise]
+    if sum(ratio.denominator.bit_length() for ratio in ratios) > MOST_BITS:
+        raise PackageProblem("the noise is told in more digits than are added up")
+    pure = None if any(squared for squared, _, _ in noise) else sum(ratios, Fraction(0))
     if not delta:
         if pure is None or pure > epsilon:
             raise PackageProblem("epsilon is below the sum of what the noisy tables cost")
@@ -433,28 +437,24 @@ def check_ledger(package: Package) -> None:
 
 def check_scales(package: Package) -> None:
     """Require every noisy cell to stand beside the scale that was paid for, and all of them."""
+    paid_for = {event["measurement"]: event for event in package.manifest["events"]}
     for name, facts in package.manifest["measurements"].items():
-        due: Counter[float] = Counter()
-        for event in package.manifest["events"]:
-            if event["measurement"] == name:
-                squared, size, _ = noise_of(package, event)
-                due[_rounded(math.sqrt(size) if squared else float(size))] += event["cells"]
-        found: Counter[float] = Counter()
         seen: dict[str, int] = {}
         rows = package.manifest["tables"][facts["table"]]["rows"]
         columns = [*facts["keys"], "value", "scale"]
         for line in package.rows(f"measurements/{name}.csv", columns, rows):
             whole(line[-2])
             seen[line[-1]] = seen.get(line[-1], 0) + 1
-        for scale_text, count in seen.items():
-            found[_rounded(decimal(scale_text))] += count
-        if found != due or sum(found.values()) != rows:
+        event = paid_for.pop(name, {})
+        squared, size, _ = noise_of(package, event) if event else (False, Fraction(0), None)
+        due = {_rounded(math.sqrt(size) if squared else float(size))}
+        found = {_rounded(decimal(scale)) for scale in seen}
+        if found != due or not sum(seen.values()) == rows == event["cells"]:
             raise PackageProblem(f"the scales of {name} are not those that were paid for")
     shown = {(n, m["name"]) for n, t in package.manifest["tables"].items() for m in t["measures"]}
     if shown != {(m["table"], m["measure"]) for m in package.manifest["measurements"].values()}:
         raise PackageProblem("a table is published without the noisy one that was paid for")
-    paid_for = {event["measurement"] for event in package.manifest["events"]}
-    if paid_for - set(package.manifest["measurements"]):
+    if paid_for:
         raise PackageProblem("a noisy table that was paid for is missing")
 
 

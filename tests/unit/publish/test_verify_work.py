@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import io
+import json
+import random
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from discreet.publish import recheck
 from discreet.publish import verify as verifier
-from package_kit import members_of, package
+from discreet.publish.package.archive import Archive
+from discreet.publish.package.rows import add_csv, add_parquet
+from discreet.publish.zip_form import PackageProblem, read_directory
+from package_kit import members_of, package, resigned
 from patience import quickest, slowness
 
 
@@ -76,3 +89,145 @@ def test_each_mapping_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     mappings = [name for name in members_of(path) if name.startswith("mappings/")]
     assert mappings
     assert sorted(n for n in read if n.startswith("mappings/")) == sorted(mappings)
+
+
+# What a stranger's Parquet file takes to be read.
+
+ROWS = 2_000
+LETTERS = 20_000
+
+
+def rows_of(labels: list[str]) -> pa.Table:
+    """Return a table of one key and one measure, its labels as places in a dictionary."""
+    places = pa.array([i % len(labels) for i in range(ROWS)], pa.int32())
+    numbers = pa.array(range(ROWS))
+    columns = [pa.DictionaryArray.from_arrays(places, pa.array(labels)), *[numbers] * 3]
+    return pa.table(columns, names=["k", "n", "n_low", "n_high"])
+
+
+def opened(labels: list[str], parquet: bytes | None = None) -> Any:
+    """Return as much of a package as is read for its Parquet file, which may be another one."""
+    held = io.BytesIO()
+    with Archive(held) as archive:
+        add_csv(archive, "tables/t.csv", rows_of(labels))
+        if parquet is None:
+            add_parquet(archive, "tables/t.parquet", rows_of(labels))
+        else:
+            archive.add("tables/t.parquet", parquet)
+    table = {
+        "keys": [{"name": "k", "values": labels}],
+        "measures": [{"name": "n"}],
+        "rows": ROWS,
+    }
+    members = read_directory(held, 1 << 20)
+    manifest = {"tables": {"t": table}}
+    return SimpleNamespace(
+        archive=zipfile.ZipFile(held), file=held, members=members, manifest=manifest
+    )
+
+
+def written(table: pa.Table, **more: Any) -> bytes:
+    held = io.BytesIO()
+    pq.write_table(table, held, compression="zstd", store_schema=False, **more)
+    return held.getvalue()
+
+
+@contextmanager
+def held_bytes() -> Iterator[list[int]]:
+    """Lend a list that gets the most bytes that Arrow held meanwhile."""
+    before, found = pa.default_memory_pool(), list[int]()
+    pool = pa.proxy_memory_pool(before)
+    pa.set_memory_pool(pool)
+    try:
+        yield found
+    finally:
+        found.append(pool.max_memory())
+        pa.set_memory_pool(before)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["a", "b"], [f"{i} " + "x" * 2_000 for i in range(1_000)], ["", "a,b", "new\nline"]],
+    ids=["short", "long", "odd"],
+)
+def test_what_a_package_holds_is_the_same_table(labels: list[str]) -> None:
+    recheck._parquet(opened(labels))
+
+
+BOMB = [("x" * LETTERS)]
+
+
+def peak(found: Any) -> int:
+    with held_bytes() as held, pytest.raises(PackageProblem, match="same table"):
+        recheck._parquet(found)
+    return held[0]
+
+
+def test_a_label_that_is_repeated_is_held_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = written(rows_of(BOMB))
+    assert len(bomb) < ROWS * LETTERS / 1_000
+    assert peak(opened(["a"], bomb)) < ROWS * LETTERS / 4
+    assert peak(opened(["a"], written(rows_of(BOMB).rename_columns([*"abcd"])))) < LETTERS
+    # The twin: labels are unpacked in every row.
+    plain = pq.ParquetFile
+    monkeypatch.setattr(recheck.pq, "ParquetFile", lambda file, **_: plain(file))
+    assert peak(opened(["a"], bomb)) > ROWS * LETTERS
+
+
+def test_values_that_are_told_by_those_before_are_refused() -> None:
+    how = {"k": "DELTA_BYTE_ARRAY"}
+    numbers = [(name, pa.int64()) for name in ("n", "n_low", "n_high")]
+    table = rows_of(BOMB).cast(pa.schema([("k", pa.string()), *numbers]))
+    bomb = written(table, use_dictionary=False, column_encoding=how)
+    with held_bytes() as held, pytest.raises(PackageProblem, match="owner's program writes"):
+        recheck._parquet(opened(["a"], bomb))
+    assert held[0] < ROWS * LETTERS / 4
+
+
+def test_pages_that_unpack_to_much_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recheck, "LARGEST_PIECE", 1 << 20)
+    bomb = written(rows_of(["x" * (4 << 20)]))
+    assert peak(opened(["a"], bomb)) < 1 << 20
+    # The twin: headers of pages are not read.
+    monkeypatch.setattr(recheck, "_held", lambda *_: 0)
+    assert peak(opened(["a"], bomb)) > 4 << 20
+
+
+# What a price takes to be added up.
+
+
+def test_every_noisy_vector_has_a_measurement_of_its_own(tmp_path: Path) -> None:
+    members = members_of(package(tmp_path))
+    events = json.loads(members["manifest.json"])["events"]
+    path = tmp_path / "false.zip"
+    for more in ([events[0]], [events[0] | {"measurement": "nowhere"}]):
+        path.write_bytes(resigned(members, events=[*events, *more]))
+        (problem,) = verifier.verify(str(path))["problems"]
+        assert problem.startswith("price: a noisy table that was paid for is missing")
+
+
+def test_noise_of_too_many_digits_is_not_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(1)
+
+    def event(number: int) -> dict[str, Any]:
+        size = Fraction(dice.getrandbits(3_200) | 1, dice.getrandbits(3_200) | 1)
+        return {
+            "measurement": f"m{number}",
+            "law": "gaussian",
+            "l2_squared": "1",
+            "sigma_squared": str(size),
+            "cells": 1,
+        }
+
+    found = SimpleNamespace(
+        manifest={
+            "events": [event(number) for number in range(200)],
+            "privacy": {"epsilon": "2", "delta": "1/1000", "rho": "9" * 900},
+        },
+        laws=verifier.LAWS,
+        members={f"measurements/m{number}.csv": None for number in range(200)},
+    )
+    with pytest.raises(PackageProblem, match="more digits"):
+        verifier.check_price(found)  # type: ignore[arg-type]
+    found.manifest["events"] = found.manifest["events"][:20]
+    verifier.check_price(found)  # type: ignore[arg-type]
