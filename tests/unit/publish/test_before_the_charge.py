@@ -173,6 +173,14 @@ def test_the_shortened_package_finds_what_names_do_not(name: str, base: Path, mo
     assert charges == 1
 
 
+@pytest.mark.parametrize("delta", ["delta = 1e-7\n", ""])
+def test_a_sum_that_is_always_zero_is_refused(delta: str, base: Path, monkeypatch) -> None:
+    monkeypatch.setitem(globals(), "HEAD", HEAD.replace("delta = 1e-7\n", delta))
+    said, charges = released(base, table("t", "SELECT SUM(z) AS n FROM p"))
+    assert "'n' is always 0" in said
+    assert charges == 0
+
+
 def test_a_folder_that_holds_no_packages_is_found_before_the_charge(base: Path) -> None:
     with Curator(loads(TOML, base=base)) as curator:
         store = curator.catalog.state_folder / workflow.RELEASES

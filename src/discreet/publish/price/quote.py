@@ -45,6 +45,7 @@ def price_release(spec: Spec, wanted: Sequence[MeasureShare]) -> Priced:
         privacy-loss distribution (or plain sums at delta 0) and rho-zCDP by addition; each enters the
         ledger's filter of its own kind, on the hull of all regions that are read.
     """
+    _check_moved(wanted)
     pure = not spec.delta.value
     shares = _shares(spec, wanted, pure=pure)
     region = bounding_region([each.read.region for each in wanted])
@@ -71,6 +72,16 @@ def price_release(spec: Spec, wanted: Sequence[MeasureShare]) -> Priced:
         f"No noise was found for epsilon {spec.epsilon} and delta {spec.delta}.",
         hint="Use a larger epsilon or delta.",
     )
+
+
+def _check_moved(wanted: Sequence[MeasureShare]) -> None:
+    """Refuse a measure that nobody moves: it is the same whatever the rows are."""
+    for each in wanted:
+        if not each.length:
+            raise InvalidInput(
+                f"Table '{each.member.table.name}': '{each.member.measure.name}' is always 0.",
+                hint="Leave it out, or correct the bounds of its column in discreet.toml.",
+            )
 
 
 def _law(amount: Fraction, length: int, *, pure: bool) -> Law:
