@@ -458,8 +458,7 @@ def check_scales(package: Package) -> None:
         raise PackageProblem("a noisy table that was paid for is missing")
 
 
-def _rounded(scale: float) -> float:
-    return float(f"{scale:.9g}")
+_rounded = "{:.9g}".format
 
 
 class CheckedSums:
@@ -627,6 +626,8 @@ def verify(
         said["problems"].append(f"{step}: {problem}")
     except FileNotFoundError:
         said["problems"].append("archive: there is no such file")
+    except UnicodeError:
+        said["problems"].append(f"{step}: a text is not in the canonical form, which is UTF-8")
     except Exception as error:  # noqa: BLE001  # whatever cannot be read is the package's problem
         said["problems"].append(f"{step}: cannot be read ({type(error).__name__})")
     said["valid"] = not said["problems"]
@@ -684,9 +685,8 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write("usage: python verify.py RELEASE.zip [--key KEY] [--max-gb GB] [--json]\n")
         return 2
     said = verify(rest[0], key, gigabytes=gigabytes)
-    sys.stdout.write(
-        json.dumps(said) + "\n" if "--json" in arguments else "\n".join(words(said)) + "\n"
-    )
+    shown = [json.dumps(said)] if "--json" in arguments else words(said)
+    sys.stdout.write("\n".join(shown) + "\n")
     return 0 if said["valid"] else 1
 
 

@@ -96,7 +96,12 @@ def read_directory(file: IO[bytes], most: int) -> dict[str, tuple[ZipMember, int
     """
     length = file.seek(0, 2)
     file.seek(max(0, length - struct.calcsize(END)))
-    _, _, _, _, count, size, begin, _ = struct.unpack(END, file.read())
+    end = file.read()
+    if len(end) < struct.calcsize(END) or not end.startswith(b"PK\5\6") or end[-2:] != bytes(2):
+        raise PackageProblem(
+            "the archive is not in the canonical form: something stands behind its end, or it has none"
+        )
+    _, _, _, _, count, size, begin, _ = struct.unpack(END, end)
     after = struct.calcsize(WIDE_END + LOCATOR[1:]) + struct.calcsize(END)
     if length > NARROW or count == 0xFFFF:
         file.seek(length - after)
@@ -111,14 +116,15 @@ def read_directory(file: IO[bytes], most: int) -> dict[str, tuple[ZipMember, int
         values = struct.unpack_from(ENTRY, directory, place)
         system, method, crc, packed, unpacked = values[2], *(values[i] for i in (5, 8, 9, 10))
         more = place + struct.calcsize(ENTRY)
-        name = directory[more : more + values[11]].decode("ascii")
+        name = directory[more : more + values[11]].decode("ascii", "replace")
         if unpacked == ALL_ONES:
             unpacked, packed = struct.unpack_from("<2Q", directory, more + values[11] + 4)
         file.seek(start + 4)
         wide = file.read(1) == bytes([WIDE])
         member = ZipMember(name, method, crc, unpacked, packed, wide, system)
-        if system not in (0, 3) or method not in (STORED, DEFLATED) or name in found:
-            raise PackageProblem("the archive is not as the owner's program writes it")
+        known = system in (0, 3) and method in (STORED, DEFLATED) and name.isascii()
+        if not known or name in found:
+            raise PackageProblem("the archive is not in the canonical form: a member is not of it")
         found[name] = member, start
         again.append(directory_entry(member, start))
         place += len(again[-1])

@@ -231,3 +231,21 @@ def test_noise_of_too_many_digits_is_not_added_up(monkeypatch: pytest.MonkeyPatc
         verifier.check_price(found)  # type: ignore[arg-type]
     found.manifest["events"] = found.manifest["events"][:20]
     verifier.check_price(found)  # type: ignore[arg-type]
+
+
+# What is said of files that are nearly packages.
+
+
+def test_what_is_wrong_with_an_archive_is_said(tmp_path: Path) -> None:
+    whole = package(tmp_path).read_bytes()
+    comment = whole[:-2] + b"\x05\x00hello"
+    named = whole.replace(b"sheet.html", b"sheet\xff html")
+    for text in (whole + b"more", whole + bytes(4), comment, whole[:-1], b"", b"PK", named):
+        (tmp_path / "false.zip").write_bytes(text)
+        (problem,) = verifier.verify(str(tmp_path / "false.zip"))["problems"]
+        assert "canonical form" in problem
+    texts = members_of(tmp_path / "RELEASE.zip")
+    texts["tables/nation.csv"] = texts["tables/nation.csv"].replace(b"Male", b"M\xe4nn")
+    (tmp_path / "false.zip").write_bytes(resigned(texts))
+    (problem,) = verifier.verify(str(tmp_path / "false.zip"))["problems"]
+    assert problem == "sums: a text is not in the canonical form, which is UTF-8"
