@@ -290,7 +290,7 @@ def check_column_names(tables: Iterable[BoundTable]) -> None:
                 raise InvalidInput(
                     f"Table '{table.name}' groups by '{key.name}', which is the name of a column that "
                     "every file of measurements has.",
-                    hint=f"Select it under another name: SELECT {key.name} AS {key.name}_of_row.",
+                    hint="Select it under another name: SELECT x AS name.",
                 )
 
 

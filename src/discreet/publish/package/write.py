@@ -12,7 +12,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.errors import InvalidInput
-from discreet.publish.contents import Contents, PublicMapping
+from discreet.publish.contents import (
+    Contents,
+    Fact,
+    Measurement,
+    PublicMapping,
+    PublishedTable,
+)
 from discreet.publish.package.archive import Archive
 from discreet.publish.package.keys import OwnerKey
 from discreet.publish.package.manifest import manifest_of
@@ -90,7 +96,9 @@ def _check_names(contents: Contents) -> None:
                 )
         if len({name.lower() for name in names}) != len(names):
             raise InvalidInput("Two parts of the release have the same name.")
-    for part in (*contents.tables, *contents.measurements, *contents.facts):
+    parts: list[PublishedTable | Measurement | Fact]
+    parts = [*contents.tables, *contents.measurements, *contents.facts]
+    for part in parts:
         if len(set(part.rows.schema.names)) != len(part.rows.schema.names):
             raise InvalidInput(f"Two columns of '{part.name}' have the same name.")
 
