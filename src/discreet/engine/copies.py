@@ -80,7 +80,9 @@ class Remembered:
         """Keep what was found in this state, in the place of an earlier one."""
         self._known[name] = [state, found]
         if self._file is not None:
-            write_whole(self._file, json.dumps(self._known).encode())
+            # Where the folder is full or gone it is found anew: whether anything is paid, the ledger says.
+            with contextlib.suppress(OSError):
+                write_whole(self._file, json.dumps(self._known).encode())
 
 
 def combined(contents: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ from discreet.engine.formats.packed import start_of
 from discreet.engine.lakes.delta import DeltaFile, FileColumn
 from discreet.engine.lakes.tables import folder_columns, lake_files, refuse_parts
 from discreet.engine.same_columns import check_alike
-from discreet.errors import CatalogError
+from discreet.errors import CatalogError, InvalidInput
 
 _BLOCK = 1 << 20
 _DELIMITERS = (",", ";", "\t", "|")
@@ -222,6 +222,18 @@ def plain_files(source: FileSource, folder: Path) -> FileSource:
     return replace(source, paths=tuple(paths), encoding="", part="")
 
 
+def _copy_name(number: int, path: Path) -> str:
+    return f"{number}{''.join(path.suffixes[-2:])}"
+
+
+def by_their_names(source: FileSource, error: InvalidInput) -> InvalidInput:
+    """Return what was said of copies of these files, under the names of the files themselves."""
+    said = error.message
+    for number, path in enumerate(source.paths):
+        said = said.replace(f"'{_copy_name(number, path)}'", f"'{path.name}'")
+    return InvalidInput(said, hint=error.hint)
+
+
 def database_files(database: Path) -> FileSource:
     """Return the files of a DuckDB database: its own, and its log while there is one."""
     log = database.with_name(f"{database.name}.wal")
@@ -323,9 +335,7 @@ class ContentHashes:
 
     def copy(self, source: FileSource, folder: Path) -> tuple[FileSource, str]:
         """Return a copy that nobody else writes to, and the hash of exactly that copy."""
-        targets = [
-            folder / f"{i}{''.join(path.suffixes[-2:])}" for i, path in enumerate(source.paths)
-        ]
+        targets = [folder / _copy_name(i, path) for i, path in enumerate(source.paths)]
         if source.kind is FileKind.DATABASE:
             # The log of a database is found by its name.
             targets = [folder / "database", folder / "database.wal"][: len(targets)]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discreet.api import Curator, curator_of
+from discreet.catalog.read.policy_file import LARGEST_FILE, refusal_of
 from discreet.core.system.regular_file import read_bytes
 from discreet.errors import CatalogError, DiscreetError, NotInForce, ServerFailed
 from discreet.server.failures import log_failure
@@ -326,14 +327,12 @@ def _close(curator: Curator | None) -> None:
 
 def _text_of(path: Path) -> bytes | None:
     try:
-        return read_bytes(path)
+        return read_bytes(path, most=LARGEST_FILE)
     except FileNotFoundError:
         return None
-    except OSError:
-        raise CatalogError(
-            f"The file '{path.name}' cannot be read.",
-            hint="Give the user of the server the right to read it.",
-        ) from None
+    except OSError as error:
+        hint = "Give the user of the server the right to read it."
+        raise refusal_of(error, path.name, hint=hint) from None
 
 
 def stamp_of(path: Path) -> FileVersion | None:

@@ -11,9 +11,10 @@ import zipfile
 import pytest
 from openpyxl import Workbook, load_workbook
 
+import discreet
 from discreet.engine.formats import convert
 from discreet.engine.formats.convert import first_line, is_plain, rows_of, write_plain
-from discreet.errors import DiscreetError, InvalidInput
+from discreet.errors import CatalogError, DiscreetError, InvalidInput
 from sittings import examples
 
 CANARY = "CANARY-7f3a"
@@ -126,6 +127,32 @@ def test_an_invalid_character_is_named_as_damage(tmp_path):
             made.writestr(name, source.read(name).replace(b"<v>", b"<v>&#x1;"))
     with pytest.raises(InvalidInput, match=r"The workbook 'a\.xlsx' is damaged\. Open it in a"):
         write_plain(path, tmp_path / "plain.csv")
+
+
+WRONG = {
+    "a row": (b'<row r="3"', b'<row r="x"'),
+    "a cell": (b'r="A3"', b'r="?3"'),
+    "a cell far away": (b'r="A3"', b'r="ZZZZZ99999999"'),
+    "a shared text": (rb'<c r="A3"[^>]*>.*?</c>', b'<c r="A3" t="s"><v>999</v></c>'),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_init_calls_a_workbook_damaged_whose_references_are_wrong(tmp_path, what, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found, wrong = WRONG[what]
+    with zipfile.ZipFile(io.BytesIO(WHOLE)) as whole, zipfile.ZipFile("a.xlsx", "w") as made:
+        for name in whole.namelist():
+            content = whole.read(name)
+            if name.endswith("sheet1.xml"):
+                content, times = re.subn(found, wrong, content, count=1)
+                assert times == 1
+            made.writestr(name, content)
+    with pytest.raises(
+        CatalogError, match=r"The workbook 'a\.xlsx' is damaged\. Open it"
+    ) as caught:
+        discreet.init("a.xlsx", epsilon=1, unit="row")
+    assert "CSV file in UTF-8" not in str(caught.value)
 
 
 def test_the_twin_that_foresees_its_errors_meets_others(tmp_path):

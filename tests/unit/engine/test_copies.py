@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from discreet.engine.copies import Canonical, copy_name, state_key
+from discreet.engine.copies import Canonical, Remembered, copy_name, state_key
 
 WANTED = Canonical("SELECT 1", owner="ledger")
 
@@ -50,3 +50,15 @@ def test_copies_of_one_source_under_one_ledger_are_a_family():
     assert one.whole.startswith(one.family)
     other = Canonical("SELECT 1", owner="another")
     assert copy_name(b"k", "s.t", "x", other).family != one.family
+
+
+def test_what_cannot_be_kept_is_known_to_this_process_and_found_anew_by_the_next(tmp_path):
+    """The folder is gone or full: what is found is no answer yet, and needs no file."""
+    file = tmp_path / "state" / "known.json"
+    memory = Remembered(file)
+    memory.remember("a", "then", "found")
+    assert memory.at("a", "then") == "found"
+    assert Remembered(file).at("a", "then") is None
+    file.parent.mkdir()
+    memory.remember("b", "then", "found too")
+    assert Remembered(file).at("a", "then") == "found"

@@ -3,6 +3,8 @@ import threading
 
 import pytest
 
+from discreet.catalog.declare.change_file import change_file
+from discreet.catalog.read.policy_file import LARGEST_FILE, load
 from discreet.errors import CatalogError, LedgerBusy, NotInForce
 from discreet.ledger.ledger import Ledger
 from discreet.server import workspace as module
@@ -168,6 +170,21 @@ def test_many_threads_while_it_changes(config):
     for thread in threads:
         thread.join(LONG)
     assert failed == []
+    workspace.close()
+
+
+def test_a_file_that_is_too_large_closes_and_is_not_read(config, monkeypatch):
+    workspace, text = Workspace(config), config.read_text()
+    os.truncate(config, LARGEST_FILE + 1)
+    monkeypatch.setattr(module, "curator_of", None)  # never reached
+    assert closed(workspace)
+    assert "larger than 16 MB" in str(workspace.problem)
+    monkeypatch.undo()
+    for refused in (lambda: load(config), lambda: change_file(config, lambda now: now)):
+        with pytest.raises(CatalogError, match="larger than 16 MB"):
+            refused()
+    config.write_text(f"# again\n{text}")
+    eventually(lambda: in_force(workspace), "the right one")
     workspace.close()
 
 

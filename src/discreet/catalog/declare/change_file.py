@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import content_of, decoded, loads
+from discreet.catalog.read.policy_file import LARGEST_FILE, content_of, decoded, loads
 from discreet.core.system.atomic_file import write_whole
 from discreet.core.system.regular_file import read_bytes
 from discreet.errors import DiscreetError, InvalidInput
@@ -166,4 +166,4 @@ def writing(config: Path) -> Iterator[None]:
 
 def bytes_of(config: Path) -> bytes | None:
     """Return the bytes of the file; None where there is none."""
-    return read_bytes(config) if config.is_file() else None
+    return read_bytes(config, most=LARGEST_FILE) if config.is_file() else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,6 +47,8 @@ from discreet.core.system.regular_file import read_bytes
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 FILE_NAME = "discreet.toml"
+LARGEST_FILE = 16 << 20
+"""Bytes of the largest discreet.toml that is read: a few hundred are enough for a column."""
 HIDDEN_COLUMN, PERSON_COLUMN = "hidden in discreet.toml", "the person column"
 """Why a column is in no copy of its table."""
 
@@ -93,12 +96,22 @@ def text_of(file: Path) -> str:
 def content_of(file: Path) -> bytes:
     """Return the bytes of a discreet.toml."""
     try:
-        return read_bytes(file)
+        return read_bytes(file, most=LARGEST_FILE)
     except FileNotFoundError:
         hint = "Run 'discreet init FILE' to propose one, or say where it is with --config."
         raise CatalogError(f"There is no file '{file}'.", hint=hint) from None
-    except OSError:
-        raise CatalogError(f"The file '{file}' cannot be read.") from None
+    except OSError as error:
+        raise refusal_of(error, str(file)) from None
+
+
+def refusal_of(error: OSError, name: str, *, hint: str = "") -> CatalogError:
+    """Return why a discreet.toml cannot be read."""
+    if error.errno == errno.EFBIG:
+        return CatalogError(
+            f"The file '{name}' is larger than {LARGEST_FILE >> 20} MB.",
+            hint="Put the right file in its place.",
+        )
+    return CatalogError(f"The file '{name}' cannot be read.", hint=hint)
 
 
 def decoded(content: bytes, file: Path) -> str:

@@ -22,10 +22,16 @@ def open_regular(path: Path, *, buffering: int = -1) -> BinaryIO:
     return os.fdopen(descriptor, "rb", buffering)
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return what a regular file holds."""
+def read_bytes(path: Path, *, most: int | None = None) -> bytes:
+    """Return what a regular file holds; OSError (EFBIG) for one of more than `most` bytes, before it is read."""
     with open_regular(path) as file:
-        return file.read()
+        if most is None:
+            return file.read()
+        if os.fstat(file.fileno()).st_size <= most:
+            content = file.read(most + 1)
+            if len(content) <= most:
+                return content
+    raise OSError(errno.EFBIG, "too large")
 
 
 def read_text(path: Path, *, encoding: str = "utf-8") -> str:

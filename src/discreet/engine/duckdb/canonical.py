@@ -27,7 +27,7 @@ from discreet.engine.files import (
 from discreet.engine.lakes.delta import FileColumn
 from discreet.engine.process.child import Child, Unreadable
 from discreet.engine.recipe import Recipe
-from discreet.errors import CatalogError, EngineFailed
+from discreet.errors import CatalogError, EngineFailed, InvalidInput
 
 Types = dict[str, str]
 SORTED_TIMES = 4
@@ -243,8 +243,11 @@ def _described(name: str, columns: list[list[str]]) -> Types:
     return types
 
 
-def unreadable(name: str) -> CatalogError:
-    """Return the refusal of a source that cannot be opened."""
+def unreadable(name: str, damaged: InvalidInput | None = None) -> CatalogError:
+    """Return the refusal of a source that cannot be opened; `damaged` says why, if that is known."""
+    if damaged is not None:
+        said = f"The source of table '{name}' could not be read. {damaged.message}"
+        return CatalogError(said, hint=damaged.hint)
     return CatalogError(
         f"The source of table '{name}' could not be read.",
         hint="Check that it is a CSV file in UTF-8 (or of the declared encoding) with a first line "

@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -42,7 +42,7 @@ from discreet.engine.duckdb.origins import Listed, SourceOrigins
 from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore
 from discreet.engine.duckdb.text_copies import TextCopies
-from discreet.engine.files import ContentHashes, FileKind
+from discreet.engine.files import ContentHashes, FileKind, by_their_names
 from discreet.engine.lakes.objects import changes
 from discreet.engine.process.child import Child, Unreadable
 from discreet.engine.recipe import Recipe, private_of
@@ -55,10 +55,14 @@ _HOLDS = 3
 
 @dataclass(frozen=True)
 class OpenedSources:
-    """How the sources that can be read are opened, and the state that they were found in."""
+    """How the sources that can be read are opened, and the state that they were found in.
+
+    `damaged` says of others what is wrong with the file, where its reader knows.
+    """
 
     versions: Mapping[str, str]
     places: Mapping[str, Any]
+    damaged: Mapping[str, InvalidInput] = field(default_factory=dict, compare=False)
 
 
 class DuckDBEngine(Engine):
@@ -301,7 +305,7 @@ class DuckDBEngine(Engine):
         opened = self._look()
         for name in self._sources:
             if name not in opened.places and f"source.{quoted(name)}" in sql:
-                raise unreadable(name) from None
+                raise unreadable(name, opened.damaged.get(name)) from None
         with self._lend_raw(opened) as child:
             yield child
 
@@ -315,12 +319,16 @@ class DuckDBEngine(Engine):
 
     def _readable(self, now: Mapping[str, str]) -> OpenedSources:
         """Return those sources that a child opens."""
-        places = {}
+        places, damaged = {}, dict[str, InvalidInput]()
         for name in self._sources:
             with contextlib.suppress(CatalogError, InvalidInput):
-                places[name] = self._place(self._sources.origin(name, raw=True))
+                origin = self._sources.origin(name, raw=True)
+                try:
+                    places[name] = self._place(origin)
+                except InvalidInput as error:
+                    damaged[name] = by_their_names(origin.files, error)
         while True:
-            found = OpenedSources(now, dict(places))
+            found = OpenedSources(now, dict(places), damaged)
             try:
                 with self._lend_raw(found):
                     return found

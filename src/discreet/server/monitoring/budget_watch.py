@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, LedgerError
 from discreet.server.workspace import Workspace
 
 WATCH_SECONDS = 5.0
@@ -18,11 +18,18 @@ class BudgetWatch:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._told: dict[str, str | None] = {}
+        self.refused: LedgerError | None = None
+        """Why the ledger could not be used when it was last looked at."""
 
     def look(self) -> dict[str, float]:
         """Return how much of each budget is used, and log the ones whose alert is new."""
-        with self._workspace.last_curator() as curator:
-            found = curator.budget_alerts()
+        try:
+            with self._workspace.last_curator() as curator:
+                found = curator.budget_alerts()
+        except LedgerError as error:
+            self.refused = error
+            raise
+        self.refused = None
         for budget, facts in found.items():
             alert = facts["alert"]
             if alert is not None and alert != self._told.get(budget):

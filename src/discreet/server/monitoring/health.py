@@ -23,16 +23,20 @@ router = api_router("health")
 async def health(request: Request) -> dict[str, Any]:
     """Say that the server lives, whether the latest discreet.toml is in force, and what takes nothing just now.
 
-    An owner reads why the catalog is not in force; why a capability is closed is for everybody.
+    An owner reads why the catalog is not in force or the ledger cannot be used; why a capability is
+    closed is for everybody.
     """
-    workspace, who = context_of(request).workspace, maybe_caller(request)
-    state, problem = workspace.state, workspace.problem
+    context, who = context_of(request), maybe_caller(request)
+    workspace, refused = context.workspace, context.watch.refused
+    state, problem = workspace.state, workspace.problem or refused
     said: dict[str, Any] = {
         "status": "ok" if state is CatalogState.IN_FORCE else "closed",
         "version": __version__,
         "catalog": state.value,
     }
     limited = await run_in_threadpool(limited_features, request)
+    if refused is not None:
+        limited["ledger"] = "The ledger cannot be used, so nothing that costs budget is answered."
     if limited:
         said["limited"] = limited
         if state is CatalogState.IN_FORCE:
