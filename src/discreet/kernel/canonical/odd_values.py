@@ -206,7 +206,7 @@ def _lonely(
         if len(others) < 3:
             apart = sum(count for _, count in others) > rows and (
                 _is_times(value, near, ends, outwards)
-                or abs(value - near) > FENCES * max(abs(far - near), 1)
+                or abs(value - near) > FENCES * max(abs(far - near), Fraction(1))
             )
         else:
             apart = _is_far(value, near, far, ends, outwards) or _is_past_the_tail(
