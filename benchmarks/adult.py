@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.shape import Shape
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -51,7 +51,7 @@ from discreet.learn.recommend.model import (
 from discreet.learn.recommend.sums import Payment, PersonRatings, item_means, leaning_products
 from discreet.learn.sgd.budget import NetworkShape, network_budget
 from discreet.noise.rng import SystemRng
-from discreet.synth.encoding.column_treatment import Bins, outline_of
+from discreet.synth.columns import Bins, outline_of
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 
 TRAINING = 32_561

@@ -41,7 +41,7 @@ from discreet.learn.sgd.layers import LARGEST_INPUT, Layers
 from discreet.learn.unsupervised.clusters import STEP as CORNER
 from discreet.learn.unsupervised.clusters import ClusterSums
 from discreet.noise.rng import SystemRng
-from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,

@@ -27,7 +27,7 @@ from discreet.kernel.canonical.select import CanonicalRecipe
 from discreet.learn.gram_matrix import exact_products
 from discreet.learn.linear.variables import coded_column, variables_of
 from discreet.learn.measure.rows import fetch
-from discreet.synth.encoding.column_treatment import scan_of
+from discreet.synth.columns import scan_of
 from discreet.synth.measure.sealing import seal_codes
 
 TOML = """

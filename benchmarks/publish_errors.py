@@ -24,14 +24,21 @@ import discreet
 from discreet.examples import town
 from discreet.kernel.mechanism import Law
 from discreet.noise.rng import Rng, SystemRng
-from discreet.publish.families.find import Family
-from discreet.publish.grid import Array, add_up, spread
+from discreet.publish.families import Family
 from discreet.publish.measure import count_cells, member_cells, noisy_cells
 from discreet.publish.prepare import planned
-from discreet.publish.reconcile.nested_groupings import coarse_to_fine
-from discreet.publish.reconcile.problem import GridProblem, Sums, linked, problem_of
+from discreet.publish.reconcile.least_squares import coarse_to_fine
+from discreet.publish.reconcile.problem import (
+    Array,
+    GridProblem,
+    Sums,
+    add_up,
+    linked,
+    problem_of,
+    spread,
+)
 from discreet.publish.reconcile.solve import reconcile
-from discreet.publish.specification.spec import parse_spec
+from discreet.publish.specification import parse_spec
 
 KEYS = "p.sex, p.age_group"
 SPEC = f"""

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from discreet.api import open as open_curator
 from discreet.examples import town
-from discreet.server.access.access_db import AccessDb
-from discreet.server.access.tokens import Role, Tokens
+from discreet.server.access.tokens import AccessDb, Role, Tokens
 from discreet.server.settings import Settings
 
 

@@ -30,14 +30,14 @@ from benchmarks.peers import ENVIRONMENTS, PACKAGES, environment
 
 from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
 from discreet.synth.methods.registry import METHODS
+from discreet.synth.shape import Shape
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = {

@@ -20,19 +20,19 @@ import numpy as np
 from discreet.account.convert import rho_of_target
 from discreet.core.schema import IntegerDomain
 from discreet.noise.rng import SystemRng
-from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.encoding.shape import Codes
-from discreet.synth.measure.measurement_error import implied, whole
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.columns import Coded, Encoding
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
+    implied,
+    whole,
 )
 from discreet.synth.methods.registry import METHODS
-from discreet.synth.report.publishable import rehearse
+from discreet.synth.report.publishable import Subject, rehearse
 from discreet.synth.report.quality import compare
-from discreet.synth.report.subject import Subject
+from discreet.synth.shape import Codes
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 NAMES = ("tree", "correlated", "independent")

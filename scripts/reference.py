@@ -86,7 +86,7 @@ def endpoints_page() -> str:
 
 def _bodies() -> Iterator[str]:
     """Yield the fields of each body that is made of a request, with the endpoints that take it."""
-    from discreet.server.bodies.request_body import RequestBody
+    from discreet.server.bodies import RequestBody
 
     taken: dict[Any, list[str]] = {}
     for route in _api_routes():

@@ -178,7 +178,7 @@ def _attribute_docstrings(owner: type) -> dict[str, str]:
 
 
 def _openid_rows() -> Iterator[tuple[str, ...]]:
-    from discreet.server.features.openid.setting import KEYS
+    from discreet.server.features.openid.provider import KEYS
 
     for key, words in KEYS.items():
         yield f"`{key}`", words

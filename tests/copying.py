@@ -20,7 +20,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.arrow import plain_table
 from discreet.ledger.ledger import Ledger
-from discreet.synth.encoding.columns import Coded, Encoding, MadeUpIdentifier, binned
+from discreet.synth.columns import Coded, Encoding, MadeUpIdentifier, binned
 from discreet.testing import FakeEngine, SeededRng
 from duckdb_kit import room
 

@@ -14,7 +14,7 @@ from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
 from discreet.ledger.ledger import Ledger
-from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 

@@ -32,8 +32,7 @@ from discreet.publish.contents import (
     SumLink,
     ZeroRule,
 )
-from discreet.publish.package import OwnerKey, write_package
-from discreet.publish.package.archive import Archive
+from discreet.publish.package import Archive, OwnerKey, write_package
 from discreet.publish.zip_form import SIGNED
 
 KEY = OwnerKey(bytes(range(32)))

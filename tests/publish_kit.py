@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.policy_file import loads
-from discreet.publish.bind_spec import bind_spec, draft
-from discreet.publish.families.find import Family, find_families
-from discreet.publish.price import quote
-from discreet.publish.specification.spec import parse_spec
+from discreet.publish import price
+from discreet.publish.bound_tables import bind_spec, draft
+from discreet.publish.families import Family, find_families
+from discreet.publish.specification import parse_spec
 
 REGIONS = tuple(f"r{i}" for i in range(8))
 COUNTY = {region: f"c{i // 2}" for i, region in enumerate(REGIONS)}
@@ -75,7 +75,7 @@ half = { column = "age", edges = [0, 6, 12] }
 @contextmanager
 def priced_once() -> Iterator[None]:
     """Prove the price of a batch once, where the same few releases are made again and again."""
-    with patch.object(quote, "batch_epsilon", cache(quote.batch_epsilon)):
+    with patch.object(price, "batch_epsilon", cache(price.batch_epsilon)):
         yield
 
 

@@ -7,14 +7,14 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain
-from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.columns import Coded, Encoding
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.synth.report.subject import Subject
+from discreet.synth.report.publishable import Subject
 from discreet.testing import SeededRng
 
 ENCODING = Encoding(

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.server.access.tokens import Role
+from discreet.server.logs import JsonLines
 from discreet.server.settings import Settings
-from discreet.server.start.logs import JsonLines
-from discreet.server.start.run import make_server
+from discreet.server.start import make_server
 from patience import LONG, eventually
 from ports import free_port
 from quick_jobs import quick_jobs

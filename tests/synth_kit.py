@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.core.unit import Neighbours
-from discreet.synth.encoding.shape import Shape, merge_counts
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
@@ -19,6 +18,7 @@ from discreet.synth.measure.private_marginals import (
     PrivateMarginals,
 )
 from discreet.synth.methods.registry import METHODS
+from discreet.synth.shape import Shape, merge_counts
 from discreet.testing import SeededRng
 
 CONCENTRATED = MarginalBudget(Fraction(1, 2), concentrated=True)

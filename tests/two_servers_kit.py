@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from discreet.server.access.access_db import AccessDb
-from discreet.server.access.tokens import Role, Tokens
+from discreet.server.access.tokens import AccessDb, Role, Tokens
 from patience import LONG, eventually
 from ports import free_port
 from server_kit import COUNT, write_world

@@ -25,11 +25,11 @@ from discreet.learn.measure.rows import fetch
 from discreet.learn.measure.unit_rows import fetch_unit_codes
 from discreet.learn.recommend.sums import fetch_ratings
 from discreet.publish.measure import count_cells
-from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.counters import SqlCounter, store_codes, unstored_counter
 from discreet.synth.measure.learned_domains import LearningContext, _words
 from discreet.synth.measure.private_marginals import CountSensitivity
 from discreet.synth.measure.sealing import SealedCodes
-from discreet.synth.measure.sql_counter import SqlCounter, store_codes, unstored_counter
+from discreet.synth.shape import Shape
 from discreet.testing import FakeEngine
 from town_source import town_source
 

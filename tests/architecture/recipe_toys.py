@@ -375,7 +375,7 @@ def field():
     import discreet
     from discreet.client.learning import RemoteSynthCall
     from discreet.core.requests.request_fields import sent
-    from discreet.synth.request import SynthRequest
+    from discreet.synth.prepare import SynthRequest
     from discreet.tasks.synthesize import synthesize
 
     callables = {

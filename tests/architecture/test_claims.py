@@ -47,7 +47,7 @@ STANDING = {
     "cli/commands/learn.py": "a help text about files",
     "cli/commands/query.py": "a rehearsal or a price",
     "server/features/survey/words/en.json": "of a device, whose storages a test reads",
-    "server/pgwire/session/commands.py": "ROLLBACK undoes no charge",
+    "server/pgwire/results.py": "ROLLBACK undoes no charge",
     "server/pages/ask.html": "the price comes before the button",
     "server/pages/data.html": "deleting a table undoes no charge",
     "server/pages/publish_release.html": "the state of a release in the ledger",

@@ -47,7 +47,7 @@ def test_whoever_charges_computes_through_once():
 def test_every_capability_pays_there():
     assert rooms_that_import("discreet.release.paid") == {
         "publish/run.py",
-        "publish/totals/run.py",
+        "publish/totals.py",
         "release/pipeline.py",
         "synth/run.py",
         "synth/linked/run.py",

@@ -24,7 +24,7 @@ from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
 from discreet.server.features.frame.charts import chart_bundle
 from discreet.server.features.frame.pages import _Assets
-from discreet.server.features.lab.outcomes import Lab, shown_of, usual_id
+from discreet.server.features.lab.in_child import Lab, shown_of, usual_id
 from discreet.server.features.lab.pages import FIRST
 from discreet.server.jobs.children import MODULE
 from discreet.server.settings import STATE, Settings

@@ -20,7 +20,7 @@ from discreet.release import outcome
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
 from discreet.server.feature import features
-from discreet.server.jobs.planned_first import _PlannedFirst
+from discreet.server.jobs.long import _PlannedFirst
 from discreet.server.settings import Settings
 from lent import for_a_fork, lend
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from discreet.server.features.survey.respondent import words_in
+from discreet.server.features.survey.pages import words_in
 from patience import eventually
 from respondent_kit import CONSENT, FORGOTTEN, NOTHING, PREVIEW, SENT, WAITING
 

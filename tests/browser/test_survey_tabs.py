@@ -6,7 +6,7 @@ import random
 import pytest
 from playwright.sync_api import expect
 
-from discreet.server.features.survey.respondent import words_in
+from discreet.server.features.survey.pages import words_in
 from respondent_kit import (
     ANSWERED,
     CONSENT,

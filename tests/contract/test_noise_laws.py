@@ -17,7 +17,7 @@ from discreet.noise.laws import law_costing, law_of
 from discreet.noise.laws.law import LEAST
 from discreet.noise.laws.registry import LAWS
 from discreet.publish.contents import PriceEvent
-from discreet.publish.package.verifier import moves, verifier
+from discreet.publish.package import moves, verifier
 from discreet.publish.verify import SIZES
 from discreet.testing import SeededRng
 from discreet.testing.laws import assert_law

@@ -18,7 +18,7 @@ from discreet.api import Curator
 from discreet.catalog.read.policy_file import loads
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, UnknownName
 from discreet.publish.recheck import verify_package
-from discreet.publish.specification.spec import parse_spec
+from discreet.publish.specification import parse_spec
 from discreet.publish.totals import TotalsRequest
 from engines import ENGINES, Place, engine_place
 

@@ -18,11 +18,11 @@ from discreet.core.event import Composed
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget, Measured
 from discreet.synth.methods.registry import ALIASES, METHODS, find_method
-from discreet.synth.models.readers import read_model
+from discreet.synth.model_file import read_model
+from discreet.synth.shape import Shape
 from discreet.testing import ALPHA
 from synth_kit import (
     BUDGETS,

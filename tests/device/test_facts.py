@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from node import MODULE, run_node
 
 from consent_kit import question_text
-from discreet.server.features.survey.respondent import LANGUAGES, words_in
+from discreet.server.features.survey.pages import LANGUAGES, words_in
 from discreet.survey.spec.consent import ConsentFacts
 from discreet.survey.spec.mechanisms import MECHANISMS
 from discreet.survey.spec.plan import SurveyPlan

@@ -11,9 +11,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from fences import ROOT
 
 from discreet.cli.app import command_of
-from discreet.server.features.anonymize.routes import AnonymizeBody
-from discreet.server.features.query.body import QuestionBody, RehearsalBody
-from discreet.server.features.synth.body import SynthBody
+from discreet.server.features.anonymize.pages import AnonymizeBody
+from discreet.server.features.query.pages import QuestionBody, RehearsalBody
+from discreet.server.features.synth.pages import SynthBody
 
 TABLES = [
     ("synth.md", ("synth",), "| option | meaning |"),

@@ -8,7 +8,7 @@ import pytest
 from discreet.course import all_lessons
 from discreet.errors import TooManyRequests
 from discreet.server.access.limits import Buckets
-from discreet.server.features.course import routes
+from discreet.server.features.course import pages
 from patience import eventually
 from server_kit import running, write_world
 
@@ -88,8 +88,8 @@ def test_many_at_once_are_graded_or_told_to_come_again(server):
 
 
 def test_one_address_is_held_back_and_others_are_not():
-    graded = Buckets(routes.GRADED_A_SECOND, routes.GRADED_AT_ONCE, clock=lambda: 0.0)
-    for _ in range(routes.GRADED_AT_ONCE):
+    graded = Buckets(pages.GRADED_A_SECOND, pages.GRADED_AT_ONCE, clock=lambda: 0.0)
+    for _ in range(pages.GRADED_AT_ONCE):
         graded.take("192.0.2.1")
     with pytest.raises(TooManyRequests):
         graded.take("192.0.2.1")

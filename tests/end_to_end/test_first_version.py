@@ -12,9 +12,8 @@ import pytest
 from discreet.api import open as open_curator
 from discreet.api import restore_ledger
 from discreet.errors import BudgetExceeded, DiscreetError
-from discreet.server.access.access_db import AccessDb
 from discreet.server.access.audit_log import AuditLog
-from discreet.server.access.tokens import Role, Tokens
+from discreet.server.access.tokens import AccessDb, Role, Tokens
 
 FIXTURE = Path(__file__).resolve().parent.parent / "fixtures" / "v0_1_0"
 EXPECTED = json.loads((FIXTURE / "expected.json").read_text())

@@ -12,8 +12,8 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from discreet.server import problems
-from discreet.server.access import body_limits
-from discreet.server.access.body_limits import ArrivingBody, BodiesUnderWay
+from discreet.server.access import limits
+from discreet.server.access.limits import ArrivingBody, BodiesUnderWay
 from patience import LONG, eventually
 from server_kit import running, sign_in, write_world
 
@@ -87,8 +87,8 @@ def answered(connections):
 @pytest.mark.parametrize("limit", ["HELD", "HELD_EACH"])
 def test_what_half_sent_bodies_hold_is_bounded_in_sum(tmp_path, monkeypatch, path, limit):
     room = 1000 * KB
-    monkeypatch.setattr(body_limits, limit, room)
-    each = BODY - KB - body_limits.SMALL
+    monkeypatch.setattr(limits, limit, room)
+    each = BODY - KB - limits.SMALL
     fit = room // each
     with serving(tmp_path) as (server, owner), ExitStack() as stack:
         held = server.context.bodies
@@ -123,10 +123,10 @@ def test_what_half_sent_bodies_hold_is_bounded_in_sum(tmp_path, monkeypatch, pat
 def test_without_a_sum_each_is_held(tmp_path, monkeypatch):
     """The twin: nobody is told, and the sum follows the number of connections."""
     for limit in ("HELD", "HELD_EACH"):
-        monkeypatch.setattr(body_limits, limit, 1 << 50)
+        monkeypatch.setattr(limits, limit, 1 << 50)
     with serving(tmp_path) as (server, _owner), ExitStack() as stack:
         begun = [stack.enter_context(half_sent(server, ROUTES[0], BODY - KB)) for _ in range(40)]
-        each = BODY - KB - body_limits.SMALL
+        each = BODY - KB - limits.SMALL
         eventually(lambda: server.context.bodies.held == 40 * each, "all of it is held")
         assert answered(begun) == []
 
@@ -134,7 +134,7 @@ def test_without_a_sum_each_is_held(tmp_path, monkeypatch):
 @pytest.mark.parametrize("path", ROUTES)
 def test_a_strangers_body_ends_in_time_and_an_owners_goes_on(tmp_path, monkeypatch, path):
     """Bytes that keep coming, one by one, do not help a stranger."""
-    monkeypatch.setattr(body_limits, "GRACE", 0.5)
+    monkeypatch.setattr(limits, "GRACE", 0.5)
     with serving(tmp_path) as (server, _owner), ExitStack() as stack:
         token = f"Authorization: Bearer {server.token()}\r\n"
         mine = stack.enter_context(half_sent(server, API, BODY - 64 * KB, token))
@@ -220,11 +220,11 @@ def read(body, receive, times):
 
 
 def test_time_is_given_for_bytes(monkeypatch):
-    monkeypatch.setattr(body_limits, "GRACE", 0.05)
-    monkeypatch.setattr(body_limits, "LEAST_RATE", 1)
+    monkeypatch.setattr(limits, "GRACE", 0.05)
+    monkeypatch.setattr(limits, "LEAST_RATE", 1)
     pieces = iter([b"x" * 1000, *[b"x"] * 20])
     read(ArrivingBody(BodiesUnderWay(), STRANGER), received(pieces, after=0.01), 21)
-    monkeypatch.setattr(body_limits, "LEAST_RATE", 1 << 40)
+    monkeypatch.setattr(limits, "LEAST_RATE", 1 << 40)
     with pytest.raises(HTTPException, match="in time"):
         read(
             ArrivingBody(BodiesUnderWay(), STRANGER),
@@ -235,7 +235,7 @@ def test_time_is_given_for_bytes(monkeypatch):
 
 def test_what_waits_to_be_read_is_read_however_late(monkeypatch):
     """The server's own slowness is no fault of the sender."""
-    monkeypatch.setattr(body_limits, "GRACE", 0.0)
+    monkeypatch.setattr(limits, "GRACE", 0.0)
 
     async def ready():
         return {"type": "http.request", "body": b"x", "more_body": True}
@@ -244,8 +244,8 @@ def test_what_waits_to_be_read_is_read_however_late(monkeypatch):
 
 
 def test_addresses_are_counted_apart_and_networks_together(monkeypatch):
-    monkeypatch.setattr(body_limits, "HELD_EACH", 10)
-    monkeypatch.setattr(body_limits, "HELD", 25)
+    monkeypatch.setattr(limits, "HELD_EACH", 10)
+    monkeypatch.setattr(limits, "HELD", 25)
     bodies = BodiesUnderWay()
     for sender in ("a", "b"):
         bodies.take(sender, 10)
@@ -259,7 +259,7 @@ def test_addresses_are_counted_apart_and_networks_together(monkeypatch):
     assert bodies.held == 0
     first = ArrivingBody(bodies, {"client": ("2001:db8::1", 1)})
     second = ArrivingBody(bodies, {"client": ("2001:db8::2", 1)})
-    large = iter([b"x" * (body_limits.SMALL + 9)] * 2)
+    large = iter([b"x" * (limits.SMALL + 9)] * 2)
     read(first, received(large), 1)
     with pytest.raises(HTTPException):
         read(second, received(large), 1)

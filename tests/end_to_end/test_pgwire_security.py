@@ -14,7 +14,7 @@ import pytest
 
 from discreet.server.access.tokens import Role
 from discreet.server.pgwire.catalog.locked import LockedDb
-from discreet.server.pgwire.protocol.messages import MAX_MESSAGE
+from discreet.server.pgwire.messages import MAX_MESSAGE
 from patience import LONG, eventually
 from pgwire_kit import Endpoint, Wire, endpoint, write_town
 from probes import PROBES

@@ -9,7 +9,7 @@ import pytest
 from discreet.errors import TooManyRequests
 from discreet.server.access.limits import Buckets
 from discreet.server.pgwire import server as pg_server
-from discreet.server.pgwire.protocol.messages import CancelRequest
+from discreet.server.pgwire.messages import CancelRequest
 from patience import LONG
 from pgwire_kit import Wire, endpoint
 

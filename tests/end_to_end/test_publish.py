@@ -28,7 +28,7 @@ from discreet.errors import (
 )
 from discreet.publish import run as publish_run
 from discreet.publish.recheck import verify_package
-from discreet.publish.specification.spec import parse_spec, spec_of
+from discreet.publish.specification import parse_spec, spec_of
 from ledger_kit import forked
 from publish_kit import (
     COUNTY,

@@ -18,12 +18,11 @@ import pytest
 from discreet.api import Curator
 from discreet.attack.package import attack_package
 from discreet.errors import DiscreetError, InvalidInput, MissingExtra
-from discreet.publish import bind_spec
-from discreet.publish.assemble import contents
+from discreet.publish import assemble, bound_tables
 from discreet.publish.contents import KeyFilter
 from discreet.publish.recheck import verify_package
-from discreet.publish.reconcile import exact_cells
-from discreet.publish.specification.spec import parse_spec
+from discreet.publish.reconcile import solve
+from discreet.publish.specification import parse_spec
 from publish_kit import CUTS, catalog_of, priced_once, random_rows, toml_text, write_tables
 
 HEAD = '[release]\nname = "r"\ndataset = "d"\nepsilon = 1.0\ndelta = 1e-7\n'
@@ -99,7 +98,7 @@ def test_labels_of_each_cut_on_its_own_would_not_verify(place: Path, monkeypatch
             tuple(KeyFilter(k.name, tuple({k.labels[c] for c in k.codes[inside]})) for k in keys)
         ]
 
-    monkeypatch.setattr(contents, "_axis_labels", apart)
+    monkeypatch.setattr(assemble, "_axis_labels", apart)
     with pytest.raises(InvalidInput, match="its rehearsal on made-up rows failed"):
         published(place, TWO_CUTS + EITHER + CUTS)
 
@@ -142,7 +141,7 @@ CROSSED = (
 def test_crossed_facts_that_cannot_be_settled_are_refused_before_the_charge(
     place: Path, monkeypatch
 ):
-    monkeypatch.setattr(exact_cells, "MOST_CELLS", 5)
+    monkeypatch.setattr(solve, "MOST_CELLS", 5)
     refused(place, CROSSED, "tell 6 cells apart")
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
@@ -328,7 +327,7 @@ def test_in_random_releases_all_cells_of_rules_are_zero(place: Path):
 
 
 def test_a_rule_within_the_where_of_one_table_would_not_hold(place: Path, monkeypatch):
-    honest = bind_spec._with_rule
+    honest = bound_tables._with_rule
 
     def within(text, trees):
         (name, (bare, ruled)), *_ = honest(text, trees).items()
@@ -336,7 +335,7 @@ def test_a_rule_within_the_where_of_one_table_would_not_hold(place: Path, monkey
         changed = ruled if own is None else ruled.where(own.this.copy())
         return {name: (bare, changed)}
 
-    monkeypatch.setattr(bind_spec, "_with_rule", within)
+    monkeypatch.setattr(bound_tables, "_with_rule", within)
     with pytest.raises(AssertionError, match=f"{BROKEN}|rehearsal on made-up rows failed"):
         _checked(place, 17)
 

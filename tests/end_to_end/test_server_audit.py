@@ -3,8 +3,7 @@
 import pytest
 
 from discreet.errors import AuditTampered
-from discreet.server.access.audit_log import LOG
-from discreet.server.access.rate_limited_log import RateLimitedLog
+from discreet.server.access.audit_log import LOG, RateLimitedLog
 from discreet.server.app import create_app
 from discreet.server.settings import Settings
 from server_kit import CANARY, ROWS, running, sign_in, write_world

@@ -63,7 +63,7 @@ def lines_until(process, word):
 @pytest.fixture
 def said_when_ready(monkeypatch, capsys):
     """Return a function that runs a command up to where its server is ready, and gives what it says."""
-    monkeypatch.setattr("discreet.server.start.run.serve", lambda *_, ready, **__: ready())
+    monkeypatch.setattr("discreet.server.start.serve", lambda *_, ready, **__: ready())
 
     def say(*arguments, home):
         monkeypatch.setenv("HOME", str(home))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.server.features.openid.setting import read_openid
+from discreet.server.features.openid.provider import read_openid
 from discreet.server.settings import Settings
 from openid_kit import CLIENT, OTHER, SECRET, curve_key, local_provider, rsa_key
 from ports import free_port

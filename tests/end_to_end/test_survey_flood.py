@@ -11,8 +11,10 @@ import pytest
 
 from discreet.errors import InternalError, InvalidInput
 from discreet.server.access.auth import all_routes, roles_of
-from discreet.server.features.survey import collector, intake, turns
-from discreet.server.features.survey.reading import PIECE
+from discreet.server.features.survey import collector
+from discreet.server.features.survey import collector as intake
+from discreet.server.features.survey import collector as turns
+from discreet.server.features.survey.collector import PIECE
 from discreet.survey.collect.store import SurveyStore, size_of
 from discreet.survey.device.cbor import encoded
 from patience import LONG, eventually

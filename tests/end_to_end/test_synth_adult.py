@@ -12,14 +12,14 @@ import pytest
 
 from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
 from discreet.synth.methods import adaptive, rap
+from discreet.synth.shape import Shape
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FILE = DATA / "adult_discretized.csv"

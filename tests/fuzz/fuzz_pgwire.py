@@ -17,25 +17,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from fuzz_kit import Findings, changed, fuzz, instrumented, options
 
 with instrumented("discreet.server.pgwire"):
+    from discreet.server.pgwire import messages as m
+    from discreet.server.pgwire import messages as problems
+    from discreet.server.pgwire import results
     from discreet.server.pgwire import server as endpoint
     from discreet.server.pgwire.catalog.browse import Browsers
+    from discreet.server.pgwire.connection import Channel, Disconnected, Tls, arrive, sign_in
+    from discreet.server.pgwire.dispatch import Dispatcher
     from discreet.server.pgwire.options import Options
-    from discreet.server.pgwire.protocol import messages as m
-    from discreet.server.pgwire.protocol import problems
-    from discreet.server.pgwire.protocol.certificate import Tls
-    from discreet.server.pgwire.protocol.channel import Channel, Disconnected
-    from discreet.server.pgwire.protocol.handshake import arrive, sign_in
-    from discreet.server.pgwire.session import commands
-    from discreet.server.pgwire.session.dispatch import Dispatcher
-    from discreet.server.pgwire.session.question import Asker
-    from discreet.server.pgwire.session.session import WireSession
+    from discreet.server.pgwire.question import Asker
+    from discreet.server.pgwire.session import WireSession
 
 from discreet.api import Planner
 from discreet.errors import DiscreetError
-from discreet.server.access.access_db import AccessDb
 from discreet.server.access.auth import Principal
 from discreet.server.access.limits import Buckets
-from discreet.server.access.tokens import Role, Tokens
+from discreet.server.access.tokens import AccessDb, Role, Tokens
 from discreet.server.jobs.queue import Runner
 from discreet.server.settings import Settings
 from discreet.server.workspace import Workspace
@@ -238,7 +235,7 @@ def main() -> None:
     problems.log_failure = caught.append
     endpoint.log_failure = caught.append
     if wanted.twin:
-        commands.set_setting = commands.value_of  # called with what it cannot read
+        results.set_setting = results.value_of  # called with what it cannot read
     loop = asyncio.new_event_loop()
     with tempfile.TemporaryDirectory() as folder:
         served = Endpoint(Path(folder))

@@ -21,7 +21,7 @@ from discreet.api import open as open_curator
 from discreet.cli.app import run as run_command
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.server.features.anonymize import in_child
-from discreet.server.features.anonymize.routes import AnonymizeBody
+from discreet.server.features.anonymize.pages import AnonymizeBody
 from sittings import examples
 
 ROWS, SCHEMAS = 24, examples(24)

@@ -20,8 +20,8 @@ from discreet.core.answers.rank_error import RankError, worst
 from discreet.plan.ir import fields_of
 from discreet.release import finish as finishing
 from discreet.release.bars import ranks as ranking
-from discreet.server.pgwire.protocol.types import TEXT, WireColumn
-from discreet.server.pgwire.session.question import pg_result
+from discreet.server.pgwire.question import pg_result
+from discreet.server.pgwire.types import TEXT, WireColumn
 from sittings import FULL
 
 TOML = """

@@ -9,13 +9,12 @@ import pytest
 
 from discreet.core.schema import IntegerDomain
 from discreet.report import to_fragment, to_json
-from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.columns import Coded, Encoding
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.methods.registry import METHODS
-from discreet.synth.report.comparison import owner_report
-from discreet.synth.report.publishable import publishable_report
-from discreet.synth.report.subject import Subject
+from discreet.synth.report.make_reports import owner_report
+from discreet.synth.report.publishable import Subject, publishable_report
 from discreet.testing import SeededRng
 from sittings import FULL
 from synth_kit import BUDGETS, neighbours

@@ -26,8 +26,8 @@ from discreet.kernel.canonical import select, source
 from discreet.kernel.canonical.cells import unit_cell
 from discreet.ledger import Ledger
 from discreet.ledger.versions import Versions
+from discreet.publish import totals
 from discreet.publish.totals import TotalsRequest
-from discreet.publish.totals import run as totals
 from discreet.release import sealing as release_sealing
 from discreet.release import snapshots
 from discreet.synth.measure import sealing as synth_sealing

@@ -11,13 +11,13 @@ import re
 import pytest
 
 from discreet.errors import QueryRefused
-from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.session import statements
-from discreet.server.pgwire.session.copying import read_copy
-from discreet.server.pgwire.session.statements import MAX_STATEMENTS, split
+from discreet.server.pgwire import statements
+from discreet.server.pgwire.messages import Failure
+from discreet.server.pgwire.results import read_copy
+from discreet.server.pgwire.statements import MAX_STATEMENTS, split
 from regex_kit import attacks, patterns_of, superlinear
 
-OWN_TEXTS = {"discreet.server.features.docs.reading: _NOTE"}
+OWN_TEXTS = {"discreet.server.features.docs.pages: _NOTE"}
 """Looked for in the files of the documentation only, which nobody sends."""
 ALL = {
     where: found

@@ -20,9 +20,9 @@ from discreet.core.unit import Neighbours
 from discreet.kernel.codes import SelectedCodes
 from discreet.kernel.trees.nodes import Unfit
 from discreet.plan.stability import bound_rows
-from discreet.synth.encoding.column_treatment import scan_of
-from discreet.synth.encoding.columns import Coded, binned
-from discreet.synth.measure import codes_sql, sealing
+from discreet.synth.columns import Coded, binned, scan_of
+from discreet.synth.measure import sealing
+from discreet.synth.measure import sealing as codes_sql
 from discreet.synth.measure.private_marginals import CountSensitivity
 from discreet.synth.measure.sealing import seal_codes, seal_words
 from discreet.testing import FakeEngine

@@ -130,7 +130,7 @@ def test_a_broken_method_is_caught(twin):
 def test_a_tree_with_an_undeclared_factor_in_its_scores_is_caught(monkeypatch):
     """The real method with one real mistake: scores of twice the size."""
     monkeypatch.setattr(
-        "discreet.synth.measure.dependence.dependence",
+        "discreet.synth.measure.one_way_marginals.dependence",
         lambda counts, weights: int(4 * counts.max(initial=0)),
     )
     assert "a score moved too far" in hunt(tree.fit, PAIRS // 2, seed=14)

@@ -11,11 +11,11 @@ import pytest
 
 from discreet.core.schema import IntegerDomain
 from discreet.report import to_json
-from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.measure.measurement_error import whole
+from discreet.synth.columns import Coded, Encoding
+from discreet.synth.measure.private_marginals import whole
 from discreet.synth.methods.registry import METHODS, Method
 from discreet.synth.report import publishable
-from discreet.synth.report.subject import Subject
+from discreet.synth.report.publishable import Subject
 from discreet.testing import SeededRng
 from sittings import FULL
 from synth_kit import CONCENTRATED, TracingMarginals, neighbours

@@ -18,7 +18,7 @@ from discreet.kernel import look
 from discreet.learn.measure import rows, unit_rows
 from discreet.ledger import Ledger
 from discreet.publish import measure
-from discreet.synth.measure import learned_domains, sql_counter
+from discreet.synth.measure import counters, learned_domains
 from ledger_kit import pay, policy
 from permits import paid
 from unpaid_ways import FORGED, Rows, closed, opened
@@ -93,7 +93,7 @@ def _reader(permit, rows):
     [
         (look, {"kernel look", "kernel exact"}),
         (measure, {"publish cells"}),
-        (sql_counter, {"synth stored", "synth straight", "synth counter"}),
+        (counters, {"synth stored", "synth straight", "synth counter"}),
         (learned_domains, {"synth words"}),
         (rows, {"learn rows"}),
         (unit_rows, {"learn unit rows", "learn ratings"}),

@@ -22,7 +22,7 @@ from discreet.learn.measure.columns import encoding_of, feature_column
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
 from discreet.learn.model import Classifier
-from discreet.synth.encoding.columns import Coded
+from discreet.synth.columns import Coded
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 

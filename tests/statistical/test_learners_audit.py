@@ -23,7 +23,7 @@ from discreet.learn.model import Classifier
 from discreet.learn.sgd import clipped, train
 from discreet.learn.sgd.clipped import BOUND
 from discreet.learn.sgd.layers import LARGEST_INPUT, Layers
-from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 from discreet.testing.audit import audit

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from discreet.account.convert import rho_of_target
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods.registry import METHODS
+from discreet.synth.shape import Shape
 from patience import quickest, slowness
 from synth_kit import marginals_of
 

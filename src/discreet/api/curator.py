@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from discreet.anonymize.run import Anonymized
     from discreet.release.bounds.trade import BoundsTrade
     from discreet.report import Document
-    from discreet.synth.linked.linked_copy import LinkedSynthetic
+    from discreet.synth.linked.linked_model import LinkedSynthetic
     from discreet.synth.synthetic import Synthetic
 
 
@@ -115,7 +115,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
         `rows` is about as many as there are unless given. `where` and `rules` hold for every row.
         `choose` pays for a private choice among methods. The same `request_id` gives the same model.
         """
-        from discreet.synth.request import SynthRequest
+        from discreet.synth.prepare import SynthRequest
         from discreet.synth.run import synthesize
 
         return synthesize(SynthRequest.of(**self._charged(asked)), self, progress=asked.progress)
@@ -124,7 +124,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
     def synthesize_linked(self, asked: LinkedCall) -> LinkedSynthetic:
         """Return a copy of all linked tables of a dataset, whose keys join; `rows` is the number of people."""
         from discreet.synth.linked.run import synthesize_linked
-        from discreet.synth.request import SynthRequest
+        from discreet.synth.prepare import SynthRequest
 
         words = self._charged(asked)
         request = SynthRequest.of(words.pop("dataset"), **words)

@@ -15,9 +15,8 @@ from discreet.core.requests.schema import WithProgress, schema
 if TYPE_CHECKING:
     from discreet.publish.rehearse import Rehearsal
     from discreet.publish.run import Publication
-    from discreet.publish.specification.spec import Spec
-    from discreet.publish.totals.request import TotalsRequest
-    from discreet.publish.totals.run import TotalsSoFar
+    from discreet.publish.specification import Spec
+    from discreet.publish.totals import TotalsRequest, TotalsSoFar
 
 
 @schema
@@ -38,7 +37,7 @@ class Publishing(OpenedCatalog):
         package, free. Where the catalog asks for a second person, it must be approved first.
         (docs/publish.md)
         """
-        from discreet.publish.specification.spec import spec_of
+        from discreet.publish.specification import spec_of
         from discreet.publish.workflow import release
 
         words = given(asked)
@@ -51,7 +50,7 @@ class Publishing(OpenedCatalog):
 
         `digest` in it is what an approval by a second person names.
         """
-        from discreet.publish.specification.spec import spec_of
+        from discreet.publish.specification import spec_of
         from discreet.publish.workflow import draft_release
 
         found = draft_release(spec_of(spec), self, who=who)
@@ -59,7 +58,7 @@ class Publishing(OpenedCatalog):
 
     def rehearse_release(self, spec: str | Path | Spec, *, who: str = "owner") -> Rehearsal:
         """Return what a release would look like on made-up rows: costs nothing."""
-        from discreet.publish.specification.spec import spec_of
+        from discreet.publish.specification import spec_of
         from discreet.publish.workflow import rehearse_release
 
         return rehearse_release(spec_of(spec), self, who=who)
@@ -71,7 +70,7 @@ class Publishing(OpenedCatalog):
 
         `digest` is that of the draft they have read; a second person must say it.
         """
-        from discreet.publish.specification.spec import spec_of
+        from discreet.publish.specification import spec_of
         from discreet.publish.workflow import approve_release
 
         return approve_release(spec_of(spec), self, who=who, digest=digest).to_json()
@@ -80,7 +79,7 @@ class Publishing(OpenedCatalog):
         self, spec: str | Path | Spec, *, reason: str, who: str = "owner"
     ) -> dict[str, Any]:
         """Return where a release stands after it was withdrawn; what it cost stays spent."""
-        from discreet.publish.specification.spec import spec_of
+        from discreet.publish.specification import spec_of
         from discreet.publish.workflow import withdraw_release
 
         return withdraw_release(spec_of(spec).name, self, who=who, reason=reason).to_json()
@@ -103,7 +102,7 @@ class Publishing(OpenedCatalog):
         The whole horizon is charged when the series is first asked for; later days are free.
         (docs/packages.md)
         """
-        from discreet.publish.totals.run import measure_totals
+        from discreet.publish.totals import measure_totals
 
         return measure_totals(
             request,
@@ -119,8 +118,7 @@ class Publishing(OpenedCatalog):
         late ones of one day are 4. None before the first look, and for a series
         that an earlier version measured last.
         """
-        from discreet.publish.totals.request import series_name
-        from discreet.publish.totals.run import FrozenDays
+        from discreet.publish.totals import FrozenDays, series_name
 
         return FrozenDays(self.catalog.state_folder, series_name(series)).late()
 

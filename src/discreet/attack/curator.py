@@ -37,7 +37,7 @@ from discreet.examples import Town, town
 from discreet.learn.regress import regress
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.synth.request import SynthRequest
+from discreet.synth.prepare import SynthRequest
 from discreet.synth.run import synthesize
 
 Ask: TypeAlias = Callable[[str, Number], Answer]

@@ -24,15 +24,14 @@ from discreet.core.numbers import counted
 from discreet.engine.base import Held, PaidReader
 from discreet.engine.formats.packed import BROKEN
 from discreet.errors import InvalidInput
-from discreet.publish.assemble.rows import Layout
-from discreet.publish.families.find import Family, Member
-from discreet.publish.grid import add_up
+from discreet.publish.assemble import Layout
+from discreet.publish.families import Family, Member
 from discreet.publish.measure import count_cells, member_cells
 from discreet.publish.prepare import PlannedRelease, planned
-from discreet.publish.reconcile.nested_groupings import TreeEstimate
-from discreet.publish.reconcile.nonnegative_fit import fitted_cells
-from discreet.publish.reconcile.problem import GridProblem, Sums
-from discreet.publish.specification.spec import parse_spec
+from discreet.publish.reconcile.least_squares import TreeEstimate
+from discreet.publish.reconcile.problem import GridProblem, Sums, add_up
+from discreet.publish.reconcile.solve import fitted_cells
+from discreet.publish.specification import parse_spec
 
 SMALL = 3
 """People in groups of at most so many: there a table would give a bit away."""

@@ -10,12 +10,12 @@ from discreet.errors import MissingExtra
 _SERVER = {
     "Settings": "settings",
     "DEFAULT_PORT": "settings",
-    "AccessDb": "access.access_db",
+    "AccessDb": "access.tokens",
     "Tokens": "access.tokens",
     "Role": "access.tokens",
-    "serve": "start.run",
-    "owner_token": "start.run",
-    "refuse_taken": "start.run",
+    "serve": "start",
+    "owner_token": "start",
+    "refuse_taken": "start",
 }
 
 

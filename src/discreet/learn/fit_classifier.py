@@ -10,7 +10,7 @@ from discreet.learn.measure.binning import BinnedFeature, feature_of
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.model import FittedModel
-from discreet.synth.encoding.columns import Encoding
+from discreet.synth.columns import Encoding
 
 
 def fit_classifier(

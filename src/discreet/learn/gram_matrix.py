@@ -26,10 +26,10 @@ from discreet.ledger.entry import Receipt
 from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
-from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.shape import Codes
+from discreet.synth.columns import Coded
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
+from discreet.synth.shape import Codes
 
 MARK = b"products "
 """What stored sums begin with: they are no answer to a query."""

@@ -11,8 +11,8 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
 from discreet.learn.measure.rows import Grouping, ScoreTerm, best_class, steps_of
-from discreet.synth.encoding.columns import Coded, Encoding
-from discreet.synth.encoding.shape import Codes
+from discreet.synth.columns import Coded, Encoding
+from discreet.synth.shape import Codes
 
 LARGEST_TABLE = 1_000_000
 

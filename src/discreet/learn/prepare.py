@@ -30,8 +30,7 @@ from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.sql.relations import declared_scan
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_epsilon_useful, noise_of
-from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of
-from discreet.synth.encoding.columns import Coded
+from discreet.synth.columns import Bins, Coded, Outline, outline_of
 from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.prepare import copy_budget, preview_of, sealed_reads
 

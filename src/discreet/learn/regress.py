@@ -25,7 +25,7 @@ from discreet.learn.prepare import find_private
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
 from discreet.release.desk import Desk
-from discreet.synth.measure.learned_bounds import is_unbounded
+from discreet.synth.measure.learned_types import is_unbounded
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

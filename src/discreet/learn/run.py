@@ -32,7 +32,7 @@ from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import TuningContext, check_candidates, tuned
 from discreet.release.assembled import ACCEPTED
 from discreet.release.desk import Desk
-from discreet.synth.encoding.columns import Encoding
+from discreet.synth.columns import Encoding
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.model_file import packed, unpacked

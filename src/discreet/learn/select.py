@@ -33,10 +33,10 @@ from discreet.noise.bars.selection import selection_loss
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
-from discreet.synth.encoding.columns import MOST_CODES, Coded
+from discreet.synth.columns import MOST_CODES, Coded
+from discreet.synth.measure.counters import store_codes
 from discreet.synth.measure.private_marginals import Counter, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
-from discreet.synth.measure.sql_counter import store_codes
 
 KINDS = ("vote", "price")
 BETA = Fraction(1, 20)

@@ -21,7 +21,7 @@ from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows
 from discreet.learn.model import FittedModel
 from discreet.noise.rng import Rng
-from discreet.synth.encoding.columns import Encoding
+from discreet.synth.columns import Encoding
 from discreet.synth.measure.private_marginals import Counter, CountSensitivity, MarginalBudget
 
 FOR_CHOICE = Fraction(1, 20)

@@ -1,6 +1,6 @@
 """Publishing: many counts and sums as one batch, one price and one signed package.
 
-What a release holds stands in `contents`; the folders measure, reconcile, write and verify it.
+What a release holds stands in `contents`; other modules plan, measure, reconcile, write and verify it.
 
 Imported by: api, attack, cli, course, discreet, server, tasks.
 """

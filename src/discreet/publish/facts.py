@@ -12,17 +12,24 @@ import numpy as np
 from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import plain, to_fraction
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.publish.bind_spec import BoundRule
-from discreet.publish.families.bound import BoundCondition, BoundTable
-from discreet.publish.families.find import Dimension, Family, Member
-from discreet.publish.families.levels import mask_of
-from discreet.publish.grid import add_up
-from discreet.publish.reconcile.crossed_groupings import check_crossing, finest_facts
-from discreet.publish.reconcile.exact_cells import check_several, contradiction, settle_facts
-from discreet.publish.reconcile.integer_rounding import fact_classes
-from discreet.publish.reconcile.problem import GridProblem, Sums, implies, linked, open_cells
-from discreet.publish.specification.fact_files import read_rows
-from discreet.publish.specification.spec import FactSpec, Spec
+from discreet.publish.bound_tables import BoundCondition, BoundRule, BoundTable
+from discreet.publish.families import Dimension, Family, Member, mask_of
+from discreet.publish.reconcile.least_squares import check_crossing, finest_facts
+from discreet.publish.reconcile.problem import (
+    GridProblem,
+    Sums,
+    add_up,
+    implies,
+    linked,
+    open_cells,
+)
+from discreet.publish.reconcile.solve import (
+    check_several,
+    contradiction,
+    fact_classes,
+    settle_facts,
+)
+from discreet.publish.specification import FactSpec, Spec, read_rows
 
 LARGEST = 2**53
 MADE_UP = 5.0

@@ -1,7 +1,12 @@
-"""A planned release: families, reads, noise and price, from the spec and public facts alone."""
+"""A planned release: families, reads, noise and price, from the spec and public facts alone.
+
+With it: which published tables must add up to which, so that a verifier can check it from labels alone, and
+what the owner and every reader should know beside the price.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,29 +17,171 @@ import numpy as np
 
 from discreet.catalog.read.check import check_table
 from discreet.core.arrays import Bits, Integers
-from discreet.core.numbers import Delta
+from discreet.core.numbers import Delta, counted, plain
 from discreet.core.schema import Dataset
+from discreet.core.unit import Neighbours
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law
 from discreet.ledger.entry import Payer
 from discreet.plan.ir import Scan
-from discreet.publish.assemble.agreements import Mappings, side_among
-from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
+from discreet.publish.bound_tables import (
+    BoundRule,
+    BoundSpec,
+    Drafted,
+    ReadPublicRows,
+    bind_spec,
+    draft,
+)
+from discreet.publish.contents import Agreement, KeyFilter, PublicMapping, Side, SumLink
 from discreet.publish.facts import PlacedFact, check_facts, check_room, place_facts, zero_cells
-from discreet.publish.families.bound import ReadPublicRows
-from discreet.publish.families.find import Family, find_families
-from discreet.publish.price.quote import Priced, price_release
-from discreet.publish.price.shares import MeasureShare
-from discreet.publish.reads import CellRead, plan_reads
-from discreet.publish.reconcile.crossed_groupings import Widening
-from discreet.publish.reconcile.problem import GridProblem, Sums, problem_of
+from discreet.publish.families import Family, Member, ShownKey, find_families
+from discreet.publish.measure import CellRead, plan_reads
+from discreet.publish.price import MeasureShare, Priced, price_release
+from discreet.publish.reconcile.least_squares import Widening
+from discreet.publish.reconcile.problem import GridProblem, Sums, linked, problem_of, refines
 from discreet.publish.reconcile.solve import Reconciled, reconcile, widening
-from discreet.publish.specification.fact_files import check_published
-from discreet.publish.specification.spec import Spec
+from discreet.publish.specification import Spec, check_published
 from discreet.release.desk import Desk
 from discreet.release.public_rows import read_public
 from discreet.release.snapshots import hold_tables, label, snapshots_of
+
+
+@dataclass(slots=True)
+class Mappings:
+    """The mappings from labels to labels that links use, each written once."""
+
+    found: dict[str, PublicMapping]
+
+    def link(self, fine: ShownKey, coarse: ShownKey, owner: Integers) -> SumLink | None:
+        """Return how labels of `coarse` follow from labels of `fine`, None where they do not."""
+        wanted = [coarse.labels[code] for code in coarse.codes[owner]]
+        pairs: dict[str, str] = {}
+        for code, coarser in zip(fine.codes, wanted, strict=True):
+            if pairs.setdefault(fine.labels[code], coarser) != coarser:
+                return None
+        return self.told(fine.name, coarse.name, list(pairs.items()))
+
+    def told(self, fine: str, coarse: str, pairs: Sequence[tuple[str, str]]) -> SumLink:
+        """Return the link from each label of the key `fine` to its label of `coarse`."""
+        if all(one == two for one, two in pairs):
+            return SumLink(coarse, fine)
+        return SumLink(coarse, fine, self._name(fine, coarse, dict(pairs)))
+
+    def _name(self, fine: str, coarse: str, pairs: dict[str, str]) -> str:
+        plain = "".join(c if c.isalnum() else "_" for c in f"{fine}-to-{coarse}".replace("-", " "))
+        name, number = plain[:60], 1
+        while name in self.found and dict(self.found[name].pairs) != pairs:
+            number += 1
+            name = f"{plain[:60]}_{number}"
+        # Both columns of the file need names of their own.
+        self.found[name] = PublicMapping(
+            name, f"{fine}_fine" if fine == coarse else fine, coarse, pairs
+        )
+        return name
+
+
+def side_of(fine: Member, coarse: Member, mappings: Mappings) -> Side | None:
+    """Return how the cells of `coarse` are sums of those of `fine`, None where labels cannot say."""
+    links: list[SumLink] = []
+    only: list[KeyFilter] = []
+    owners = linked(fine.maps, coarse.maps, fine.shape)
+    for axis, owner in enumerate(owners):
+        mine = [key for key in fine.keys if key.dimension == axis]
+        if (owner < 0).any():
+            held = _held(mine, owner)
+            if held is None:
+                return None
+            only.append(held)
+        for wanted in (key for key in coarse.keys if key.dimension == axis):
+            inside = owner >= 0
+            kept = [ShownKey(k.name, k.dimension, k.labels, k.codes[inside]) for k in mine]
+            found = (mappings.link(key, wanted, owner[inside]) for key in kept)
+            link = next((each for each in found if each is not None), None)
+            if link is None:
+                return None
+            links.append(link)
+    order = {key.name: i for i, key in enumerate(coarse.keys)}
+    by = tuple(sorted(links, key=lambda link: order[link.name]))
+    return Side(fine.table.name, fine.measure.name, by, tuple(only))
+
+
+def side_among(members: Sequence[Member], coarse: Member, mappings: Mappings) -> Side | None:
+    """Return the same of the first member whose labels can say it, None where no finer one can."""
+    finer = (member for member in members if refines(member.maps, coarse.maps))
+    return next((side for fine in finer if (side := side_of(fine, coarse, mappings))), None)
+
+
+def _held(keys: Sequence[ShownKey], owner: Integers) -> KeyFilter | None:
+    """Return the labels of the classes that are counted, None where no one key tells them apart."""
+    for key in keys:
+        inside = {key.labels[code] for code in key.codes[owner >= 0]}
+        outside = {key.labels[code] for code in key.codes[owner < 0]}
+        if not inside & outside:
+            return KeyFilter(key.name, tuple(sorted(inside)))
+    return None
+
+
+def agreements_of(family: Family, mappings: Mappings) -> list[Agreement]:
+    """Return one agreement for each table that is a sum of a finer one, and for crossed pairs."""
+    found = []
+    members = sorted(family.members, key=lambda member: member.cells)
+    for i, coarse in enumerate(members):
+        finer = [fine for fine in members[i + 1 :] if refines(fine.maps, coarse.maps)]
+        for fine in finer[:1]:
+            side = side_of(fine, coarse, mappings)
+            if side is not None:
+                own = tuple(SumLink(key.name, key.name) for key in coarse.keys)
+                found.append(Agreement(Side(coarse.table.name, coarse.measure.name, own), side))
+        if not finer:
+            found += _crossed(coarse, members[i + 1 :], mappings)
+    return found
+
+
+def _crossed(one: Member, others: Sequence[Member], mappings: Mappings) -> list[Agreement]:
+    """Return what a table has in common with others that are not sums of it, nor it of them."""
+    found = []
+    for other in others:
+        if refines(one.maps, other.maps) or _support(one) != _support(other):
+            continue
+        shared: dict[str, tuple[SumLink, SumLink]] = {}
+        for key in one.keys:
+            for also in (each for each in other.keys if each.dimension == key.dimension):
+                links = _common(one, key, other, also, mappings)
+                if links is not None:
+                    shared.setdefault(links[0].name, links)
+        left, right = (
+            tuple(pair[0] for pair in shared.values()),
+            tuple(pair[1] for pair in shared.values()),
+        )
+        found.append(
+            Agreement(
+                Side(one.table.name, one.measure.name, left),
+                Side(other.table.name, other.measure.name, right),
+            )
+        )
+    return found
+
+
+def _support(member: Member) -> list[bytes]:
+    return [(classes >= 0).tobytes() for classes in member.maps]
+
+
+def _common(
+    one: Member, key: ShownKey, other: Member, also: ShownKey, mappings: Mappings
+) -> tuple[SumLink, SumLink] | None:
+    """Return how two keys tell the same labels: they are one, or one of them follows from the other."""
+    first, second = one.maps[key.dimension], other.maps[also.dimension]
+    inside = (first >= 0) & (second >= 0)
+    codes = np.unique(np.stack([key.codes[first[inside]], also.codes[second[inside]]]), axis=1)
+    pairs = [(key.labels[a], also.labels[b]) for a, b in codes.T]
+    if len({label for _, label in pairs}) == len(pairs):
+        return SumLink(key.name, key.name), mappings.told(
+            also.name, key.name, [p[::-1] for p in pairs]
+        )
+    if len({label for label, _ in pairs}) == len(pairs):
+        return mappings.told(key.name, also.name, pairs), SumLink(also.name, also.name)
+    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,3 +383,62 @@ def _check(found: PlannedRelease) -> None:
         if exact:
             non_negative = found.non_negative[number]
             check_facts(GridProblem(family.shape, (), exact, zero, non_negative))
+
+
+def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
+    """Return sentences about exact facts, rules and domains: from the plan, so known before paying."""
+    found = []
+    if plan.facts_from_data:
+        epsilon, delta = float(plan.spec.epsilon.value), plan.spec.delta.value
+        both = 2 * plan.spec.epsilon.value
+        grown = Fraction(math.ceil((1 + math.exp(min(epsilon, 700.0))) * 1000), 1000) * delta
+        words = (
+            f"{counted(len(plan.facts_from_data), 'exact fact')} from the rows, without a "
+            f"guarantee of {'its' if len(plan.facts_from_data) == 1 else 'their'} own. "
+        )
+        if plan.dataset.neighbours is Neighbours.ADD_REMOVE:
+            words += (
+                "The rest protects the values of one person, compared with other values where all "
+                f"facts agree, at epsilon {plain(both)} and delta {plain(grown)}: twice the price "
+                "below, which is that of the noisy tables alone."
+            )
+        found.append(words)
+    found += [
+        f"The rule '{text}' is about no cell: check its names and values."
+        for text in dict.fromkeys(rule.text for rule in plan.bound.rules)
+        if all(zero_cells(family, _named(plan, text)) is None for family in plan.families)
+    ]
+    for number, step in enumerate(plan.steps):
+        names = sorted({member.measure.name for member in plan.families[number].members})
+        if step != 1:
+            found.append(
+                f"The numbers of {', '.join(names)} are whole steps of {plain(step)}: "
+                f"12345 stands for {plain(12345 * step)}."
+            )
+    for number, family in enumerate(plan.families):
+        wider = widening_of(plan, number)
+        if wider is not None:
+            crossed = ", ".join(member.name for member in family.members)
+            found.append(
+                f"The 95% intervals of {crossed} may be wider than they need be: those of least squares "
+                f"take too long to compute for tables that cross in so many ways. {_measured(wider)}"
+            )
+    if plan.dataset.accepted:
+        found.append("The domains were read from the data and declared public unseen.")
+    return tuple(found)
+
+
+def _named(plan: PlannedRelease, text: str) -> list[BoundRule]:
+    return [rule for rule in plan.bound.rules if rule.text == text]
+
+
+def _measured(wider: Widening) -> str:
+    if not wider.measured:
+        return "By how much was not measured, because the tables are too large."
+    most = f"up to {math.ceil(100 * wider.factor) / 100:.2f} times as wide"
+    if wider.measured == wider.cells:
+        return f"They are {most}."
+    return (
+        f"Measured at {wider.measured:,} of {wider.cells:,} cells they are {most}; at others it may "
+        "be more."
+    )

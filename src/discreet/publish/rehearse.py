@@ -19,23 +19,22 @@ from discreet.errors import DiscreetError, InternalError, InvalidInput
 from discreet.kernel.mechanism import Law
 from discreet.ledger.chain.links import link
 from discreet.noise.rng import SystemRng
-from discreet.publish.assemble.contents import MeasuredFamily, contents_of
-from discreet.publish.facts import settle_made_up
-from discreet.publish.families.bound import check_column_names
-from discreet.publish.families.find import Family, Member, first_pieces
-from discreet.publish.grid import add_up
-from discreet.publish.measure import ExactCells
-from discreet.publish.notices import notices_of
-from discreet.publish.package import OwnerKey, write_package
-from discreet.publish.pipeline import (
+from discreet.publish.assemble import (
+    MeasuredFamily,
     MemberPlace,
+    contents_of,
     exact_facts,
     noisy_tables,
     reconciled_tables,
 )
-from discreet.publish.prepare import PlannedRelease, empty_problem
-from discreet.publish.reads import CellRead
+from discreet.publish.bound_tables import check_column_names
+from discreet.publish.facts import settle_made_up
+from discreet.publish.families import Family, Member, first_pieces
+from discreet.publish.measure import CellRead, ExactCells
+from discreet.publish.package import OwnerKey, write_package
+from discreet.publish.prepare import PlannedRelease, empty_problem, notices_of
 from discreet.publish.recheck import verify_package
+from discreet.publish.reconcile.problem import add_up
 from discreet.publish.reconcile.solve import Reconciled
 from discreet.publish.shortened import shortened
 from discreet.report import Document, Figure, Grid, Paragraph, Section, bars
@@ -184,7 +183,7 @@ def check_by_rehearsal(plan: PlannedRelease, *, draws: int = 1) -> dict[MemberPl
     """Return the errors on made-up rows after making, signing and checking the package that they give.
 
     Guarantee: nothing private is read and nothing is charged. The steps are those of the release
-        (`discreet.publish.pipeline`): a shape of release on which one of them fails is refused here.
+        (`discreet.publish.assemble`): a shape of release on which one of them fails is refused here.
         Of families of more than `MOST_CELLS` leaf cells, and of packages of more than
         `MOST_ROWS_WRITTEN` rows, a shortened plan is taken through these steps; what depends on the
         sizes of grids is then computed at their full size: labels, facts that cross, sentences.

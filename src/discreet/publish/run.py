@@ -22,15 +22,18 @@ from discreet.ledger.entry import Receipt
 from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.reports.releases import excerpt_of
-from discreet.publish.assemble.contents import MeasuredFamily, contents_of
-from discreet.publish.measure import ExactCells, count_cells
-from discreet.publish.package import OwnerKey, write_package
-from discreet.publish.package.write import writing_package
-from discreet.publish.pipeline import exact_facts, noisy_tables, reconciled
+from discreet.publish.assemble import (
+    MeasuredFamily,
+    contents_of,
+    exact_facts,
+    noisy_tables,
+    reconciled,
+)
+from discreet.publish.measure import CellRead, ExactCells, count_cells
+from discreet.publish.package import OwnerKey, write_package, writing_package
 from discreet.publish.prepare import PlannedRelease, planned
-from discreet.publish.reads import CellRead
 from discreet.publish.rehearse import check_by_rehearsal
-from discreet.publish.specification.spec import Spec
+from discreet.publish.specification import Spec
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 

@@ -9,7 +9,7 @@ from itertools import zip_longest
 import numpy as np
 
 from discreet.core.arrays import Bits, Integers
-from discreet.publish.families.find import Dimension, Family, Member, ShownKey
+from discreet.publish.families import Dimension, Family, Member, ShownKey
 from discreet.publish.prepare import PlannedRelease
 
 ODD = frozenset('",\r\n')

@@ -17,12 +17,12 @@ from discreet.errors import InvalidInput, NotAllowed, RequestConflict
 from discreet.ledger.entry import Entry
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.reports.releases import record_state, states_of
-from discreet.publish.families.bound import check_column_names
+from discreet.publish.bound_tables import check_column_names
 from discreet.publish.package import owner_key
 from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.rehearse import Rehearsal, rehearse
 from discreet.publish.run import Publication, publish
-from discreet.publish.specification.spec import Spec
+from discreet.publish.specification import Spec
 from discreet.release.desk import Desk
 
 OWNER = "owner"

@@ -1,4 +1,4 @@
-"""create_app(): the whole server as one ASGI application."""
+"""create_app(): the whole server as one ASGI application; its health and metrics endpoints."""
 
 from __future__ import annotations
 
@@ -6,26 +6,78 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import PlainTextResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.routing import Mount
 
 from discreet import __version__
 from discreet.errors import InternalError
-from discreet.server.access import audit_routes as audit
-from discreet.server.access import token_routes as tokens
-from discreet.server.access.auth import API, GuardedRoute, add_routes, all_routes
-from discreet.server.access.body_limits import BodyLimit
-from discreet.server.access.headers import SecurityHeaders
+from discreet.server.access import sign_in
+from discreet.server.access.auth import (
+    API,
+    GuardedRoute,
+    add_routes,
+    all_routes,
+    allow,
+    api_router,
+    everybody,
+    maybe_caller,
+)
+from discreet.server.access.limits import BodyLimit
 from discreet.server.access.sign_in import SignInByAddress
-from discreet.server.context import Context
-from discreet.server.feature import features, larger_bodies, warm_modules
-from discreet.server.monitoring import health
-from discreet.server.problems import add_problems
+from discreet.server.access.tokens import Role
+from discreet.server.context import Context, context_of
+from discreet.server.feature import features, larger_bodies, limited_features, warm_modules
+from discreet.server.logs import RequestLog
+from discreet.server.problems import SecurityHeaders, add_problems
 from discreet.server.settings import Settings
-from discreet.server.start.logs import RequestLog
+from discreet.server.workspace import CatalogState
 
-OWN_ROUTERS = (tokens.router, audit.router, health.router)
+health_router = api_router("health")
+
+
+@health_router.get("/health")
+@everybody
+async def health(request: Request) -> dict[str, Any]:
+    """Say that the server lives, whether the latest discreet.toml is in force, and what takes nothing just now.
+
+    An owner reads why the catalog is not in force or the ledger cannot be used; why a capability is
+    closed is for everybody.
+    """
+    context, who = context_of(request), maybe_caller(request)
+    workspace, refused = context.workspace, context.watch.refused
+    state, problem = workspace.state, workspace.problem or refused
+    said: dict[str, Any] = {
+        "status": "ok" if state is CatalogState.IN_FORCE else "closed",
+        "version": __version__,
+        "catalog": state.value,
+    }
+    limited = await run_in_threadpool(limited_features, request)
+    if refused is not None:
+        limited["ledger"] = "The ledger cannot be used, so nothing that costs budget is answered."
+    if limited:
+        said["limited"] = limited
+        if state is CatalogState.IN_FORCE:
+            said["status"] = "limited"
+    if problem is not None and who is not None and who.role is Role.OWNER:
+        said["problem"] = str(problem)
+    return said
+
+
+@health_router.get("/metrics", response_class=PlainTextResponse)
+@allow(Role.OWNER, Role.REVIEWER)
+def metrics(request: Request) -> PlainTextResponse:
+    """Return counters in Prometheus' text form, and how much of each budget is used."""
+    context = context_of(request)
+    waiting, running = context.runner.load
+    used = context.watch.look()
+    return PlainTextResponse(context.metrics.text(waiting=waiting, running=running, budgets=used))
+
+
+OWN_ROUTERS = (sign_in.token_router, sign_in.audit_router, health_router)
 """What every server has, whatever its features."""
 
 

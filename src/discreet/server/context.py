@@ -1,7 +1,9 @@
-"""What all routes of one server share."""
+"""What all routes of one server share, and the watch over its budgets."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -9,16 +11,13 @@ from typing import Any, TypeVar
 from starlette.requests import HTTPConnection
 
 from discreet.api import Planner
-from discreet.server.access.access_db import AccessDb
+from discreet.errors import DiscreetError, LedgerError
 from discreet.server.access.audit_log import AuditLog
-from discreet.server.access.body_limits import BodiesUnderWay
-from discreet.server.access.limits import Buckets
-from discreet.server.access.sessions import BrowserSessions
-from discreet.server.access.tokens import Tokens
+from discreet.server.access.limits import BodiesUnderWay, Buckets
+from discreet.server.access.tokens import AccessDb, BrowserSessions, Tokens
 from discreet.server.jobs.children import ChildLimits, Children
 from discreet.server.jobs.queue import Runner
-from discreet.server.monitoring.budget_watch import BudgetWatch
-from discreet.server.monitoring.metrics import Metrics
+from discreet.server.logs import Metrics
 from discreet.server.settings import Settings
 from discreet.server.workspace import Workspace
 
@@ -111,3 +110,45 @@ def kept_once(make: Callable[[Settings], Part]) -> Callable[[HTTPConnection], Pa
         return part
 
     return found
+
+
+WATCH_SECONDS = 5.0
+_log = logging.getLogger("discreet.server")
+
+
+class BudgetWatch:
+    """Looks at the budgets of one server every few seconds; spends nothing."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._told: dict[str, str | None] = {}
+        self.refused: LedgerError | None = None
+        """Why the ledger could not be used when it was last looked at."""
+
+    def look(self) -> dict[str, float]:
+        """Return how much of each budget is used, and log the ones whose alert is new."""
+        try:
+            with self._workspace.last_curator() as curator:
+                found = curator.budget_alerts()
+        except LedgerError as error:
+            self.refused = error
+            raise
+        self.refused = None
+        for budget, facts in found.items():
+            alert = facts["alert"]
+            if alert is not None and alert != self._told.get(budget):
+                said = {"budget": budget, "used": round(facts["used"], 3), "mark": facts["mark"]}
+                _log.warning("budget %s", alert, extra={"facts": said})
+            self._told[budget] = alert
+        return {budget: facts["used"] for budget, facts in found.items()}
+
+    async def watch(self) -> None:
+        """Look again and again until cancelled; a ledger that is busy is looked at next time."""
+        while True:
+            try:
+                await asyncio.to_thread(self.look)
+            except DiscreetError as error:
+                _log.warning(
+                    "budgets not looked at", extra={"facts": {"kind": type(error).__name__}}
+                )
+            await asyncio.sleep(WATCH_SECONDS)

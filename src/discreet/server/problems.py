@@ -1,4 +1,4 @@
-"""Errors as application/problem+json: one sentence, one way out, never a private value."""
+"""Errors as application/problem+json, never with a private value; security headers on every response."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet import errors
 from discreet.errors import DiscreetError
-from discreet.server.access.headers import HEADERS
-from discreet.server.failures import log_failure
+from discreet.server.logs import log_failure
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -132,3 +133,50 @@ async def _unexpected(_request: Request, error: Exception) -> Response:
     # Starlette answers these outside of all layers, so the headers are added here.
     found.headers.update(HEADERS | {"Cache-Control": "no-store", "Connection": "close"})
     return found
+
+
+CONTENT_POLICY = (
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "object-src 'none'"
+)
+
+HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+"""There is no Access-Control header at all: other origins get nothing."""
+
+STATIC = "/static/"
+"""Assets of the package; everything else may be private to its reader and is never cached."""
+
+
+class SecurityHeaders:
+    """ASGI layer that adds the headers, whatever the answer is."""
+
+    def __init__(self, app: ASGIApp, *, tls: bool) -> None:
+        self._app = app
+        self._headers = dict(HEADERS)
+        if tls:
+            self._headers["Strict-Transport-Security"] = "max-age=31536000"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and add the headers to its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+                if not scope["path"].startswith(STATIC):
+                    headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self._app(scope, receive, with_headers)

@@ -1,4 +1,4 @@
-"""What the templates show: the objects of the API put into the words of the page."""
+"""What the templates show: what a caller may read without paying, put into the words of the page."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
+from fastapi import Query, Request
+
+from discreet.api import question_of
+from discreet.core.answers.answer import Answer
 from discreet.core.numbers import counted, plain
+from discreet.errors import UnknownName
+from discreet.server.access.auth import caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
 from discreet.server.shelf import Kept
 
 SHOWN_ENTRIES = 25
@@ -321,3 +329,48 @@ def amount(value: float) -> str:
     whole, _, digits = text.partition(".")
     sign = "-" if whole.startswith("-") else ""
     return f"{sign}{int(whole.lstrip('-')):,}.{digits.ljust(2, '0')}"
+
+
+AnalystQuery = Annotated[str | None, Query(max_length=200)]
+"""The analyst whose answer an owner asks for."""
+
+
+def readable_catalog(request: Request) -> dict[str, Any]:
+    """Return the datasets that the caller may see: tables, columns, domains, units, and what is left."""
+    who = caller(request)
+    with context_of(request).workspace.curator() as curator:
+        if who.role is Role.REVIEWER:
+            return curator.datasets_report()
+        return curator.outline(who.analyst)
+
+
+def readable_budget(request: Request) -> dict[str, Any]:
+    """Return what is spent and left: the caller's own share, or everything for owner and reviewer."""
+    who = caller(request)
+    with context_of(request).workspace.curator() as curator:
+        if who.role is Role.ANALYST:
+            return {"analyst": who.analyst, **curator.share_report(who.analyst)}
+        if who.role is Role.REVIEWER:
+            # Which group is most exposed follows from all questions: for the owner's eyes only.
+            return {
+                "analyst": None,
+                **curator.share_report(),
+                "analysts": curator.analysts_report(),
+            }
+        found = dict(curator.budget_report())
+        found.pop("without_budget", None)
+        return found
+
+
+def readable_answer(
+    request: Request, request_id: str, analyst: str | None
+) -> tuple[Answer, dict[str, Any]]:
+    """Return a stored answer that the caller may read, and what was asked for it."""
+    payer = caller(request).asks_as(analyst).analyst
+    with context_of(request).workspace.curator() as curator:
+        share = curator.account_of(payer)
+        found = curator.stored_answer(request_id, analyst=share)
+        question = question_of(curator, request_id, share)
+    if found is None or question is None:
+        raise UnknownName("You have no answer under this request id.")
+    return found, question

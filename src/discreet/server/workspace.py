@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discreet.api import Curator, curator_of
+from discreet.catalog.declare.change_file import CatalogChange, Edit, change_catalog
+from discreet.catalog.declare.compose import composed, engine_and_ledger
 from discreet.catalog.read.policy_file import LARGEST_FILE, refusal_of
 from discreet.core.system.regular_file import read_bytes
 from discreet.errors import CatalogError, DiscreetError, NotInForce, ServerFailed
-from discreet.server.failures import log_failure
+from discreet.server.logs import log_failure
 
 LOOK_AGAIN = 0.5
 """Seconds after which the file is looked at again: a change is noticed within a second."""
@@ -342,3 +344,17 @@ def stamp_of(path: Path) -> FileVersion | None:
     except OSError:
         return None
     return FileVersion(facts.st_mtime_ns, facts.st_size, facts.st_ino)
+
+
+def change(workspace: Workspace, edit: Edit) -> CatalogChange:
+    """Return the catalogs before and after `edit` has changed the text of discreet.toml.
+
+    The new text must read as a catalog, and the curator must start with it. Limits that changed
+    become entries of the ledger when it does.
+
+    Guarantee: as `change_file`: a file that the curator cannot start with is put back as it was.
+    """
+    config = workspace.config
+    config.parent.mkdir(parents=True, exist_ok=True)
+    start = composed(engine_and_ledger())
+    return change_catalog(config, edit, start=start, then=workspace.reload)

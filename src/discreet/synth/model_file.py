@@ -28,11 +28,28 @@ from discreet.core.schema import (
 from discreet.core.system.regular_file import read_text
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.laws.registry import LAWS, law_of
-from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUpIdentifier
-from discreet.synth.encoding.shape import CodeGroups, Shape
+from discreet.synth.columns import MOST_CODES, Coded, Encoding, MadeUpIdentifier
 from discreet.synth.measure.private_marginals import Measured
-from discreet.synth.models.model import Model
-from discreet.synth.models.readers import read_model
+from discreet.synth.models.conditional_chain import read_network
+from discreet.synth.models.layered import read_layered
+from discreet.synth.models.model import Model, read_mixture
+from discreet.synth.shape import CodeGroups, Shape
+
+READERS: dict[str, Callable[[Mapping[str, Any]], Model]] = {
+    "network": read_network,
+    "layered": read_layered,
+    "mixture": read_mixture,
+}
+"""From the "kind" in a model's JSON to its reader."""
+
+
+def read_model(data: Mapping[str, Any]) -> Model:
+    """Return the model that `to_json` described, or refuse it with a sentence."""
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    if not isinstance(kind, str) or kind not in READERS:
+        raise InvalidInput("This is not a model of a kind that is known here.")
+    return READERS[kind](data)
+
 
 FORMAT = "discreet model"
 VERSION = 1

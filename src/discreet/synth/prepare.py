@@ -1,8 +1,9 @@
-"""A planned synthesis: what would be done and what it would cost, from public facts alone."""
+"""A planned synthesis: its checked request, what would be done and what it would cost, from public facts alone."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,11 +12,13 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from statistics import median_high
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
+from discreet.core.requests.checked import checked
+from discreet.core.requests.synth import LocalSynthFields
 from discreet.core.schema import (
     CategoryDomain,
     Dataset,
@@ -41,10 +44,17 @@ from discreet.synth.budget import (
     noise_of,
     synth_budget,
 )
-from discreet.synth.encoding.column_treatment import Outline, RangeToLearn, outline_of, scan_of
-from discreet.synth.encoding.columns import Coded, Encoding, MadeUpIdentifier
-from discreet.synth.encoding.copy_style import source_style
-from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.columns import (
+    Bins,
+    Coded,
+    Encoding,
+    MadeUpIdentifier,
+    Outline,
+    RangeToLearn,
+    outline_of,
+    scan_of,
+)
+from discreet.synth.decoding import source_style
 from discreet.synth.measure import learned_domains as learning
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
@@ -53,9 +63,61 @@ from discreet.synth.measure.private_marginals import (
 )
 from discreet.synth.measure.sealing import SealedCodes, SealedSource, seal_codes, seal_words
 from discreet.synth.methods.registry import Method, find_method, refuse_missing
-from discreet.synth.request import SynthRequest
 from discreet.synth.rules import allowed_codes, check_spelling, read_condition, read_rules
-from discreet.synth.workload import find_workload
+from discreet.synth.selection import check_choice
+from discreet.synth.shape import Columns, Counts, Shape, find_workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthRequest(LocalSynthFields):
+    """One synthesis and who pays for it, checked. `options` are settings of the method."""
+
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        delta: Delta | None
+        rules: tuple[str, ...]
+        bins: Bins  # type: ignore[assignment]  # a word until it is checked
+        choose: tuple[str, ...]
+        options: Mapping[str, Any]
+        request_id: str
+
+    @classmethod
+    def of(cls, table: str, **words: Any) -> SynthRequest:
+        """Return a checked request from the fields of `LocalSynthFields`; no budget has a silent default."""
+        asked = LocalSynthFields(table=table, **words)
+        bins, found = asked.bins, checked(asked)
+        choose = tuple(name.lower() for name in asked.choose)
+        if choose:
+            check_choice(list(choose))
+        known = {each.value: each for each in Bins}
+        if bins not in known:
+            raise InvalidInput(f"bins must be one of: {', '.join(known)}.")
+        found |= {
+            "method": asked.method.lower(),
+            "rules": tuple(asked.rules),
+            "bins": known[bins],
+            "choose": choose,
+            "options": dict(asked.options or {}),
+        }
+        return cls(**found)
+
+    @property
+    def body(self) -> str:
+        """Return what must be the same when a request id is used again: all that costs budget.
+
+        Rows, conditions and rules are not part of it: other rows of the same model are free.
+        """
+        paid = {
+            "table": self.table,
+            "method": self.method,
+            "epsilon": str(self.epsilon.value),
+            "delta": None if self.delta is None else str(self.delta.value),
+            "bins": self.bins.value,
+            "choose": list(self.choose),
+            "options": dict(self.options),
+        }
+        return "synth " + json.dumps(paid, sort_keys=True, default=str)
+
 
 WRONG = 0.1
 """What share of a column's rows may stand in the wrong cell, on account of noise."""
@@ -200,7 +262,7 @@ def copy_budget(
     """Return what pays for reading tables so; a part of it learns domains where some are not declared."""
     words = sum(len(outline.words) for outline in outlines)
     learns = words or any(outline.ranges for outline in outlines)
-    share = learning.SHARE if learns else Fraction(0)
+    share = learning.DOMAINS_SHARE if learns else Fraction(0)
     return synth_budget(epsilon, delta, region=region, learn_share=share, words=words)
 
 

@@ -18,19 +18,16 @@ from discreet.noise.rng import Rng
 from discreet.release.assembled import ACCEPTED, balance_of
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
-from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.counters import store_codes
 from discreet.synth.measure.learned_domains import LearningContext, learn
-from discreet.synth.measure.measurement_error import too_small
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, too_small
 from discreet.synth.measure.sealing import seal_codes
-from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import automatic
 from discreet.synth.model_file import Saved, from_text, packed, to_text, unpacked
-from discreet.synth.prepare import NoRows, PreparedSynthesis, prepared, preview_of
-from discreet.synth.request import SynthRequest
-from discreet.synth.selection import choose_method
+from discreet.synth.prepare import NoRows, PreparedSynthesis, SynthRequest, prepared, preview_of
+from discreet.synth.selection import Fitted, choose_method, fit_trusted
+from discreet.synth.shape import Shape
 from discreet.synth.synthetic import Synthetic, sample_rows
-from discreet.synth.trusted_fit import Fitted, fit_trusted
 
 LEFT_OUT = (
     "Rows with a value that is missing or not declared, in a column without missing = true, are "

@@ -23,10 +23,9 @@ from discreet.report import write as write_report
 from discreet.report.rows import ROW_FILES, write_rows
 from discreet.report.save import REPORT_FILES, check_target
 from discreet.synth.model_file import load_model
-from discreet.synth.prepare import check_early, check_untyped
+from discreet.synth.prepare import SynthRequest, check_early, check_untyped
 from discreet.synth.report.make_reports import subject_of
 from discreet.synth.report.publishable import publishable_report
-from discreet.synth.request import SynthRequest
 from discreet.synth.synthetic import csv_style, sample_rows
 from discreet.tasks.bare_file.bare_place import TypedPlace, WrittenSource, typed_place
 

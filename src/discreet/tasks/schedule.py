@@ -42,7 +42,7 @@ from discreet.core.requests.request_fields import FieldKind, RequestField, reque
 from discreet.core.system.atomic_file import write_whole
 from discreet.core.system.regular_file import open_regular, read_text
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.publish.specification.spec import parse_spec
+from discreet.publish.specification import parse_spec
 
 ONCE = "once"
 PERIOD = "{period}"

@@ -15,8 +15,8 @@ from openpyxl import Workbook
 from discreet.catalog.read.sources import check_file
 from discreet.engine.formats.convert import write_plain
 from discreet.errors import DiscreetError, InternalError, InvalidInput
-from discreet.server.features.data.upload import plain
-from discreet.server.features.data.upload.limits import UploadBounds
+from discreet.server.features.data import uploads
+from discreet.server.features.data.uploads import UploadBounds
 from sittings import FULL
 
 CENTRAL, LOCAL, END = b"PK\1\2", b"PK\3\4", b"PK\5\6"
@@ -76,8 +76,8 @@ def changed(whole: bytes) -> list[bytes]:
 
 def upload(path: Path) -> None:
     """Take a file in as the server does; the child's work is done here."""
-    with patch.object(plain, "_rewrite", lambda source, target, *_: write_plain(source, target)):
-        plain.plain_upload(path, file="sent.xlsx", bounds=UploadBounds(1 << 20))
+    with patch.object(uploads, "_rewrite", lambda source, target, *_: write_plain(source, target)):
+        uploads.plain_upload(path, file="sent.xlsx", bounds=UploadBounds(1 << 20))
 
 
 @pytest.mark.parametrize("name", WHOLE)

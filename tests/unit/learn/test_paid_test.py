@@ -11,7 +11,7 @@ from discreet.learn.evaluation.paid_test import _by_value, _overall
 from discreet.learn.model import Classifier
 from discreet.noise.additive import discrete_laplace
 from discreet.noise.laws import LaplaceLaw
-from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import Measured
 from discreet.testing import SeededRng
 from learning import curator

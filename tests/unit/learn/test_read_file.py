@@ -10,7 +10,7 @@ from discreet.learn.evaluation.read_file import codes_of_table, read_table
 from discreet.learn.measure.columns import chosen_items, encoding_of
 from discreet.learn.measure.rows import fetch
 from discreet.learn.prepare import find_private
-from discreet.synth.encoding.column_treatment import Bins, outline_of, scan_of
+from discreet.synth.columns import Bins, outline_of, scan_of
 from discreet.synth.measure.sealing import seal_codes
 from learning import curator, people
 from permits import paid

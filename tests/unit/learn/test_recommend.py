@@ -27,8 +27,7 @@ from discreet.learn.recommend.sums import (
     leaning_products,
 )
 from discreet.ledger.ledger import Ledger
-from discreet.synth.encoding.column_treatment import scan_of
-from discreet.synth.encoding.columns import Coded
+from discreet.synth.columns import Coded, scan_of
 from discreet.testing import SeededRng
 
 TOML = """

@@ -22,7 +22,7 @@ from discreet.learn.measure.columns import encoding_of
 from discreet.learn.model import Classifier
 from discreet.learn.model_files.card import card_of
 from discreet.learn.model_files.model_zip import read_model, write_model
-from discreet.synth.encoding.columns import Coded
+from discreet.synth.columns import Coded
 from learning import curator, people
 
 MODEL = Classifier(

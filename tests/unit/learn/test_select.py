@@ -13,7 +13,7 @@ from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.select import BETA, MOST_BUYERS, _in_cells, reach, scores_of
 from discreet.noise.bars.selection import selection_loss
 from discreet.noise.select import exponential
-from discreet.synth.encoding.columns import Coded
+from discreet.synth.columns import Coded
 from discreet.testing import SeededRng
 from learning import curator, people
 

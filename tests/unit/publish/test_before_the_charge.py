@@ -14,9 +14,9 @@ from discreet.catalog.read.policy_file import loads
 from discreet.errors import DiscreetError, FactsContradict, InternalError, InvalidInput
 from discreet.publish import facts, rehearse, run, workflow
 from discreet.publish.recheck import verify_package
-from discreet.publish.reconcile import crossed_groupings, exact_cells
+from discreet.publish.reconcile import least_squares, solve
 from discreet.publish.shortened import shortened
-from discreet.publish.specification.spec import parse_spec
+from discreet.publish.specification import parse_spec
 from publish_kit import Made, priced_once, random_rows, spec_text
 from publish_memory_kit import plan_in_memory
 
@@ -102,7 +102,7 @@ SMALL = table("t", counted("s", "t")) + fact(counted("s")) + fact(counted("t"))
 def test_a_twin_that_asks_on_small_grids_alone_charges(base: Path, monkeypatch) -> None:
     monkeypatch.setattr(rehearse, "MOST_CELLS", 0)
     monkeypatch.setattr(rehearse, "MOST_SHORTENED", 1)
-    monkeypatch.setattr(crossed_groupings, "MOST_EXACT", 5)
+    monkeypatch.setattr(least_squares, "MOST_EXACT", 5)
     said, charges = released(base, SMALL)
     assert "cross each other in 6 numbers" in said
     assert charges == 0
@@ -121,7 +121,7 @@ def test_only_a_contradiction_is_called_one(base: Path, monkeypatch) -> None:
     assert said == "No solution was found in time. Nothing was released; the charge stands."
     assert charges == 1
     assert issubclass(FactsContradict, InvalidInput)
-    assert isinstance(exact_cells.contradiction(), FactsContradict)
+    assert isinstance(solve.contradiction(), FactsContradict)
 
 
 def test_facts_of_large_grids_are_settled_before_the_charge(base: Path, monkeypatch) -> None:

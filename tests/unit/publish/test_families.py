@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.publish.families.find import Family, Member
+from discreet.publish.families import Family, Member
 from publish_kit import Made, catalog_of, families_of, points, random_tables
 from sittings import FULL
 
@@ -111,9 +111,9 @@ def test_leaf_cells_are_no_finer_than_needed(tmp_path: Path):
 
 
 def test_large_columns_are_cut_where_the_edges_are(tmp_path: Path):
-    from discreet.publish.bind_spec import bind_spec, draft
-    from discreet.publish.families.find import find_families
-    from discreet.publish.specification.spec import parse_spec
+    from discreet.publish.bound_tables import bind_spec, draft
+    from discreet.publish.families import find_families
+    from discreet.publish.specification import parse_spec
     from publish_kit import public
 
     text = """

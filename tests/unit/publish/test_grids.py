@@ -9,13 +9,21 @@ import pytest
 from scipy.stats import binom
 
 from discreet.errors import InvalidInput
-from discreet.publish.grid import add_up, narrowed, spread
-from discreet.publish.reconcile.crossed_groupings import bounded_variances
-from discreet.publish.reconcile.integer_rounding import divided, whole_cells
-from discreet.publish.reconcile.nested_groupings import TreeEstimate, is_nested
-from discreet.publish.reconcile.problem import GridProblem, Sums
-from discreet.publish.reconcile.solve import Reconciled, intervals, least_squares, reconcile
-from discreet.publish.reconcile.symmetric_blocks import SymmetricBlocks
+from discreet.publish.reconcile.least_squares import (
+    SymmetricBlocks,
+    TreeEstimate,
+    bounded_variances,
+    is_nested,
+)
+from discreet.publish.reconcile.problem import GridProblem, Sums, add_up, narrowed, spread
+from discreet.publish.reconcile.solve import (
+    Reconciled,
+    divided,
+    intervals,
+    least_squares,
+    reconcile,
+    whole_cells,
+)
 from sittings import FULL
 
 ALPHA = 1e-9

@@ -19,9 +19,9 @@ import pytest
 
 from discreet.cli.app import run
 from discreet.errors import InvalidInput
+from discreet.publish import package as writing
 from discreet.publish.contents import MeasureColumn, Measurement, PublishedTable
 from discreet.publish.package import OwnerKey, owner_key, write_package
-from discreet.publish.package import write as writing
 from discreet.publish.recheck import verify_package
 from package_kit import (
     KEY,
@@ -95,7 +95,7 @@ def test_odd_texts_are_quoted_as_csv_wants_it(tmp_path: Path) -> None:
 def test_dictionary_columns_and_pieces_are_written_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from discreet.publish.package import rows as writing_rows
+    from discreet.publish import package as writing_rows
 
     found = contents()
     nation = found.tables[0]

@@ -15,8 +15,8 @@ from discreet.core.event import Gaussian, Laplace
 from discreet.core.numbers import Delta
 from discreet.errors import InvalidInput
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.publish.price import quote
-from discreet.publish.specification.spec import parse_spec, target_of
+from discreet.publish import price
+from discreet.publish.specification import parse_spec, target_of
 from publish_kit import Made, random_rows, random_tables, spec_text
 from publish_memory_kit import plan_in_memory
 from sittings import FULL
@@ -101,7 +101,7 @@ def test_nobody_moves_the_cells_by_more_than_the_noise_was_made_for(
     tmp_path: Path, neighbours: str, monkeypatch
 ):
     # How much noise there is does not matter here, only what it was made for.
-    monkeypatch.setattr(quote, "batch_epsilon", lambda *_: Fraction(1))
+    monkeypatch.setattr(price, "batch_epsilon", lambda *_: Fraction(1))
     dice = random.Random(7)
     rows = random_rows(60, dice)
     moved = 0

@@ -15,7 +15,7 @@ import pytest
 import discreet
 from discreet.cli.app import run
 from discreet.errors import InvalidInput
-from discreet.publish.reconcile.equations import equation_of
+from discreet.publish.reconcile.answers import equation_of
 
 VALUES = {"total": 2005, "male": 1001, "female": 995}
 VARIANCES = {"total": 8, "male": 50, "female": 32}

@@ -12,14 +12,13 @@ import pytest
 from discreet.api import Curator
 from discreet.errors import InvalidInput
 from discreet.publish import rehearse
-from discreet.publish.assemble.contents import contents_of
+from discreet.publish.assemble import contents_of, exact_facts, noisy_tables, reconciled
 from discreet.publish.contents import Contents
 from discreet.publish.measure import count_cells
 from discreet.publish.package import OwnerKey, write_package
-from discreet.publish.pipeline import exact_facts, noisy_tables, reconciled
 from discreet.publish.recheck import verify_package
 from discreet.publish.reconcile import solve
-from discreet.publish.specification.spec import parse_spec
+from discreet.publish.specification import parse_spec
 from discreet.testing import SeededRng
 from permits import paid
 from publish_kit import Made, catalog_of, priced_once, random_rows, spec_text, write_tables

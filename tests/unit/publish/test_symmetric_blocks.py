@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 from scipy.linalg import null_space
 
-from discreet.publish.notices import _measured
-from discreet.publish.reconcile import crossed_groupings, solve, symmetric_blocks
-from discreet.publish.reconcile.crossed_groupings import bounded_variances, sampled_widening
+from discreet.publish.prepare import _measured
+from discreet.publish.reconcile import least_squares as crossed_groupings
+from discreet.publish.reconcile import least_squares as symmetric_blocks
+from discreet.publish.reconcile import solve
+from discreet.publish.reconcile.least_squares import (
+    SymmetricBlocks,
+    bounded_variances,
+    sampled_widening,
+)
 from discreet.publish.reconcile.problem import GridProblem, Sums
 from discreet.publish.reconcile.solve import least_squares, widening
-from discreet.publish.reconcile.symmetric_blocks import SymmetricBlocks
 from discreet.publish.rehearse import expected_error
 from sittings import FULL
 
@@ -134,7 +139,7 @@ def test_large_grids_are_exact(monkeypatch):
     found = SymmetricBlocks(problem).variances()
     # Some cells by another way: conjugate gradients on the whole grid say the same.
     monkeypatch.setattr(
-        "discreet.publish.reconcile.crossed_groupings.bounded_variances", lambda _: found
+        "discreet.publish.reconcile.least_squares.bounded_variances", lambda _: found
     )
     assert sampled_widening(problem).factor == pytest.approx(1.0, abs=1e-3)
 

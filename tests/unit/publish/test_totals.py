@@ -11,8 +11,7 @@ from discreet.account.tally import tally
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
-from discreet.publish.totals import RunningTotals, running_totals
-from discreet.publish.totals.factor import LATTICE
+from discreet.publish.totals import LATTICE, RunningTotals, running_totals
 
 ALPHA = 1e-9
 

@@ -13,8 +13,7 @@ import pytest
 import discreet
 from discreet.api import Curator
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput
-from discreet.publish.totals import TotalsRequest
-from discreet.publish.totals.run import FrozenDays
+from discreet.publish.totals import FrozenDays, TotalsRequest
 
 START = dt.date(2026, 1, 1)
 TOML = """
@@ -188,7 +187,7 @@ def test_nonsense_is_refused_before_anything() -> None:
 def test_a_crash_after_the_charge_loses_the_day_and_not_the_privacy(
     clinic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from discreet.publish.totals.factor import RunningTotals
+    from discreet.publish.totals import RunningTotals
 
     def fail(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

@@ -19,8 +19,7 @@ import pytest
 
 from discreet.publish import recheck
 from discreet.publish import verify as verifier
-from discreet.publish.package.archive import Archive
-from discreet.publish.package.rows import add_csv, add_parquet
+from discreet.publish.package import Archive, add_csv, add_parquet
 from discreet.publish.zip_form import PackageProblem, read_directory
 from package_kit import members_of, package, resigned
 from patience import quickest, slowness

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from discreet.cli.app import run
 from discreet.publish import verify as verifier
 from discreet.publish import zip_form
-from discreet.publish.package.archive import Archive
+from discreet.publish.package import Archive
 from discreet.publish.recheck import verify_package
 from package_kit import KEY, members_of, package, resigned, spelled_manifest
 from sittings import FULL

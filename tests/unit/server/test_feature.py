@@ -79,9 +79,9 @@ def test_what_all_features_ask_with_lies_above_them(tmp_path):
     assert not [pair for pair in leaning(folder) if pair[1].startswith("query.")]
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "a.py").write_text(
-        "from discreet.server.features.query.body import submit\n"
+        "from discreet.server.features.query.pages import submit\n"
     )
-    assert leaning(tmp_path) == {("toy", "query.body")}
+    assert leaning(tmp_path) == {("toy", "query.pages")}
     above = Path(feature.folder.__path__[0]).parent / "asking"
     assert not [path for path in above.glob("*.py") if "server.features" in path.read_text()]
 

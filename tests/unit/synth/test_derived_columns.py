@@ -10,12 +10,11 @@ import pytest
 
 from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
-from discreet.synth.derived_columns import derive, read_derivation
-from discreet.synth.encoding.columns import Coded, Encoding, binned
-from discreet.synth.encoding.decode import NULL
+from discreet.synth.columns import Coded, Encoding, binned
+from discreet.synth.decoding import NULL
 from discreet.synth.models.conditional_chain import Network, Node
-from discreet.synth.models.drawing import draw
-from discreet.synth.rules import read_rules
+from discreet.synth.rules import derive, read_derivation, read_rules
+from discreet.synth.synthetic import draw
 
 CENT = Fraction(1, 100)
 ENCODING = Encoding(

@@ -4,8 +4,8 @@ import pytest
 
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.column_treatment import Bins
-from discreet.synth.request import SynthRequest
+from discreet.synth.columns import Bins
+from discreet.synth.prepare import SynthRequest
 
 
 def test_words_become_values():

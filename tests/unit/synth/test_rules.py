@@ -5,7 +5,7 @@ import pytest
 
 from copying import encoding
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.synth.encoding.decode import NULL
+from discreet.synth.decoding import NULL
 from discreet.synth.rules import allowed_codes, holds, read_condition, read_rules
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.selection import PartialMarginals, _scores, choose_method, pairs_of
 from quality_kit import SHAPE, fit_joint, fit_singles, marginals_of, people
@@ -94,6 +94,6 @@ def test_progress_counts_public_steps():
 
 
 def test_one_column_is_chosen_by_its_own_table():
-    from discreet.synth.encoding.shape import Shape
+    from discreet.synth.shape import Shape
 
     assert pairs_of(Shape(("a",), (3,))) == ((0,),)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.measure.agreement import agreement
-from discreet.synth.measure.memory_counter import MemoryCounter
-from discreet.synth.measure.private_marginals import CountSensitivity, PrivateMarginals
+from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.private_marginals import CountSensitivity, PrivateMarginals, agreement
 from discreet.synth.methods import adaptive, automatic, tree
 from discreet.synth.models.conditional_chain import Network, Node
-from discreet.synth.trusted_fit import fit_trusted
+from discreet.synth.selection import fit_trusted
 from discreet.testing import SeededRng
 from synth_kit import BUDGETS, random_codes, shape_of
 

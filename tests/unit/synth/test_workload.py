@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth.workload import MOST_CELLS, MOST_MARGINALS, closed, find_workload
+from discreet.synth.shape import MOST_CELLS, MOST_MARGINALS, closed, find_workload
 from synth_kit import shape_of
 
 

@@ -22,11 +22,11 @@ from discreet.errors import InvalidInput
 from discreet.learn.evaluation.read_file import codes_of_table
 from discreet.noise.rng import SystemRng
 from discreet.report import Figure, Grid
-from discreet.synth.encoding.columns import Coded, Encoding, equal_edges
-from discreet.synth.encoding.shape import Codes
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.columns import Coded, Encoding, equal_edges
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity, PrivateMarginals
 from discreet.synth.methods.registry import find_method
+from discreet.synth.shape import Codes
 
 METHOD = "tree"
 WIDTH = 0.05

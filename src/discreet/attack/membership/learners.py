@@ -29,7 +29,7 @@ from discreet.learn.measure.rows import PaidRows
 from discreet.learn.model import Classifier
 from discreet.noise.rng import SystemRng
 from discreet.synth.budget import LARGEST
-from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 
 Victim = Callable[[Bits], Floats]

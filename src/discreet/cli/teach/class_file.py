@@ -21,7 +21,7 @@ def classes() -> ModuleType:
     from discreet.cli.extras import server_parts
 
     server_parts("Tokens")
-    from discreet.server.access import student_classes as found
+    from discreet.server.access import tokens as found
 
     return found
 

@@ -70,7 +70,7 @@ class SynthFields(CopyFields):
 
 @schema
 class LocalSynthFields(SynthFields):
-    """One synthesis by whoever runs the curator; `discreet.synth.request` checks it."""
+    """One synthesis by whoever runs the curator; `discreet.synth.prepare` checks it."""
 
     options: Mapping[str, Any] | None = asked(
         FieldKind.SETTINGS,

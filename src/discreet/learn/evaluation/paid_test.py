@@ -24,10 +24,10 @@ from discreet.learn.sgd.model import AnyClassifier
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
-from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.shape import Shape
+from discreet.synth.columns import Coded
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
+from discreet.synth.shape import Shape
 
 OVERALL = Fraction(1, 2)
 """The share that counts right and wrong over all rows; the columns of subgroups have the rest."""

@@ -26,8 +26,8 @@ from discreet.core.schema import (
 )
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.columns import Coded, day_domain
-from discreet.synth.encoding.shape import Codes
+from discreet.synth.columns import Coded, day_domain
+from discreet.synth.shape import Codes
 
 _TRUE, _FALSE = {"true", "t", "yes", "1"}, {"false", "f", "no", "0"}
 

@@ -15,7 +15,7 @@ from discreet.learn.evaluation.read_file import codes_of_table, read_table
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.sgd.model import AnyClassifier
 from discreet.noise.bars.binomial import wilson
-from discreet.synth.encoding.shape import Codes
+from discreet.synth.shape import Codes
 
 MOST_SUBGROUPS = 12
 """Values of a column by which accuracy is shown."""

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.schema import BooleanDomain, CategoryDomain, Column, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.columns import Coded
+from discreet.synth.columns import Coded
 
 STEP = 1 << 10
 """Steps to one: numbers are rounded to a 2,048th of their declared range."""

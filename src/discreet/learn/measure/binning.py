@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.synth.encoding.shape import merge_counts
+from discreet.synth.shape import merge_counts
 
 SEEN = 2.5
 """Standard deviations of noise that a group's count must exceed."""

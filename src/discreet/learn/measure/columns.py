@@ -18,8 +18,15 @@ from discreet.core.schema import (
 )
 from discreet.errors import InvalidInput, UnknownName
 from discreet.plan.ir import Scan
-from discreet.synth.encoding.column_treatment import Item, Outline
-from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUpIdentifier, too_many
+from discreet.synth.columns import (
+    MOST_CODES,
+    Coded,
+    Encoding,
+    Item,
+    MadeUpIdentifier,
+    Outline,
+    too_many,
+)
 
 MOST_CLASSES = 256
 

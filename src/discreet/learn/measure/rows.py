@@ -15,9 +15,9 @@ import numpy as np
 
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.engine.base import PaidReader, open_exact, require_paid
-from discreet.synth.encoding.shape import Codes, Columns, Counts, Shape, joint_codes
+from discreet.synth.measure.counters import PATIENCE, integers
 from discreet.synth.measure.sealing import SealedCodes
-from discreet.synth.measure.sql_counter import PATIENCE, integers
+from discreet.synth.shape import Codes, Columns, Counts, Shape, joint_codes
 
 FINE = 1024
 """Steps to one unit of log-odds in scores."""

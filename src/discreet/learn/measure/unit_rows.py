@@ -15,11 +15,10 @@ from discreet.kernel.derive.scans import dataset_of
 from discreet.kernel.seal import parse
 from discreet.kernel.unit_codes import unit_codes_of
 from discreet.plan.ir import Scan
-from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.shape import Codes
-from discreet.synth.measure.codes_sql import codes_sql
-from discreet.synth.measure.sealing import SealedSource, scans_of, source_of
-from discreet.synth.measure.sql_counter import PATIENCE, integers
+from discreet.synth.columns import Coded
+from discreet.synth.measure.counters import PATIENCE, integers
+from discreet.synth.measure.sealing import SealedSource, codes_sql, scans_of, source_of
+from discreet.synth.shape import Codes
 
 
 @dataclass(frozen=True, slots=True)

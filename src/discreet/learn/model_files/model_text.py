@@ -11,7 +11,7 @@ from discreet.learn.model import classifier_from
 from discreet.learn.recommend.model import Recommender, recommender_from
 from discreet.learn.regressor import Regressor, regressor_from
 from discreet.learn.sgd.model import AnyClassifier
-from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.columns import Coded, Encoding
 from discreet.synth.model_file import column_from_json, column_to_json
 
 FORMAT = "discreet classifier"

@@ -36,7 +36,7 @@ from discreet.learn.recommend.sums import Payment, fetch_ratings, item_means, le
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
-from discreet.synth.encoding.columns import Coded
+from discreet.synth.columns import Coded
 from discreet.synth.model_file import packed
 
 FOR_MEANS = Fraction(3, 10)

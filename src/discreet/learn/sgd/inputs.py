@@ -18,7 +18,7 @@ from discreet.learn.linear.bayes import log_ratios
 from discreet.learn.measure.binning import BinnedFeature
 from discreet.learn.sgd.layers import INPUT, LARGEST_INPUT
 from discreet.learn.shrinkage import class_shares, strength
-from discreet.synth.encoding.shape import Codes
+from discreet.synth.shape import Codes
 
 MOST_INPUTS = 400
 

@@ -21,8 +21,8 @@ from discreet.learn.sgd.inputs import CodeInputs, code_inputs_from, inputs_of
 from discreet.learn.sgd.layers import LARGEST_WEIGHT, WIDEST, Layers, scores
 from discreet.learn.sgd.train import UnitRows, trained_layers
 from discreet.noise.rng import Rng
-from discreet.synth.encoding.columns import Encoding
-from discreet.synth.encoding.shape import Codes
+from discreet.synth.columns import Encoding
+from discreet.synth.shape import Codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

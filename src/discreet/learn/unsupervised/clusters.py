@@ -24,8 +24,7 @@ from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
 from discreet.learn.prepare import private_scan
 from discreet.noise.rng import Rng
 from discreet.release.desk import Desk
-from discreet.synth.encoding.column_treatment import Bins, Outline, outline_of
-from discreet.synth.encoding.columns import MOST_CODES, Coded
+from discreet.synth.columns import MOST_CODES, Bins, Coded, Outline, outline_of
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 

@@ -1,5 +1,4 @@
 """Who may call what: tokens, sessions, sign-in, rate limits, headers, the audit log.
 
-Imported by: cli, server, server/asking, server/features, server/jobs, server/monitoring, server/pgwire,
-server/start.
+Imported by: cli, server, server/features, server/jobs, server/pgwire.
 """

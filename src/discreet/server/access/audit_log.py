@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 import fcntl
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from enum import Enum
 from pathlib import Path
 
 from discreet.core.hash_chain import ROOT, canonical, link_hash
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import AuditTampered, LedgerWriteFailed
-from discreet.server.access.audit_head import HEAD, AuditHead, read_head, write_head
-from discreet.server.access.rate_limited_log import RateLimitedLog
 
 LOG = "audit.log"
 MOST_READ = 1000
@@ -236,3 +239,70 @@ def _damaged(how: str) -> AuditTampered:
         f"The audit log is damaged: {how}.",
         hint=f"Move {LOG} and {HEAD} to a safe place as evidence; then a new log begins.",
     )
+
+
+HEAD = "audit.head"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditHead:
+    """The last line: its position, the byte where it ends, and its hash."""
+
+    position: int
+    end: int
+    hash: str
+
+    def to_bytes(self) -> bytes:
+        """Return one line with its own checksum."""
+        text = f"{self.position} {self.end} {self.hash}"
+        return f"{text} {hashlib.sha256(text.encode()).hexdigest()}\n".encode()
+
+
+def read_head(path: Path) -> AuditHead:
+    """Return the head, or raise AuditTampered where it is missing or any byte of it differs."""
+    try:
+        content = path.read_bytes()
+        position, end, mark, _ = content.decode("ascii").split(" ")
+        head = AuditHead(int(position), int(end), mark)
+    except (OSError, ValueError):
+        head = None
+    if head is None or head.to_bytes() != content:
+        raise AuditTampered(
+            f"The head of the audit log, '{HEAD}', is missing or damaged.",
+            hint="Put it back from a copy; or move it and the log to a safe place as evidence.",
+        )
+    return head
+
+
+def write_head(path: Path, head: AuditHead) -> None:
+    """Replace the head: after a crash there is the old one or the new one, never half of one."""
+    write_whole(path, head.to_bytes(), durable=True)
+
+
+BURST = 30
+PAUSE = 60.0
+"""After BURST lines at once, one in so many seconds: nobody fills a disk by guessing tokens."""
+KEPT = 1000
+"""Kinds of failure that are told apart; the longest unseen are forgotten first."""
+
+
+class RateLimitedLog:
+    """A bucket for each kind of failure, which counts what it turned away."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kinds: OrderedDict[str, tuple[float, float, int]] = OrderedDict()
+
+    def may_write(self, kind: str) -> int | None:
+        """Return None if it is not time for another line; else how many were left out before it."""
+        now = self._clock()
+        with self._lock:
+            level, seen, missed = self._kinds.pop(kind, (float(BURST), now, 0))
+            level = min(float(BURST), level + (now - seen) / PAUSE)
+            enough = level >= 1
+            left = (level - 1, now, 0) if enough else (level, now, missed + 1)
+            self._kinds[kind] = left
+            if len(self._kinds) > KEPT:
+                self._kinds.popitem(last=False)
+        return missed if enough else None

@@ -18,12 +18,11 @@ from starlette.types import Receive, Scope, Send
 
 from discreet.core.owner import OWNER
 from discreet.errors import InternalError, InvalidInput, NotAllowed, NotInForce, NotSignedIn
-from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.audit_log import STRANGER, Actor, AuditAction
 from discreet.server.access.limits import fine
-from discreet.server.access.tokens import Role, Token
+from discreet.server.access.tokens import AskedAs, Role, Token
+from discreet.server.bodies import object_of, require_whole_letters
 from discreet.server.context import Context, context_of
-from discreet.server.plain_json import object_of, require_whole_letters
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]

@@ -1,4 +1,4 @@
-"""Signing in a browser: a token becomes a session, by a form or an address, never from elsewhere.
+"""Signing in a browser, by a form or an address, never from elsewhere; tokens and the audit log over HTTP.
 
 Guarantee: a session begins only where this browser's own user asked for it: by a form that repeats
     the nonce of its cookie (SameSite=Strict, so that other sites cannot send it), or by an address
@@ -10,18 +10,36 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlencode
 
-from fastapi import Request
+from fastapi import Query, Request
+from fastapi.responses import JSONResponse
+from pydantic import Field, StrictStr
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from discreet.errors import DiscreetError
-from discreet.server.access.auth import address_of, recognise, tell_failed
+from discreet.api import Curator
+from discreet.core.requests.server import TokenFields
+from discreet.errors import DiscreetError, NotAllowed, NotSignedIn, UnknownName
+from discreet.server.access.audit_log import MOST_READ, AuditAction
+from discreet.server.access.auth import (
+    Principal,
+    address_of,
+    allow,
+    api_router,
+    caller,
+    end_session,
+    everybody,
+    principal,
+    recognise,
+    tell_failed,
+)
 from discreet.server.access.limits import fine
-from discreet.server.access.tokens import Token
+from discreet.server.access.tokens import Role, Token
+from discreet.server.bodies import Body, body_of
 from discreet.server.context import Context, context_of
 from discreet.server.problems import answer_with, problem_of
 from discreet.server.rendering import page
@@ -144,3 +162,115 @@ def _set(
         samesite="strict",
         secure=context.settings.tls,
     )
+
+
+token_router = api_router("tokens")
+
+
+_Token: Any = body_of(TokenFields, role={"default": ...})
+
+
+class TokenBody(_Token):  # type: ignore[misc]  # its fields are the request's
+    """What a new token is for."""
+
+
+class SignIn(Body):
+    """A token to sign in with."""
+
+    token: StrictStr = Field(max_length=200)
+
+
+@token_router.get("/tokens")
+@allow(Role.OWNER)
+def listed(request: Request) -> dict[str, Any]:
+    """List all tokens, never their texts."""
+    tokens = context_of(request).tokens
+    tokens.audit.record(caller(request).actor, AuditAction.TOKENS_LISTED)
+    return {"tokens": [token.to_json() for token in tokens.all()]}
+
+
+@token_router.post("/tokens", status_code=201)
+@allow(Role.OWNER)
+def new(request: Request, wanted: TokenBody) -> dict[str, Any]:
+    """Make a token; it is shown this once."""
+    context = context_of(request)
+    role = Role.of(wanted.role)
+    if role is Role.ANALYST and wanted.analyst is not None:
+        with context.workspace.curator() as curator:
+            refuse_unknown(curator, wanted.analyst)
+    made = context.tokens.new(
+        role,
+        analyst=wanted.analyst,
+        expires_days=wanted.expires_days,
+        label=wanted.label,
+        by=caller(request).actor,
+    )
+    return made.token.to_json() | {"token": made.text}
+
+
+@token_router.delete("/tokens/{token_id}")
+@allow(Role.OWNER)
+def revoke(request: Request, token_id: str) -> dict[str, Any]:
+    """Make a token useless, at once and for good."""
+    return context_of(request).tokens.revoke(token_id, by=caller(request).actor).to_json()
+
+
+@token_router.post("/session")
+@everybody
+def sign_in(request: Request, body: SignIn) -> JSONResponse:
+    """Exchange a token for a session cookie."""
+    context = context_of(request)
+    if from_elsewhere(request):
+        raise NotAllowed("Another site cannot sign you in.", hint="Sign in on the page.")
+    token = token_of(request, body.token, way="session")
+    if token is None:
+        raise NotSignedIn("This token is unknown, expired or revoked.")
+    cookie = context.sessions.new(token, way="session")
+    session = context.sessions.find(cookie)
+    csrf = None if session is None else session.csrf
+    response = JSONResponse(_said(principal(token, csrf=csrf)))
+    set_cookie(response, context, cookie)
+    return response
+
+
+@token_router.get("/session")
+@allow(Role.OWNER, Role.ANALYST, Role.REVIEWER)
+async def whoami(request: Request) -> dict[str, Any]:
+    """Say who you are; with a cookie, also the CSRF token that changes must carry."""
+    return _said(caller(request))
+
+
+@token_router.delete("/session")
+@allow(Role.OWNER, Role.ANALYST, Role.REVIEWER)
+def sign_out(request: Request) -> JSONResponse:
+    """End the browser's session."""
+    context = context_of(request)
+    if request.cookies.get(context.settings.cookie):
+        end_session(request)
+    response = JSONResponse({"signed_in": False})
+    drop_cookie(response, context)
+    return response
+
+
+def refuse_unknown(curator: Curator, analyst: str) -> None:
+    """Refuse a token for an analyst who has no share in anything."""
+    if analyst not in curator.catalog.analysts:
+        raise UnknownName(
+            f"There is no analyst '{analyst}'.",
+            hint=f"Add [analysts.{analyst}] to discreet.toml, with a share of each dataset.",
+        )
+
+
+def _said(who: Principal) -> dict[str, Any]:
+    return {"role": who.role.value, "analyst": who.analyst, "csrf": who.csrf}
+
+
+audit_router = api_router("audit")
+Last = Annotated[int, Query(ge=0, le=MOST_READ)]
+
+
+@audit_router.get("/audit")
+@allow(Role.OWNER)
+def audit(request: Request, last: Last = 50) -> dict[str, Any]:
+    """List the latest lines of the audit log, latest first: tokens, sign-ins, uploads, limits."""
+    return {"lines": [asdict(line) for line in context_of(request).access.audit.last(last)]}

@@ -1,4 +1,4 @@
-"""Tokens: 256 random bits, shown once, kept only as hashes; and who holds them."""
+"""Tokens: 256 random bits, shown once, kept only as hashes in access.db; sessions of browsers; classes of tokens."""
 
 from __future__ import annotations
 
@@ -6,16 +6,40 @@ import base64
 import datetime as dt
 import hashlib
 import hmac
+import os
+import re
 import secrets
+import sqlite3
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
-from discreet.errors import InvalidInput, UnknownName
-from discreet.server.access.access_db import AccessDb
+from discreet.core.owner import name_of
+from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.server.access.audit_log import COMMAND_LINE, Actor, AuditAction, AuditLog
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAs:
+    """Whose share pays for what one caller asks; `Principal.asks_as` decides it.
+
+    `analyst` is None for the owner: she sees everything, and the whole budget pays. `asker` is who
+    calls; the ledger writes it down where another share pays.
+    """
+
+    analyst: str | None
+    asker: str
+
+    @property
+    def name(self) -> str:
+        """Return the payer as every method of the curator takes it."""
+        return name_of(self.analyst)
+
 
 PREFIX = "dsc_"
 ROUNDS = 4096
@@ -261,3 +285,200 @@ def scram_keys(text: str, salt: bytes) -> tuple[bytes, bytes]:
     salted = hashlib.pbkdf2_hmac("sha256", text.encode(), salt, ROUNDS)
     client_key = hmac.digest(salted, b"Client Key", "sha256")
     return hashlib.sha256(client_key).digest(), hmac.digest(salted, b"Server Key", "sha256")
+
+
+FILE = "access.db"
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS tokens (
+    id TEXT PRIMARY KEY, hash BLOB NOT NULL, role TEXT NOT NULL, analyst TEXT, label TEXT NOT NULL,
+    created REAL NOT NULL, expires REAL, revoked REAL,
+    stored_key BLOB NOT NULL, server_key BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS sessions (
+    hash BLOB PRIMARY KEY, token TEXT NOT NULL REFERENCES tokens (id), csrf TEXT NOT NULL,
+    expires REAL NOT NULL);
+"""
+
+
+class AccessDb:
+    """One connection, lent to one thread at a time.
+
+    Reads go to the file on every call: a revocation by another process holds at once. `audit` is the
+    log beside it of who did what.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.audit = AuditLog(folder)
+        path = folder / FILE
+        # Created by us first, so that nobody else can read it even for a moment.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        self._lock = threading.Lock()
+        try:
+            self._connection = sqlite3.connect(
+                path, timeout=10.0, isolation_level=None, check_same_thread=False
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.execute("BEGIN IMMEDIATE")
+            for statement in _TABLES.split(";"):
+                self._connection.execute(statement)
+            self._connection.execute(
+                "INSERT OR IGNORE INTO facts VALUES ('salt', ?)", [os.urandom(16)]
+            )
+            self._connection.execute("COMMIT")
+        except sqlite3.DatabaseError:
+            raise CatalogError(
+                f"'{path}' is not a list of tokens.", hint="Move it away; a new one will be made."
+            ) from None
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return all rows of a SELECT."""
+        with self._lock:
+            return self._connection.execute(sql, values).fetchall()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection inside one transaction, durable when this ends."""
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """Whose session it is, and the text that state-changing requests must repeat."""
+
+    token: Token
+    csrf: str
+
+
+class BrowserSessions:
+    """The sessions of all browsers; a session is worth no more than its token is."""
+
+    def __init__(self, db: AccessDb, tokens: Tokens, *, hours: float) -> None:
+        self._db = db
+        self._tokens = tokens
+        self._seconds = hours * 3600
+
+    def new(self, token: Token, *, way: str = "page") -> str:
+        """Return the cookie of a new session of the holder of `token`, told to the audit log."""
+        self._db.audit.record(token.actor, AuditAction.SIGNED_IN, way=way)
+        cookie, now = secrets.token_urlsafe(32), time.time()
+        with self._db.writing() as connection:
+            connection.execute("DELETE FROM sessions WHERE expires < ?", (now,))
+            connection.execute(
+                "INSERT INTO sessions VALUES (?, ?, ?, ?)",
+                (_cookie_hash(cookie), token.id, secrets.token_urlsafe(24), now + self._seconds),
+            )
+        return cookie
+
+    def find(self, cookie: str) -> BrowserSession | None:
+        """Return the session of this cookie, if it and its token still hold."""
+        rows = self._db.rows(
+            "SELECT token, csrf FROM sessions WHERE hash = ? AND expires > ?",
+            _cookie_hash(cookie),
+            time.time(),
+        )
+        token = self._tokens.by_id(rows[0][0]) if rows else None
+        return None if token is None else BrowserSession(token, rows[0][1])
+
+    def end(self, cookie: str) -> None:
+        """Forget a session."""
+        with self._db.writing() as connection:
+            connection.execute("DELETE FROM sessions WHERE hash = ?", (_cookie_hash(cookie),))
+
+
+def _cookie_hash(cookie: str) -> bytes:
+    return hashlib.sha256(cookie.encode("utf-8", "surrogateescape")).digest()
+
+
+CLASS_LABEL = "class "
+"""How the labels of a class's tokens begin; the rest is the class's name."""
+_CLASS_NAME = re.compile(r"[^\W_][\w.-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassOfTokens:
+    """All tokens of one class, those of students who were sent away too."""
+
+    name: str
+    tokens: tuple[Token, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values: how many there are, how many still open something, and until when."""
+        stand = [each for each in self.tokens if each.to_json()["valid"]]
+        return {
+            "name": self.name,
+            "students": len(self.tokens),
+            "valid": len(stand),
+            "created": min(each.created for each in self.tokens),
+            "expires": max((each.expires for each in stand if each.expires), default=None),
+        }
+
+
+def class_label(name: str) -> str:
+    """Return the label of a class's tokens, if `name` can be one."""
+    if not _CLASS_NAME.fullmatch(name):
+        raise InvalidInput(
+            "A class's name is a letter or digit, then at most 39 letters, digits, _, . or -.",
+            hint="Its students get numbers behind it: autumn001, autumn002 ...",
+        )
+    return f"{CLASS_LABEL}{name}"
+
+
+def student_names(name: str, size: int) -> list[str]:
+    """Return the names of a class's analysts: NAME001, NAME002 ..."""
+    width = max(3, len(str(size)))
+    return [f"{name}{number:0{width}}" for number in range(1, size + 1)]
+
+
+def tell_shares(
+    audit: AuditLog,
+    names: Sequence[str],
+    epsilon: str,
+    datasets: Sequence[str],
+    *,
+    by: Actor = COMMAND_LINE,
+) -> None:
+    """Write down in the audit log that these analysts were given a share."""
+    where = {"dataset": ", ".join(datasets) or "every data set", "epsilon_after": epsilon}
+    audit.record_all(by, AuditAction.SHARE_CHANGED, [where | {"analyst": name} for name in names])
+
+
+def all_classes(tokens: Tokens) -> list[ClassOfTokens]:
+    """Return the classes there are and were, the latest first."""
+    found: dict[str, list[Token]] = {}
+    for token in tokens.all():
+        if token.label.startswith(CLASS_LABEL):
+            found.setdefault(token.label.removeprefix(CLASS_LABEL), []).append(token)
+    return [ClassOfTokens(name, tuple(each)) for name, each in reversed(found.items())]
+
+
+def end_class(tokens: Tokens, name: str, *, by: Actor = COMMAND_LINE) -> int:
+    """Return how many tokens of the class were made useless, all together and for good.
+
+    What the students have spent stays spent, and their names stay in discreet.toml: the history
+    speaks of them.
+    """
+    found = [each for each in all_classes(tokens) if each.name == name]
+    if not found:
+        raise UnknownName(
+            f"There is no class '{name[:40]}'.",
+            hint="See: discreet token list; the labels of a class begin with 'class'.",
+        )
+    still = [each.id for each in found[0].tokens if each.revoked is None]
+    if still:
+        tokens.revoke_many(still, by=by)
+    return len(still)

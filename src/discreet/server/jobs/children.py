@@ -6,18 +6,20 @@ starts an engine of its own), and the group is killed when its job ends, is canc
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,9 +27,8 @@ from typing import Any
 from discreet.api import SeenLedger
 from discreet.catalog.catalog import Catalog
 from discreet.errors import from_facts
+from discreet.server.jobs.child import JobOrder, Refusals, Told
 from discreet.server.jobs.queue import Job
-from discreet.server.jobs.task_messages import JobOrder, Refusals, Told
-from discreet.server.jobs.workplace import sweep, workplace
 
 MODULE = "discreet.server.jobs.child"
 LARGEST = 64 << 20
@@ -273,3 +274,45 @@ def _sentence(status: int) -> str:
         name = signal.Signals(-status).name
         return f"The job's process was ended by a signal ({name}), perhaps for want of memory."
     return "The job's process ended before it had an answer."
+
+
+FOLDER = "jobs"
+_LOCK = "lock"
+
+
+@contextmanager
+def workplace(state: Path, name: str) -> Iterator[Path]:
+    """Lend a folder of this name; whatever a job leaves in it, killed or not, goes with it."""
+    place = state / FOLDER / name
+    lock = _locked(place)
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        os.close(lock)
+
+
+def _locked(place: Path) -> int:
+    """Return the held lock of a new folder, also if another server swept it before it was held."""
+    while True:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            lock = os.open(place / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if (place / _LOCK).exists():
+                return lock
+            os.close(lock)
+
+
+def sweep(state: Path) -> None:
+    """Remove the folders of servers that were killed; those of another living one are locked."""
+    if not (state / FOLDER).is_dir():
+        return
+    for place in (state / FOLDER).iterdir():
+        with suppress(OSError):
+            lock = os.open(place / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(place, ignore_errors=True)
+            finally:
+                os.close(lock)

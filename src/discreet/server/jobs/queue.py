@@ -19,7 +19,7 @@ from discreet.core.answers.outcome_words import (
     settled_standing,
 )
 from discreet.errors import Cancelled, DiscreetError, ServerFailed, TooManyRequests, UnknownName
-from discreet.server.failures import log_failure
+from discreet.server.logs import log_failure
 
 KEPT_EACH = 100
 """Finished jobs that are remembered for one caller."""

@@ -1,25 +1,31 @@
-"""Rewrites a question to PostgreSQL's semantics where the parser reads the same words otherwise."""
+"""Rewrites a query to PostgreSQL's semantics where the parser reads the same words otherwise; types of expressions."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from discreet.core.schema import IntegerDomain
 from discreet.errors import InvalidInput
-from discreet.server.pgwire.catalog.visible import VisibleTable
-from discreet.server.pgwire.expression_types import ExpressionTypes
+from discreet.server.pgwire.catalog.tables import PREVIEW, VisibleTable
 from discreet.server.pgwire.parameters import beside, cast_type, literal
-from discreet.server.pgwire.protocol.types import (
+from discreet.server.pgwire.types import (
     ARRAYS,
     BOOL,
     DATE,
+    INT2,
+    INT4,
+    INT8,
+    NUMERIC,
     TEXT,
     TIMESTAMP,
     TIMESTAMPTZ,
+    PgType,
     read,
 )
 
@@ -141,3 +147,166 @@ def _read(written: exp.Expr, form: exp.Expr | None) -> dt.datetime | None:
         return dt.datetime.strptime(written.name, pattern)  # noqa: DTZ007  # dates have no zone
     except ValueError:
         return None
+
+
+WHOLE = (INT2, INT4, INT8)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """The type of an expression, and whether its value can be below 0 (noise apart).
+
+    `declared`: it is a value of a declared column, and so within that column's bounds.
+    """
+
+    kind: PgType
+    signed: bool = True
+    declared: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Return whether PostgreSQL computes with it in whole numbers."""
+        return self.kind in WHOLE
+
+
+_UNKNOWN = Typed(TEXT)
+_COUNT = Typed(INT8, signed=False)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+_AS_INNER = (exp.Paren, exp.Window, exp.Filter, exp.Distinct, exp.Min, exp.Max, exp.Alias, exp.Abs)
+_LIKE_PARTS = (exp.Case, exp.Coalesce, exp.Greatest, exp.Least, exp.If)
+
+
+class ExpressionTypes:
+    """Types within one question. What cannot be told is text, which changes nothing."""
+
+    def __init__(self, tables: Sequence[VisibleTable]) -> None:
+        self._tables = [seen for seen in tables if seen.schema != PREVIEW]
+        self._known: dict[int, Mapping[str, Typed]] = {}
+
+    def of(self, node: exp.Expr | None) -> Typed:
+        """Return the type of an expression, which stands in its tree."""
+        match node:
+            case exp.Column():
+                return self._column(node)
+            case exp.Literal():
+                return _literal(node)
+            case exp.Neg():
+                return Typed(self.of(node.this).kind)
+            case exp.Cast():
+                return Typed(cast_type(node.to), self.of(node.this).signed)
+            case exp.Count() | exp.Length():
+                return _COUNT
+            case exp.Sum():
+                inner = self.of(node.this)
+                return Typed(INT8 if inner.kind in (INT2, INT4) else NUMERIC, inner.signed)
+        if isinstance(node, _ARITHMETIC):
+            return self._arithmetic(node)
+        if isinstance(node, _LIKE_PARTS):
+            return _widest([self.of(part) for part in _values(node)])
+        if isinstance(node, _AS_INNER):
+            inner = node.expressions[0] if isinstance(node, exp.Distinct) else node.this
+            return self.of(inner)
+        return _UNKNOWN
+
+    def _arithmetic(self, node: exp.Expr) -> Typed:
+        left, right = self.of(node.this), self.of(node.expression)
+        if isinstance(node, exp.Sub) and left.kind is DATE and right.kind is DATE:
+            return Typed(INT4)
+        found = _widest([left, right])
+        return Typed(found.kind, found.signed or isinstance(node, exp.Sub))
+
+    def _column(self, node: exp.Column) -> Typed:
+        name, table = node.name.lower(), node.table.lower()
+        select = node.find_ancestor(exp.Select)
+        while select is not None:
+            for alias, columns in self._sources(select):
+                if name in columns and table in ("", alias):
+                    return columns[name]
+            select = select.find_ancestor(exp.Select)
+        return _UNKNOWN
+
+    def _sources(self, select: exp.Select) -> Iterator[tuple[str, Mapping[str, Typed]]]:
+        first = select.args.get("from_") or select.args.get("from")
+        joined = [join.this for join in select.args.get("joins") or ()]
+        for source in [*([first.this] if first is not None else []), *joined]:
+            yield source.alias_or_name.lower(), self._columns(source)
+
+    def _columns(self, source: exp.Expr) -> Mapping[str, Typed]:
+        inner: exp.Expr | None = source.this if isinstance(source, exp.Subquery) else source
+        if isinstance(inner, exp.Table):
+            cte = None if inner.db else _defined(inner)
+            if cte is None:
+                return self._declared(inner)
+            inner = cte.this
+        while isinstance(inner, exp.SetOperation):
+            inner = inner.this
+        return self._outputs(inner) if isinstance(inner, exp.Select) else {}
+
+    def _outputs(self, select: exp.Select) -> Mapping[str, Typed]:
+        if id(select) not in self._known:
+            self._known[id(select)] = {}  # a question that names itself ends here
+            found: dict[str, Typed] = {}
+            for node in select.expressions:
+                if isinstance(node, exp.Star) or isinstance(node.this, exp.Star):
+                    for _, columns in self._sources(select):
+                        found = {**columns, **found}
+                else:
+                    found[node.alias_or_name.lower()] = self.of(node)
+            self._known[id(select)] = found
+        return self._known[id(select)]
+
+    def _declared(self, table: exp.Table) -> Mapping[str, Typed]:
+        name, schema = table.name.lower(), table.db.lower()
+        for seen in self._tables:
+            if seen.name.lower() == name and schema in ("", "public", seen.schema.lower()):
+                return {
+                    column.name.lower(): Typed(
+                        kind,
+                        not (isinstance(column.domain, IntegerDomain) and column.domain.lower >= 0),
+                        declared=True,
+                    )
+                    for column, kind in seen.columns
+                }
+        return {}
+
+
+def _defined(table: exp.Table) -> exp.CTE | None:
+    """Return the common table expression that a bare table name means."""
+    scope = table.find_ancestor(exp.Query)
+    while scope is not None:
+        with_ = scope.args.get("with_") or scope.args.get("with")
+        for cte in with_.expressions if with_ is not None else ():
+            if cte.alias.lower() == table.name.lower():
+                found: exp.CTE = cte
+                return found
+        scope = scope.find_ancestor(exp.Query)
+    return None
+
+
+def _literal(node: exp.Literal) -> Typed:
+    if node.is_string:
+        return _UNKNOWN
+    if not node.name.isdecimal():
+        return Typed(NUMERIC, signed=False)
+    return Typed(INT4 if int(node.name) < 2**31 else INT8, signed=False)
+
+
+def _values(node: exp.Expr) -> Iterator[exp.Expr]:
+    if isinstance(node, exp.Case):
+        yield from (branch.args["true"] for branch in node.args.get("ifs") or ())
+        if node.args.get("default") is not None:
+            yield node.args["default"]
+    elif isinstance(node, exp.If):
+        yield from (
+            node.args[part] for part in ("true", "false") if node.args.get(part) is not None
+        )
+    else:
+        yield node.this
+        yield from node.expressions
+
+
+def _widest(parts: Sequence[Typed]) -> Typed:
+    signed = any(part.signed for part in parts)
+    if not parts or not all(part.whole for part in parts):
+        return Typed(NUMERIC if parts else TEXT, signed)
+    return Typed(max((part.kind for part in parts), key=WHOLE.index), signed)

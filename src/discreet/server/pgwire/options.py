@@ -13,7 +13,7 @@ from discreet.core.requests.checked import checked_value, whole_number
 from discreet.core.requests.question import QuestionFields
 from discreet.core.requests.request_fields import FieldKind, asked, request_fields
 from discreet.errors import InvalidInput
-from discreet.server.pgwire.protocol.problems import Failure
+from discreet.server.pgwire.messages import Failure
 
 
 @dataclass(frozen=True, kw_only=True)

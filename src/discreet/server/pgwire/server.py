@@ -12,20 +12,27 @@ from discreet.errors import DiscreetError, NotInForce, TooManyRequests
 from discreet.server.access.auth import principal
 from discreet.server.access.tokens import Role, Token
 from discreet.server.context import Context
-from discreet.server.failures import log_failure
+from discreet.server.logs import log_failure
+from discreet.server.pgwire import messages
+from discreet.server.pgwire import messages as m
 from discreet.server.pgwire.catalog.browse import Browsers
 from discreet.server.pgwire.catalog.rows import search_path
-from discreet.server.pgwire.catalog.visible import seen_by
+from discreet.server.pgwire.catalog.tables import seen_by
+from discreet.server.pgwire.connection import (
+    Channel,
+    Disconnected,
+    Tls,
+    arrive,
+    no_longer_valid,
+    sign_in,
+    still_valid,
+    tls_of,
+)
+from discreet.server.pgwire.dispatch import Dispatcher
+from discreet.server.pgwire.messages import Failure, reply_of
 from discreet.server.pgwire.options import REPORTED, Options
-from discreet.server.pgwire.protocol import messages as m
-from discreet.server.pgwire.protocol import replies
-from discreet.server.pgwire.protocol.certificate import Tls, tls_of
-from discreet.server.pgwire.protocol.channel import Channel, Disconnected
-from discreet.server.pgwire.protocol.handshake import arrive, no_longer_valid, sign_in, still_valid
-from discreet.server.pgwire.protocol.problems import Failure, reply_of
-from discreet.server.pgwire.session.dispatch import Dispatcher
-from discreet.server.pgwire.session.question import Asker
-from discreet.server.pgwire.session.session import WireSession
+from discreet.server.pgwire.question import Asker
+from discreet.server.pgwire.session import WireSession
 
 LOOK_AGAIN = 1.0
 """Seconds between looks at the tokens of open sessions."""
@@ -148,7 +155,7 @@ class _Connections:
         parameters = arrival.parameters
         if arrival.version != m.PROTOCOL:
             unknown = [name for name in parameters if name.startswith("_pq_.")]
-            channel.put(replies.negotiate(0, unknown))
+            channel.put(messages.negotiate(0, unknown))
         await asyncio.to_thread(partial(context.workspace.refresh, at_once=True))
         user = parameters.get("user", "")
         if user != Role.OWNER.value:  # whether there is such a user or not
@@ -168,10 +175,10 @@ class _Connections:
         asker = Asker(context.workspace, context.runner, context.planner, caller)
         dispatcher = Dispatcher(context.workspace, self._browsers, asker, options, user)
         for name, shown in REPORTED.items():
-            channel.put(replies.parameter(shown, options.show(name)))
+            channel.put(messages.parameter(shown, options.show(name)))
         self._processes = (self._processes + 1) & 0x7FFFFFFF
         key = (self._processes, secrets.randbits(32))
-        channel.put(replies.key_data(*key))
+        channel.put(messages.key_data(*key))
         self._askers[key] = asker
         task = asyncio.current_task()
         assert task is not None, "runs as a task"

@@ -2,6 +2,5 @@
 
 Methods see rows only through here.
 
-Imported by: attack, learn, synth, synth/fitting, synth/linked, synth/methods, synth/models, synth/report,
-tasks.
+Imported by: attack, learn, synth, synth/linked, synth/methods, synth/models, synth/report, tasks.
 """

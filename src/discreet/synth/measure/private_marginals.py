@@ -1,15 +1,21 @@
-"""Private marginals: noisy marginals and paid choices, the only way from a method to the rows."""
+"""Private marginals: noisy marginals and paid choices, the only way from a method to the rows.
+
+With what follows from the laws of the noise alone, without a row: the error of measured tables, and whether a
+model is as near to its own measurements as the noise explains (chi-square).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import sqrt
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from discreet.core.arrays import Integers
+from discreet.core.arrays import Floats, Integers
 from discreet.core.certified_functions import sqrt_lower
 from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
 from discreet.core.unit import Neighbours
@@ -18,7 +24,7 @@ from discreet.noise.exact.wide_multiply import below
 from discreet.noise.laws import NoiseLaw, law_costing
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
-from discreet.synth.encoding.shape import Columns, Counts, Merges, Shape, merge_counts
+from discreet.synth.shape import Columns, Counts, Merges, Shape, merge_counts
 
 
 class Counter(Protocol):
@@ -230,3 +236,206 @@ def draw_several(
         many[level] -= 1
         ends[level] -= 1
     return found
+
+
+class PartialMarginals(PrivateMarginals):
+    """Private marginals that give a method a fixed part of another one's budget.
+
+    Guarantee: a share of these is that share times `part` of the outer one, and shares here add
+        up to at most 1; so the method uses at most `part`.
+    """
+
+    def __init__(self, outer: PrivateMarginals, part: Fraction) -> None:
+        self.shape = outer.shape
+        self.budget = outer.budget.part(part)
+        self.unit = outer.unit
+        self.events = outer.events
+        self._outer = outer
+        self._part = part
+        self._spent = Fraction(0)
+        self.measured: list[Measured] = []
+
+    def law(self, share: Fraction) -> NoiseLaw:
+        """Return the noise that a marginal gets for a share of the part."""
+        return self._outer.law(share * self._part)
+
+    def measure(
+        self, wanted: Sequence[Columns], *, share: Fraction, merged: Merges | None = None
+    ) -> list[Measured]:
+        """Return noisy counts, paid from the part."""
+        if not wanted:
+            return []
+        self._mine(share)
+        found = self._outer.measure(wanted, share=share * self._part, merged=merged)
+        self.measured += found
+        return found
+
+    def choose(self, scores: Scores, *, sensitivity: int, share: Fraction) -> int:
+        """Return the index of a good candidate, paid from the part."""
+        self._mine(share)
+        return self._outer.choose(scores, sensitivity=sensitivity, share=share * self._part)
+
+    def choose_several(
+        self,
+        scores: Scores,
+        *,
+        count: int,
+        sensitivity: int,
+        share: Fraction,
+    ) -> list[int]:
+        """Return different good candidates, paid from the part."""
+        self._mine(share)
+        return self._outer.choose_several(
+            scores, count=count, sensitivity=sensitivity, share=share * self._part
+        )
+
+    def _mine(self, share: Fraction) -> None:
+        if share <= 0 or self._spent + share > 1:
+            raise InternalError("a method asked for more than its part")
+        self._spent += share
+
+
+SURE = "0.95"
+_CANTELLI = sqrt(19)
+"""P(X >= mean + k sd) <= 1 / (1 + k^2), which is 0.05 for k^2 = 19: holds for every law."""
+TOO_NOISY = 0.1
+"""Where noise alone moves a tenth of the rows of a one-column table, little can be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Implied:
+    """The error of one measured table, in parts of all rows.
+
+    `half_width`: noise of one cell at 95%, in rows. `noise`: expected total variation of the noise
+    alone. `fit`: distance of the synthetic table from the noisy one. `bound`: with probability of
+    at least 95% the synthetic table is no further than this from the real one.
+    """
+
+    columns: Columns
+    cells: int
+    half_width: int
+    noise: float
+    fit: float
+    bound: float
+
+
+def implied(measured: Measured, synthetic: Counter, rows: int, drawn: int) -> Implied:
+    """Return what is known about one table from its noisy counts and the law of their noise.
+
+    `rows` is the estimated size of the real table, `drawn` that of the synthetic one.
+
+    Guarantee: |real - synthetic| <= |noisy - synthetic| + |noise| in L1; the second part has a known
+        law whatever the data are, and Cantelli's inequality bounds it. (docs/notes/0024)
+    """
+    found = synthetic.marginals([measured.columns])[0] * (rows / max(drawn, 1))
+    distance = float(np.abs(measured.values - found).sum())
+    cells = found.size
+    mean = measured.law.mean_size
+    spread = sqrt(cells * max(measured.variance - mean**2, 0.0))
+    noise = cells * mean
+    return Implied(
+        measured.columns,
+        cells,
+        measured.law.half_width(SURE),
+        min(1.0, noise / (2 * rows)),
+        min(1.0, distance / (2 * rows)),
+        min(1.0, (distance + noise + _CANTELLI * spread) / (2 * rows)),
+    )
+
+
+def whole(measured: Sequence[Measured], shape: Shape) -> list[Measured]:
+    """Return the tables that were measured code by code, not by merged groups of codes."""
+    return [each for each in measured if each.values.shape == shape.of(each.columns)]
+
+
+def too_small(measured: Sequence[Measured], rows: int) -> str | None:
+    """Return a warning if the noise drowns the tables of single columns; None if it does not.
+
+    From noisy n, laws and public sizes alone.
+    """
+    singles = [each for each in measured if len(each.columns) == 1] or list(measured)
+    if not singles:
+        return None
+    moved = [each.values.size * each.law.mean_size / 2 for each in singles]
+    part = float(np.mean(moved)) / rows
+    if part <= TOO_NOISY:
+        return None
+    needed = int(np.ceil(float(np.mean(moved)) / TOO_NOISY / 100) * 100)
+    return (
+        f"About {rows:,} rows are too few for this epsilon: the noise alone moves "
+        f"{min(part, 1):.0%} of the rows of a one-column table. It takes about {needed:,} rows, a "
+        "larger epsilon, or columns with fewer values."
+    )
+
+
+LEAST = 1e-6
+"""A model whose measurements would be this unlikely, were it true, is not handed over."""
+
+WHOLE_ROWS = 1.0
+"""Variance that rows add by being whole: a copy cannot be nearer than a row, whatever its model."""
+
+
+class Estimates(Protocol):
+    """Something that estimates the counts of marginals: a fitted model."""
+
+    def marginal(self, columns: Columns) -> Floats:
+        """Return the estimated counts of one marginal."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FitAgreement:
+    """The chance of noise that lies as far from a model as the measured noise does.
+
+    `chance` is the smaller of two: of all cells together, and of the worst table, multiplied by the
+    number of tables. `cells` are all that were measured.
+    """
+
+    chance: float
+    cells: int
+    worst: Columns
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the noise explains the distance; NaN does not."""
+        return self.chance >= LEAST
+
+
+def agreement(measured: Sequence[Measured], model: Estimates) -> FitAgreement:
+    """Return how well a model agrees with the noisy tables that it was made from.
+
+    Each law says which chi-square its noise adds up to. The nearest possible table is never farther from the noisy one than the real one is, so a good fit passes.
+    """
+    found = [_squares(each, model) for each in measured]
+    if not found:
+        return FitAgreement(1.0, 0, ())
+    chances = [chance_beyond(*each) for each in found]
+    alone = min(range(len(found)), key=lambda i: (not math.isnan(chances[i]), chances[i]))
+    together = chance_beyond(
+        sum(square for square, _ in found), sum(degrees for _, degrees in found)
+    )
+    chance = min(together, len(found) * chances[alone])
+    if math.isnan(together) or math.isnan(chances[alone]):
+        chance = 0.0
+    cells = sum(each.values.size for each in measured)
+    return FitAgreement(min(chance, 1.0), cells, measured[alone].columns)
+
+
+def _squares(measured: Measured, model: Estimates) -> tuple[float, int]:
+    """Return the chi-square of one table and its degrees of freedom."""
+    fitted = merge_counts(model.marginal(measured.columns), measured.columns, measured.merged)
+    apart = measured.values - fitted
+    return measured.law.chi_square(apart, measured.variance + WHOLE_ROWS)
+
+
+def chance_beyond(square: float, degrees: int) -> float:
+    """Return the chance that chi-square exceeds a value: Wilson and Hilferty's cube root.
+
+    >>> round(chance_beyond(18.31, 10), 3)
+    0.05
+    """
+    if not math.isfinite(square):
+        return math.nan
+    spread = 2 / (9 * degrees)
+    place = ((square / degrees) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+    return math.erfc(place / math.sqrt(2)) / 2

@@ -1,29 +1,263 @@
-"""The private reads of a synthesis, each judged by the kernel: only what is sealed here may run.
+"""Sealed codes: the generated SQL that turns private rows into codes, each read judged by the kernel.
 
-Nothing that this package says about rows of a unit, sizes or neighbours is believed: the kernel reads it
-off the SQL (docs/notes/0039-sealed-codes.md).
+Canonical, bounded, one small number a cell; only what is sealed here may run. Nothing that this package says
+about rows of a unit, sizes or neighbours is believed: the kernel reads it off the SQL
+(docs/notes/0039-sealed-codes.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from discreet.catalog.axes import home
 from discreet.core.region import EVERYONE, Region
-from discreet.core.schema import Dataset, Table
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    Dataset,
+    DateDomain,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+    Table,
+    TimestampDomain,
+)
 from discreet.engine.base import Engine
+from discreet.engine.dialect.functions import function
+from discreet.engine.dialects import DIALECTS
+from discreet.errors import InternalError
+from discreet.kernel.canonical.cells import enum_type
+from discreet.kernel.canonical.literals import constant
 from discreet.kernel.codes import codes_of
 from discreet.kernel.derive.scans import CatalogScans, ReadScope, dataset_of
 from discreet.kernel.seal import Draft, MeasureDraft, parse, sealed
 from discreet.kernel.sensitivity import Kind
 from discreet.kernel.trees.nodes import Unfit
 from discreet.plan.ir import Scan
+from discreet.plan.stability import bound_rows, structural_rows
 from discreet.release.sealing import declared_scans
-from discreet.synth.encoding.columns import Coded, shape_of
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.codes_sql import codes_sql, words_sql
+from discreet.sql.relations import complete_rows
+from discreet.sql.write.blocks import Block, BlockWriter
+from discreet.sql.write.cells import Cell, clamped
+from discreet.sql.write.used import used_below
+from discreet.synth.columns import Coded, shape_of
+from discreet.synth.decoding import day_number
 from discreet.synth.measure.private_marginals import CountSensitivity
+from discreet.synth.shape import Shape
+
+LONGEST_WORD = 200
+"""Texts of more characters are never learned as a category; they count as missing."""
+
+
+def rows_block(scan: Scan, engine: Engine, names: Sequence[str]) -> Block:
+    """Return the canonical rows of a table with these columns, bounded where a person has several.
+
+    The same rows as those of questions: a row that lacks a value of a complete column is not among them.
+
+    How many rows of one unit there are at most, the kernel reads off the SQL.
+    """
+    rows = complete_rows(scan)
+    used = {scan.id_of(name) for name in names}
+    if scan.unit is not None:
+        used.add(scan.unit)
+    used_below(rows, used)
+    writer = BlockWriter(engine, frozenset(used))
+    block = writer.block(rows)
+    if structural_rows(scan) is not None:
+        return block
+    return writer.bounded(block, bound_rows(scan))
+
+
+def cell_of(block: Block, scan: Scan, name: str) -> Cell:
+    """Return the canonical value of one column of a block."""
+    return block.cells[scan.id_of(name)]
+
+
+def codes_sql(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> str:
+    """Return the SELECT of all codes, c0, c1, ...: rows with an undeclared gap are left out.
+
+    Written for `discreet.kernel.codes`, which reads off the SQL that no code can leave its table.
+    """
+    block = rows_block(scan, engine, [column.name for column in columns])
+    cells = [cell_of(block, scan, column.name) for column in columns]
+    return block_codes_sql(block, cells, columns, engine)
+
+
+def block_codes_sql(
+    block: Block, cells: Sequence[Cell], columns: Sequence[Coded], engine: Engine
+) -> str:
+    """Return the SELECT of the codes of some cells of a block that is bounded already."""
+    dialect = engine.capabilities.dialect
+    small = DIALECTS[dialect].small
+    # Positions first, bins around them: otherwise each edge of a bin would compute its cell again.
+    inner = [
+        f"{place_sql(cell, column, engine)} AS p{i}"
+        for i, (cell, column) in enumerate(zip(cells, columns, strict=True))
+    ]
+    if block.unit is not None:
+        inner.append(f"{block.unit} AS u")
+    outer = [
+        f"CAST({code_sql(f'p.p{i}', cell, column, dialect)} AS {small}) AS c{i}"
+        for i, (cell, column) in enumerate(zip(cells, columns, strict=True))
+    ]
+    complete = [f"p.p{i} IS NOT NULL" for i, column in enumerate(columns) if not column.missing]
+    where = f" WHERE {' AND '.join(complete)}" if complete else ""
+    places = f"SELECT {', '.join(inner)} {block.body()}"
+    return f"SELECT {', '.join(outer)} FROM ({places}) AS p{where}"
+
+
+def words_sql(scan: Scan, engine: Engine, name: str) -> str:
+    """Return the SELECT of a column's texts, each with the number of units that have it."""
+    block = rows_block(scan, engine, [name])
+    unit = "" if block.unit is None else f", {block.unit} AS u"
+    count = "COUNT(*)" if block.unit is None else "COUNT(DISTINCT w.u)"
+    inner = f"SELECT {cell_of(block, scan, name).value} AS v{unit} {block.body()}"
+    return (
+        f"SELECT w.v AS v, {count} AS n FROM ({inner}) AS w WHERE w.v IS NOT NULL "
+        f"AND length(w.v) BETWEEN 1 AND {LONGEST_WORD} GROUP BY w.v"
+    )
+
+
+def place_sql(cell: Cell, column: Coded, engine: Engine) -> str:
+    """Return SQL for the position of a cell in its column's domain, NULL where it has none."""
+    domain, dialect = column.domain, engine.capabilities.dialect
+    if isinstance(domain, CategoryDomain):
+        if column.stems:
+            return _place_by_stem(cell, domain, column.stems, engine)
+        return _place_in_list(cell, domain, engine)
+    if isinstance(domain, BooleanDomain):
+        return f"CASE WHEN {cell.value} THEN 1 WHEN NOT ({cell.value}) THEN 0 END"
+    return position_sql(cell, domain, dialect)
+
+
+def code_sql(place: str, cell: Cell, column: Coded, dialect: str) -> str:
+    """Return SQL for the code of a position; the last code where NULL has one of its own."""
+    found = place
+    if column.edges is not None:
+        found = cell_sql(place, column.edges, dialect)
+    elif not _is_certain(cell, column):
+        found = clamped(place, 0, column.positions - 1)
+    if not column.missing:
+        return found
+    return f"CASE WHEN {place} IS NOT NULL THEN {found} ELSE {column.values} END"
+
+
+def _is_certain(cell: Cell, column: Coded) -> bool:
+    """Return whether a position cannot lie outside, as the SQL alone shows."""
+    if isinstance(column.domain, BooleanDomain | CategoryDomain):
+        return True
+    days = isinstance(column.domain, DateDomain | TimestampDomain)
+    return cell.domain == column.domain and not days
+
+
+def _place_in_list(cell: Cell, domain: CategoryDomain, engine: Engine) -> str:
+    dialect = engine.capabilities.dialect
+    if DIALECTS[dialect].enums:
+        if engine.capabilities.canonical and cell.raw != cell.value and cell.domain == domain:
+            return f"enum_code({cell.raw})"
+        # Looked up by hash; a CASE walks through the list.
+        return f"enum_code(TRY_CAST({cell.value} AS {enum_type(domain)}))"
+    cases = " ".join(
+        f"WHEN {cell.value} = {constant(value, dialect)} THEN {i}"
+        for i, value in enumerate(domain.values)
+    )
+    return f"CASE {cases} END"
+
+
+def _place_by_stem(cell: Cell, domain: CategoryDomain, stems: int, engine: Engine) -> str:
+    """Return SQL for the place of a text: as a whole value, else by its longest stem."""
+    first = len(domain.values) - stems
+    lists: list[tuple[str, int, list[str]]] = [(cell.value, 0, list(domain.values[:first]))]
+    for i, written in enumerate(domain.values[first:], start=first):
+        stem = written[:-1]
+        value = f"substr({cell.value}, 1, {len(stem)})"
+        if lists[-1][0] != value:
+            lists.append((value, i, []))
+        lists[-1][2].append(stem)
+    parts = []
+    for value, start, listed in lists:
+        if listed:
+            place = _place_in_list(Cell(value, cell.domain), CategoryDomain(tuple(listed)), engine)
+            parts.append(f"CAST({place} AS BIGINT) + {start}")
+    return f"COALESCE({', '.join(parts)})"
+
+
+def position_sql(cell: Cell, domain: Domain, dialect: str) -> str:
+    """Return SQL for the position of a number or day, counted from the lower bound of `domain`.
+
+    The cell may have been read with a wider domain: then the position can lie outside.
+    """
+    match domain:
+        case IntegerDomain(lower=lower):
+            return _minus(cell.value, lower)
+        case NumberDomain(lower=lower, step=step):
+            own = cell.domain.step if isinstance(cell.domain, NumberDomain) else Fraction(1)
+            shifted = _minus(cell.value, int(lower / own))
+            # A learned range may count in coarser steps than the declared one.
+            coarser = step / own
+            if coarser == 1:
+                return shifted
+            return function("divide", dialect, shifted, str(int(coarser)))
+        case DateDomain(lower=first):
+            return _minus(function("day_number", dialect, cell.value), day_number(first))
+        case TimestampDomain(lower=moment):
+            return _minus(function("day_number", dialect, cell.value), day_number(moment.date()))
+        case _:
+            raise InternalError("only numbers and days have positions")
+
+
+def cell_sql(position: str, edges: Sequence[int], dialect: str) -> str:
+    """Return SQL for the bin of a position that is not NULL: below the second edge 0, and so on.
+
+    Runs of equally wide bins are divided instead of compared, and the run is found by halving: a
+    row passes a few comparisons, not one for each of a thousand edges.
+    """
+    return _halved(position, _runs(edges), dialect)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Bins `first`, `first` + 1, ... `last`, from `start` on, each `width` positions wide."""
+
+    start: int
+    width: int
+    first: int
+    last: int
+
+
+def _runs(edges: Sequence[int]) -> list[_Run]:
+    found: list[_Run] = []
+    for i, edge in enumerate(edges):
+        width = edges[i + 1] - edge if i + 1 < len(edges) else 0
+        before = found[-1] if found else None
+        if before is not None and width in (0, before.width):
+            # The last bin has no end: whatever its width, it may close a run.
+            found[-1] = replace(before, last=i)
+        else:
+            found.append(_Run(edge, width, i, i))
+    return found
+
+
+def _halved(position: str, runs: Sequence[_Run], dialect: str) -> str:
+    if len(runs) > 1:
+        middle = len(runs) // 2
+        below = _halved(position, runs[:middle], dialect)
+        above = _halved(position, runs[middle:], dialect)
+        return f"CASE WHEN {position} < {runs[middle].start} THEN {below} ELSE {above} END"
+    (run,) = runs
+    if run.first == run.last:
+        return str(run.first)
+    # Held inside the run first: then the quotient is, too, and nobody has to believe it.
+    behind = run.start + run.width * (run.last - run.first)
+    inside = _minus(clamped(position, run.start, behind), run.start)
+    divided = function("divide", dialect, inside, str(run.width))
+    return f"{run.first} + COALESCE({divided}, 0)"
+
+
+def _minus(value: str, lower: int) -> str:
+    return f"(({value}) - ({lower}))" if lower else f"({value})"
 
 
 @dataclass(frozen=True, slots=True)

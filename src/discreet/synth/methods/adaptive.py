@@ -1,4 +1,8 @@
-"""AIM (select, measure, estimate): marginals of a declared workload, chosen where the model is worst."""
+"""AIM (select, measure, estimate): marginals of a declared workload, chosen where the model is worst.
+
+The values of some columns may be known already, row by row: parents of the rows that a model is for. Nothing
+is measured about them: their laws come from made-up rows that were paid for before.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress, silent
-from discreet.synth.encoding.shape import CodeGroups, Columns, Counts, Merges, merge_counts
-from discreet.synth.fitting.belief_propagation import Beliefs
-from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
-from discreet.synth.fitting.junction import JunctionTree, drawing_cells, junction_tree, widened
-from discreet.synth.fitting.maximum_entropy import Evidence, LogPotentials, believe, fit_entropy
-from discreet.synth.measure.agreement import chance_beyond
+from discreet.noise.laws import NoiseLaw
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.one_way_marginals import (
     Singles,
     agreed_total,
@@ -24,11 +25,94 @@ from discreet.synth.measure.one_way_marginals import (
     measure_singles,
     settle,
 )
-from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
-from discreet.synth.methods.given_rows import GivenRows
-from discreet.synth.methods.settings import check_whole
+from discreet.synth.measure.private_marginals import (
+    Counter,
+    Measured,
+    PrivateMarginals,
+    chance_beyond,
+)
+from discreet.synth.methods.registry import check_whole
+from discreet.synth.models.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
+from discreet.synth.models.junction_tree import (
+    Beliefs,
+    JunctionTree,
+    drawing_cells,
+    junction_tree,
+    widened,
+)
 from discreet.synth.models.layered import Layered, layered
-from discreet.synth.workload import WorkloadSpec, closed, find_workload
+from discreet.synth.models.maximum_entropy import Evidence, LogPotentials, believe, fit_entropy
+from discreet.synth.shape import (
+    CodeGroups,
+    Codes,
+    Columns,
+    Counts,
+    Merges,
+    Shape,
+    WorkloadSpec,
+    closed,
+    find_workload,
+    merge_counts,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GivenRows:
+    """The last columns of a table, with their codes in made-up rows: one for each row to be drawn."""
+
+    columns: Columns
+    codes: Codes
+    shape: Shape
+
+    @property
+    def own(self) -> Columns:
+        """Return the columns that are not known."""
+        return tuple(i for i in range(self.shape.width) if i not in self.columns)
+
+    def counts(self, columns: Columns) -> Floats:
+        """Return each code's share of the known rows; even where there are none."""
+        first = self.columns[0]
+        inner = Shape(self.shape.names[first:], self.shape.sizes[first:])
+        places = tuple(column - first for column in columns)
+        (found,) = MemoryCounter(self.codes, inner).marginals([places])
+        table = found.astype(np.float64) + (0 if len(self.codes) else 1)
+        shares: Floats = table / table.sum()
+        return shares
+
+    def single(self, column: int, total: float, law: NoiseLaw) -> Measured:
+        """Return what is known of one column, in the words of a measurement with that noise."""
+        values = np.rint(total * self.counts((column,))).astype(np.int64)
+        return Measured((column,), values, law)
+
+    def pairs(self) -> list[Columns]:
+        """Return pairs of known columns that hang together most: a spanning tree of them."""
+        strength = {pair: _dependence(self.counts(pair)) for pair in combinations(self.columns, 2)}
+        part = {column: column for column in self.columns}
+        found: list[Columns] = []
+        for one, two in sorted(strength, key=lambda pair: -strength[pair]):
+            if part[one] != part[two]:
+                found.append((one, two))
+                old = part[two]
+                part = {c: part[one] if p == old else p for c, p in part.items()}
+        return found
+
+    def potential(self, pair: Columns, groups: Sequence[CodeGroups]) -> Floats:
+        """Return how much likelier than by chance two known columns' groups meet, as logarithms.
+
+        Half a row is added to each cell: the logarithm of nothing could never come back.
+        """
+        table = self.counts(pair) * max(len(self.codes), 1)
+        table = merge_counts(table, pair, dict(enumerate(groups)))
+        table = (table + 0.5) / (table + 0.5).sum()
+        found: Floats = np.log(table / np.outer(table.sum(axis=1), table.sum(axis=0)))
+        return found
+
+
+def _dependence(table: Floats) -> float:
+    """Return how far a table of shares is from independence."""
+    apart = np.outer(table.sum(axis=1), table.sum(axis=0))
+    return float(np.abs(table - apart).sum())
+
 
 SINGLES = Fraction(2, 5)
 CHOICE = Fraction(3, 20)

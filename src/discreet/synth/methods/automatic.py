@@ -8,11 +8,10 @@ from fractions import Fraction
 
 from discreet.core.progress import Progress, silent
 from discreet.synth.measure.one_way_marginals import agreed_total
-from discreet.synth.measure.partial_marginals import PartialMarginals
-from discreet.synth.measure.private_marginals import PrivateMarginals
+from discreet.synth.measure.private_marginals import PartialMarginals, PrivateMarginals
 from discreet.synth.methods import adaptive, independent
 from discreet.synth.models.model import Model
-from discreet.synth.workload import WorkloadSpec
+from discreet.synth.shape import WorkloadSpec
 
 COUNT = Fraction(1, 50)
 """The part of the budget that counts the rows, which nothing else may say for free."""

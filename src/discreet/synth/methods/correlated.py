@@ -11,9 +11,8 @@ from math import prod
 
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.shape import Columns, Merges, Shape
-from discreet.synth.measure.dependence import FamilyScores
 from discreet.synth.measure.one_way_marginals import (
+    FamilyScores,
     Singles,
     by_root,
     measure_singles,
@@ -22,8 +21,8 @@ from discreet.synth.measure.one_way_marginals import (
 )
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.methods.tree import MOST_CELLS
-from discreet.synth.models.conditional_chain import Network
-from discreet.synth.models.inference import ModelLink, infer
+from discreet.synth.models.conditional_chain import ModelLink, Network, infer
+from discreet.synth.shape import Columns, Merges, Shape
 
 SINGLES = Fraction(2, 5)
 CHOICES = Fraction(1, 10)
@@ -69,7 +68,7 @@ def fit(
     Parents always stand together in an earlier family. That leaves out some networks of the paper
     and keeps the model one whose marginals and conditions are exact.
 
-    Guarantee: shares of 2/5, 1/10 and 1/2; scores move by at most 1 for a row (dependence.py).
+    Guarantee: shares of 2/5, 1/10 and 1/2; scores move by at most 1 for a row (one_way_marginals.py).
     """
     if (parents is not None and not 1 <= parents <= MOST_PARENTS) or not theta > 0:
         raise InvalidInput(

@@ -11,12 +11,11 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.shape import CodeGroups, Shape
-from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
-from discreet.synth.measure.measurement_error import whole
 from discreet.synth.measure.one_way_marginals import Singles, by_root, settle
-from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
+from discreet.synth.measure.private_marginals import Measured, PrivateMarginals, whole
+from discreet.synth.models.coarse import coarsen, live_codes, seen_ends, within
 from discreet.synth.models.conditional_chain import Network, Node
+from discreet.synth.shape import CodeGroups, Shape
 
 
 class Split(StrEnum):

@@ -16,11 +16,10 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress, silent
 from discreet.core.system.extras import needs
-from discreet.synth.encoding.shape import CodeGroups, Columns, Shape
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
-from discreet.synth.methods.settings import check_whole
-from discreet.synth.models.mixture import Mixture, mixture, shares_of
-from discreet.synth.workload import WorkloadSpec, find_workload
+from discreet.synth.methods.registry import check_whole
+from discreet.synth.models.model import Mixture, mixture, shares_of
+from discreet.synth.shape import CodeGroups, Columns, Shape, WorkloadSpec, find_workload
 
 TOTAL = Fraction(1, 100)
 """Share for the number of rows, which turns counts into shares of all rows."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.arrays import Bits, Floats
-from discreet.synth.encoding.shape import Columns
+from discreet.synth.shape import Columns
 
 Array: TypeAlias = jax.Array
 Queries: TypeAlias = npt.NDArray[np.int32]

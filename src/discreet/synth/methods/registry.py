@@ -18,6 +18,7 @@ from discreet.errors import InvalidInput, MissingExtra
 if TYPE_CHECKING:
     from discreet.synth.models.model import Model
 
+
 Fit: TypeAlias = "Callable[..., Model]"
 """fit(marginals, *, progress, <options>): all it learns about the rows comes through `marginals`."""
 
@@ -145,3 +146,15 @@ def refuse_missing(method: Method) -> None:
     """Refuse a method whose package is not installed."""
     if method.needs is not None and not method.here:
         raise MissingExtra(method.needs[0], extra=method.needs[1])
+
+
+def check_whole(method: str, **settings: object) -> None:
+    """Refuse a setting that is not a whole number of at least 1.
+
+    >>> check_whole("rap", rounds=3)
+    """
+    for name, value in settings.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InvalidInput(
+                f"The setting '{name}' of {method} must be a whole number, at least 1."
+            )

@@ -7,9 +7,8 @@ from fractions import Fraction
 from itertools import combinations
 
 from discreet.core.progress import Progress, silent
-from discreet.synth.encoding.shape import Columns, Merges, Shape
-from discreet.synth.measure.dependence import FamilyScores
 from discreet.synth.measure.one_way_marginals import (
+    FamilyScores,
     Singles,
     by_root,
     measure_singles,
@@ -17,8 +16,8 @@ from discreet.synth.measure.one_way_marginals import (
     rare_groups,
 )
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
-from discreet.synth.models.conditional_chain import Network
-from discreet.synth.models.inference import ModelLink, infer
+from discreet.synth.models.conditional_chain import ModelLink, Network, infer
+from discreet.synth.shape import Columns, Merges, Shape
 
 SINGLES = Fraction(2, 5)
 CHOICES = Fraction(1, 10)
@@ -42,7 +41,7 @@ def fit(marginals: PrivateMarginals, *, progress: Progress = silent) -> Network:
     census excerpts and ADULT alike, three to five tenths for the one-ways differ by less than a
     hundredth of total variation distance.
 
-    Guarantee: shares of 2/5, 1/10 and 1/2; scores move by at most 1 for a row (dependence.py).
+    Guarantee: shares of 2/5, 1/10 and 1/2; scores move by at most 1 for a row (one_way_marginals.py).
     """
     steps = marginals.shape.width + 1
     progress(0, steps, "counting columns")

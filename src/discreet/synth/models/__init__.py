@@ -1,4 +1,4 @@
-"""Models that rows are drawn from: chains of conditional tables, junction trees, mixtures.
+"""Models that rows are drawn from, and how they are fitted: conditional chains, junction trees, mixtures.
 
 Methods fit them; post-processing only.
 

@@ -11,12 +11,16 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.shape import CodeGroups, Codes, Columns, Shape, joint_codes
-from discreet.synth.fitting.belief_propagation import Beliefs, no_chance, spread
-from discreet.synth.fitting.junction import drawing_order, junction_tree
-from discreet.synth.fitting.maximum_entropy import LogPotentials, believe
-from discreet.synth.models.model import Allowed, Dice, head_json, read_head
-from discreet.synth.models.systematic import draw_codes
+from discreet.synth.models.junction_tree import (
+    Beliefs,
+    drawing_order,
+    junction_tree,
+    no_chance,
+    spread,
+)
+from discreet.synth.models.maximum_entropy import LogPotentials, believe
+from discreet.synth.models.model import Allowed, Dice, draw_codes, head_json, read_head
+from discreet.synth.shape import CodeGroups, Codes, Columns, Shape, joint_codes
 
 LARGEST = 1 << 23
 """Cells of the largest tree that is built for a model from a file."""

@@ -1,7 +1,11 @@
-"""Builds the subject of a synthesis report, and the reports of a copy that was made."""
+"""The reports of a copy that was made, and the comparison with the real rows for its owner.
+
+The comparison is recorded as a look, and never to be published.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -9,12 +13,13 @@ from discreet.core.bill import Spent
 from discreet.core.numbers import plain
 from discreet.core.proof.permit import Permit
 from discreet.errors import DiscreetError, InvalidInput
+from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng, SystemRng
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold
-from discreet.report import Document
-from discreet.synth.encoding.column_treatment import scan_of
-from discreet.synth.encoding.shape import Shape
+from discreet.report import Document, Paragraph, Section
+from discreet.synth.columns import scan_of
+from discreet.synth.measure.counters import MemoryCounter, store_codes
 from discreet.synth.measure.private_marginals import (
     Counter,
     CountSensitivity,
@@ -22,14 +27,72 @@ from discreet.synth.measure.private_marginals import (
     PrivateMarginals,
 )
 from discreet.synth.measure.sealing import seal_codes
-from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods.registry import find_method
 from discreet.synth.model_file import Saved
 from discreet.synth.models.model import Model
-from discreet.synth.report.comparison import owner_report
-from discreet.synth.report.publishable import publishable_report
-from discreet.synth.report.subject import Refit, Subject
+from discreet.synth.report.publishable import Refit, Subject, publishable_report
+from discreet.synth.report.quality import compare
+from discreet.synth.report.sections import (
+    dependence_section,
+    error_section,
+    histogram_section,
+    model_section,
+    support_section,
+    tail_section,
+)
+from discreet.synth.shape import Shape
 from discreet.synth.synthetic import Synthetic, SyntheticRows
+
+WARNING = "Do not publish: this compares with the real rows, without noise."
+SIDES = ("real", "synthetic")
+REASON = "compared a synthetic copy with the real rows"
+
+UNPAID = (
+    "Nothing on these pages is private, and looking at them was written into the ledger. Running "
+    "the synthesis again because of what you see here (another method, epsilon, seed or column) "
+    "chooses by the real data without paying for it: the promise to each person no longer holds "
+    "for the result. Choose beforehand, or pay for the choice (--choose)."
+)
+
+
+def owner_report(
+    subject: Subject,
+    open_counter: Callable[[Permit], Counter],
+    *,
+    ledger: Ledger,
+    dataset: str,
+    target: str | None = None,
+) -> Document:
+    """Return the comparison of a synthetic table with the real one.
+
+    `open_counter` gives the exact marginals for the permit of the look, which is recorded before: a
+    crash in between leaves an entry too many, never one too few.
+
+    Guarantee: none. The document holds exact values and says so on every page.
+    """
+    permit = ledger.record_look(
+        dataset,
+        reason=REASON,
+        columns=subject.encoding.shape.names,
+        note=f"table {subject.table}, method {subject.method}",
+    )
+    lens = subject.lens(target)
+    found = compare(open_counter(permit), MemoryCounter(subject.codes, lens.shape), lens)
+    note = "Measured against the real rows, exactly."
+    return Document(
+        f"Comparison of {subject.table} with its synthetic copy",
+        f"{len(subject.codes):,} made-up rows by the method '{subject.method}', {subject.price}",
+        WARNING,
+        (
+            Section("Before you read on", (Paragraph(UNPAID, warning=True),)),
+            support_section(found, note),
+            histogram_section(found, SIDES),
+            dependence_section(found, SIDES),
+            error_section(found, note),
+            model_section(found, SIDES),
+            tail_section(found, SIDES),
+        ),
+    )
 
 
 def subject_of(saved: Saved, rows: SyntheticRows, notices: tuple[str, ...] = ()) -> Subject:

@@ -23,8 +23,12 @@ from discreet.core.region import EVERYONE
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Payer
 from discreet.synth.budget import synth_budget
-from discreet.synth.measure.learned_bounds import is_unbounded, learn_bounds
-from discreet.synth.measure.learned_types import learn_types, types_are_paid
+from discreet.synth.measure.learned_types import (
+    is_unbounded,
+    learn_bounds,
+    learn_types,
+    types_are_paid,
+)
 from discreet.tasks.bare_file.asker import AskedBy, EarlierLooks, LookPrices, earlier_looks
 from discreet.tasks.bare_file.unpaid import rollback_unless_paid
 

@@ -49,21 +49,19 @@ from discreet.learn.select import SelectRequest
 from discreet.publish.totals import TotalsRequest
 from discreet.release.bounds.trade import BoundsRequest
 from discreet.release.request import Request
-from discreet.server.access.token_routes import TokenBody
-from discreet.server.bodies.request_body import body_of
-from discreet.server.features.anonymize.routes import AnonymizeBody
-from discreet.server.features.course.class_routes import ClassBody
-from discreet.server.features.data.bounds_routes import BoundsBody
-from discreet.server.features.learn.choices import ChoiceBody
-from discreet.server.features.learn.recommenders import RecommenderBody
-from discreet.server.features.learn.routes import TrainBody
-from discreet.server.features.query.body import QuestionBody, RehearsalBody
-from discreet.server.features.survey.body import EstimateBody
-from discreet.server.features.synth.body import SynthBody
+from discreet.server.access.sign_in import TokenBody
+from discreet.server.bodies import body_of
+from discreet.server.features.anonymize.pages import AnonymizeBody
+from discreet.server.features.course.pages import ClassBody
+from discreet.server.features.data.manage import BoundsBody
+from discreet.server.features.learn.pages import ChoiceBody, RecommenderBody, TrainBody
+from discreet.server.features.query.pages import QuestionBody, RehearsalBody
+from discreet.server.features.survey.pages import EstimateBody
+from discreet.server.features.synth.pages import SynthBody
 from discreet.server.pgwire.options import OURS, QuestionOptions, value_of
 from discreet.survey.estimate.request import EstimateRequest
 from discreet.synth.methods import registry as methods
-from discreet.synth.request import SynthRequest
+from discreet.synth.prepare import SynthRequest
 from discreet.tasks.anonymize import anonymize
 from discreet.tasks.audit import audit
 from discreet.tasks.init import init

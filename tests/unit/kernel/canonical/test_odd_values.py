@@ -25,9 +25,9 @@ from discreet.kernel.canonical.odd_values import (
     ends_sql,
     odd_values,
 )
-from discreet.server.features.data.review.losses import draft_losses
-from discreet.server.features.data.review.review import Review
-from discreet.server.features.data.upload.limits import UploadBounds
+from discreet.server.features.data.proposal import draft_losses
+from discreet.server.features.data.review import Review
+from discreet.server.features.data.uploads import UploadBounds
 from sittings import examples
 
 DAY = dt.date.toordinal

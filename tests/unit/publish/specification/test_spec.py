@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.publish.specification.spec import parse_spec
+from discreet.publish.specification import parse_spec
 
 SPEC = """
 [release]

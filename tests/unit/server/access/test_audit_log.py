@@ -11,19 +11,25 @@ import pytest
 
 from discreet.core.hash_chain import ROOT
 from discreet.errors import AuditTampered, LedgerWriteFailed
-from discreet.server.access.audit_head import HEAD, AuditHead, read_head, write_head
 from discreet.server.access.audit_log import (
+    BURST,
     COMMAND_LINE,
+    HEAD,
+    KEPT,
     LOG,
     LONGEST_LINE,
     LONGEST_TEXT,
     MOST_READ,
+    PAUSE,
     STRANGER,
     Actor,
     AuditAction,
+    AuditHead,
     AuditLog,
+    RateLimitedLog,
+    read_head,
+    write_head,
 )
-from discreet.server.access.rate_limited_log import BURST, KEPT, PAUSE, RateLimitedLog
 from patience import LONG
 
 ALICE = Actor("alice", "0123456789abcdef")

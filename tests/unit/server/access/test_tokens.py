@@ -7,10 +7,17 @@ import time
 import pytest
 
 from discreet.errors import CatalogError, InvalidInput, UnknownName
-from discreet.server.access.access_db import FILE, AccessDb
 from discreet.server.access.audit_log import COMMAND_LINE
-from discreet.server.access.sessions import BrowserSessions
-from discreet.server.access.tokens import PREFIX, ROUNDS, VOUCHED, Role, Tokens
+from discreet.server.access.tokens import (
+    FILE,
+    PREFIX,
+    ROUNDS,
+    VOUCHED,
+    AccessDb,
+    BrowserSessions,
+    Role,
+    Tokens,
+)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import UnknownName
-from discreet.server.features.docs import reading
-from discreet.server.features.docs.reading import (
+from discreet.server.features.docs import pages
+from discreet.server.features.docs.pages import (
     GROUPS,
     all_notes,
     doc,
@@ -77,10 +77,10 @@ def test_pictures_are_those_of_the_documents():
         "../../images/ask.png",
     ):
         assert "<img" not in rendered("x", f"# T\n\n![w]({address})").body
-    assert reading.picture("ask.png").is_file()
+    assert pages.picture("ask.png").is_file()
     for wrong in ("nothing.png", "../sql.md", "ask.png.md", "Ask.png", ".png"):
         with pytest.raises(UnknownName):
-            reading.picture(wrong)
+            pages.picture(wrong)
 
 
 def test_every_picture_is_made_by_the_command_small_and_shown():
@@ -100,6 +100,6 @@ def test_every_picture_is_made_by_the_command_small_and_shown():
 
 
 def test_documents_of_the_package_come_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "HERE", tmp_path)
+    monkeypatch.setattr(pages, "HERE", tmp_path)
     (tmp_path / "doc_files").mkdir()
     assert docs_folder() == tmp_path / "doc_files"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import UnknownName
-from discreet.server.features.docs.reading import HERE, all_notes, note, rendered_note
+from discreet.server.features.docs.pages import HERE, all_notes, note, rendered_note
 
 ROOT = Path(__file__).resolve().parents[4]
 STATIC = HERE / "static"

@@ -7,11 +7,15 @@ from contextlib import contextmanager
 import pytest
 
 from discreet.errors import InvalidInput, NotSignedIn
-from discreet.server.features.openid import fetching
-from discreet.server.features.openid.fetching import AT_ONCE, fetched
+from discreet.server.features.openid import provider as fetching
 from discreet.server.features.openid.pages import KEPT, MINUTES, PendingSignIns
-from discreet.server.features.openid.provider import Provider
-from discreet.server.features.openid.setting import OpenIdSettings, require_safe
+from discreet.server.features.openid.provider import (
+    AT_ONCE,
+    OpenIdSettings,
+    Provider,
+    fetched,
+    require_safe,
+)
 from patience import LONG
 
 DRIPS = 400

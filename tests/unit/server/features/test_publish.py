@@ -10,8 +10,8 @@ import pytest
 
 from discreet.errors import DiscreetError, InvalidInput, UnknownName
 from discreet.server.features.publish import views
-from discreet.server.features.publish.drafts import Drafts, read_text
-from discreet.server.features.publish.released import ShownTable, manifest, member, table
+from discreet.server.features.publish.in_child import Drafts, read_text
+from discreet.server.features.publish.views import ShownTable, manifest, member, table
 from package_kit import package
 
 SPEC = '[release]\nname = "a"\ndataset = "d"\nepsilon = 1\n[tables.t]\nsql = "SELECT 1"\n'

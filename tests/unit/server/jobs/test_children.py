@@ -14,10 +14,16 @@ import pytest
 from child_tasks import FOLDER, lives, on_path
 from discreet.errors import BudgetExceeded, Cancelled, InvalidInput, MissingExtra
 from discreet.server.jobs import children as module
-from discreet.server.jobs.children import MODULE, ChildEnded, ChildLimits, Children
+from discreet.server.jobs.children import (
+    MODULE,
+    ChildEnded,
+    ChildLimits,
+    Children,
+    sweep,
+    workplace,
+)
 from discreet.server.jobs.queue import Job, JobState, Runner
-from discreet.server.jobs.workplace import sweep, workplace
-from discreet.server.start.logs import JsonLines
+from discreet.server.logs import JsonLines
 from patience import LONG, eventually
 
 

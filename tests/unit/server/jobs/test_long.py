@@ -9,8 +9,7 @@ import pytest
 from discreet.core.answers import outcome_words
 from discreet.errors import AnswerLost, Cancelled, LedgerBusy, LedgerTampered, ServerFailed
 from discreet.server.jobs.children import ChildEnded
-from discreet.server.jobs.long import LongTask, run_in_child
-from discreet.server.jobs.planned_first import standing_of
+from discreet.server.jobs.long import LongTask, run_in_child, standing_of
 from discreet.server.jobs.queue import Job, Runner
 
 TASK = LongTask("x:y", charge="request", payer="alice")

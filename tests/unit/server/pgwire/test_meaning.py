@@ -5,11 +5,11 @@ import pytest
 from asking import catalog
 from discreet.api import parsed
 from discreet.core.schema import BooleanDomain, Column, DateDomain, IntegerDomain
-from discreet.server.pgwire.catalog.visible import VisibleTable, type_of
+from discreet.server.pgwire.catalog.tables import VisibleTable, type_of
 from discreet.server.pgwire.meaning import as_postgres
-from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import BOOL
-from discreet.server.pgwire.session.question import WireQuestion
+from discreet.server.pgwire.messages import Failure
+from discreet.server.pgwire.question import WireQuestion
+from discreet.server.pgwire.types import BOOL
 
 [TABLE] = [t for d in catalog().datasets.values() for t in d.tables if t.name == "people"]
 

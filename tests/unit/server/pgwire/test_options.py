@@ -4,8 +4,8 @@ import pytest
 
 from discreet.errors import DiscreetError
 from discreet.server.pgwire.options import Options, options_of
-from discreet.server.pgwire.session.commands import Transaction, set_setting
-from discreet.server.pgwire.session.statements import split
+from discreet.server.pgwire.results import Transaction, set_setting
+from discreet.server.pgwire.statements import split
 
 
 def begun(**parameters):

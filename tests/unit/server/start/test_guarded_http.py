@@ -5,8 +5,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from discreet.server.start import guarded_http
-from discreet.server.start.guarded_http import HEAD_SECONDS, LEAST_RATE, LOOK, GuardedProtocol
+from discreet.server import start
+from discreet.server.start import HEAD_SECONDS, LEAST_RATE, LOOK, GuardedProtocol
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
 
@@ -143,7 +143,7 @@ def test_a_request_in_work_is_waited_for(made):
 
 
 def test_one_address_has_so_many_connections_and_others_have_theirs(made, monkeypatch):
-    monkeypatch.setattr(guarded_http, "MAX_EACH", 3)
+    monkeypatch.setattr(start, "MAX_EACH", 3)
     several = [made() for _ in range(4)]
     assert [each.transport.open for each in several] == [True, True, True, False]
     assert several[3].transport.sent.startswith(b"HTTP/1.1 503")
@@ -154,4 +154,4 @@ def test_one_address_has_so_many_connections_and_others_have_theirs(made, monkey
 
 
 def test_one_address_cannot_fill_the_server():
-    assert guarded_http.MAX_EACH < 2000, "limit_concurrency of run.make_server"
+    assert start.MAX_EACH < 2000, "limit_concurrency of run.make_server"

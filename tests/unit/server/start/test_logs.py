@@ -1,8 +1,7 @@
 import json
 import logging
 
-from discreet.server.monitoring.metrics import Metrics
-from discreet.server.start.logs import JsonLines
+from discreet.server.logs import JsonLines, Metrics
 
 
 def test_the_text_of_an_exception_is_left_out():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.server.start.guarded_http import OneMeaning
+from discreet.server.start import OneMeaning
 
 FINE = {
     "no body": b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",

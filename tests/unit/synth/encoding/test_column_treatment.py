@@ -9,15 +9,16 @@ from copying import catalog_of
 from discreet.catalog.read.policy_file import loads
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain
 from discreet.errors import DiscreetError, InvalidInput, NotReviewed, UnknownName
-from discreet.synth.encoding.column_treatment import (
+from discreet.synth.columns import (
     Bins,
+    Coded,
+    MadeUpIdentifier,
     RangeToLearn,
     WordsToLearn,
     is_wide,
     outline_of,
     scan_of,
 )
-from discreet.synth.encoding.columns import Coded, MadeUpIdentifier
 
 
 def outline(base, *, bins=Bins.AUTO, has_delta=True, table="people"):

@@ -15,7 +15,7 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.columns import (
+from discreet.synth.columns import (
     BINS,
     MOST_CODES,
     MOST_SINGLE,

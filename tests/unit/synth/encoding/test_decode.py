@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from copying import encoding
-from discreet.synth.encoding.decode import NULL, places_of, to_table, value_at
+from discreet.synth.decoding import NULL, places_of, to_table, value_at
 from discreet.synth.synthetic import codes_of
 
 DICE = np.random.default_rng(5)

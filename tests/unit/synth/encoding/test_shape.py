@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.synth.encoding.shape import merge_counts
+from discreet.synth.shape import merge_counts
 
 
 def test_every_row_stays_in_exactly_one_cell():

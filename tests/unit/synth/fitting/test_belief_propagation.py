@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth.fitting.belief_propagation import divided, onto, pass_beliefs, spread
-from discreet.synth.fitting.junction import junction_tree
+from discreet.synth.models.junction_tree import divided, junction_tree, onto, pass_beliefs, spread
 
 SIZES = (3, 2, 4, 2, 3)
 SETS = [(0, 1), (1, 2), (2, 3), (0, 3), (3, 4)]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.fitting.coarse import (
+from discreet.synth.measure.one_way_marginals import settle
+from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.models.coarse import (
     KEPT,
     MOST_GROUPS,
     coarsen,
@@ -15,8 +17,6 @@ from discreet.synth.fitting.coarse import (
     seen_rows,
     within,
 )
-from discreet.synth.measure.one_way_marginals import settle
-from discreet.synth.measure.private_marginals import Measured
 
 
 def singles_of(*columns, variance=25):

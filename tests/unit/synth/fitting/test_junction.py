@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.synth.fitting.junction import junction_tree, widened
+from discreet.synth.models.junction_tree import junction_tree, widened
 
 
 def random_sets(seed, columns=9, many=12):

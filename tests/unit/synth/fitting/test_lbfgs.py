@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.synth.fitting.lbfgs import descend
+from discreet.synth.models.maximum_entropy import descend
 
 
 def quadratic(seed, size=30):

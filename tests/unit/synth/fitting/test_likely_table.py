@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.synth.fitting.likely_table import fit_table, onto_margins, shrink, with_margins
+from discreet.synth.models.conditional_chain import fit_table, onto_margins, shrink, with_margins
 
 
 def margins(rng, high, wide, total=1000.0):

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.synth.fitting.belief_propagation import onto
-from discreet.synth.fitting.junction import junction_tree
-from discreet.synth.fitting.maximum_entropy import Evidence, _balanced, believe, fit_entropy
+from discreet.synth.models.junction_tree import junction_tree, onto
+from discreet.synth.models.maximum_entropy import Evidence, _balanced, believe, fit_entropy
 
 SIZES = (3, 4, 2)
 ALL = (0, 1, 2)

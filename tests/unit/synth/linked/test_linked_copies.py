@@ -15,10 +15,9 @@ import discreet
 from discreet.api import Curator
 from discreet.catalog.read.policy_file import load
 from discreet.errors import InvalidInput
-from discreet.synth.encoding.column_treatment import Bins, outline_of
-from discreet.synth.linked.joined_rows import columns_of, seal_linked
+from discreet.synth.columns import Bins, outline_of
 from discreet.synth.linked.linked_model import linked_tables, pack_linked, unpack_linked
-from discreet.synth.linked.table_tree import tree_of
+from discreet.synth.linked.linked_rows import columns_of, seal_linked, tree_of
 from discreet.synth.prepare import preview_of
 from discreet.testing import SeededRng
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.measure.agreement import LEAST, agreement, chance_beyond
-from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.measure.private_marginals import LEAST, Measured, agreement, chance_beyond
 
 DICE = np.random.default_rng(11)
 LAWS = {"gaussian": GaussianLaw(Fraction(100)), "laplace": LaplaceLaw(Fraction(7))}

@@ -13,12 +13,10 @@ from copying import MemoryEngine, catalog_of, people, visits
 from discreet.core.schema import CategoryDomain, IntegerDomain, NumberDomain
 from discreet.engine.base import open_exact
 from discreet.engine.dialect.guard import only_select
-from discreet.synth.encoding.column_treatment import Bins, outline_of, scan_of
-from discreet.synth.encoding.columns import Coded, binned
-from discreet.synth.measure.codes_sql import cell_sql, codes_sql
-from discreet.synth.measure.learned_ranges import first_cells
+from discreet.synth.columns import Bins, Coded, binned, outline_of, scan_of
+from discreet.synth.measure.learned_domains import first_cells
 from discreet.synth.measure.private_marginals import CountSensitivity
-from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.sealing import cell_sql, codes_sql, seal_codes
 
 
 def coded(catalog, engine, table="people"):

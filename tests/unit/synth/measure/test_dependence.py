@@ -4,9 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.synth.measure.dependence import FamilyScores, dependence, weights_of
-from discreet.synth.measure.memory_counter import MemoryCounter
-from discreet.synth.measure.one_way_marginals import Singles, measure_singles
+from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.one_way_marginals import (
+    FamilyScores,
+    Singles,
+    dependence,
+    measure_singles,
+    weights_of,
+)
 from synth_kit import marginals_of, random_codes, shape_of
 
 SHAPE = shape_of(3, 4, 2)

@@ -12,8 +12,9 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import BudgetExceeded, EngineFailed
 from discreet.release.desk import PlainDesk
-from discreet.synth.measure import learned_bounds, learned_types
-from discreet.synth.measure.learned_bounds import is_unbounded, learn_bounds
+from discreet.synth.measure import learned_types
+from discreet.synth.measure import learned_types as learned_bounds
+from discreet.synth.measure.learned_types import is_unbounded, learn_bounds
 from discreet.testing import SeededRng
 
 TOML = """

@@ -9,9 +9,8 @@ import pytest
 
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.encoding.column_treatment import RangeToLearn
-from discreet.synth.encoding.columns import BINS, Coded
-from discreet.synth.measure.learned_ranges import (
+from discreet.synth.columns import BINS, Coded, RangeToLearn
+from discreet.synth.measure.learned_domains import (
     FALSE_ALARM,
     NoiseBars,
     bars_of,

@@ -12,19 +12,19 @@ import pytest
 from copying import MemoryEngine, catalog_of, people, visits
 from discreet.account.tally import tally
 from discreet.core.event import Composed
-from discreet.synth.encoding.column_treatment import Bins, outline_of
-from discreet.synth.encoding.columns import Coded
-from discreet.synth.measure.learned_domains import LearningContext, learn
-from discreet.synth.measure.learned_stems import (
+from discreet.synth.columns import Bins, Coded, outline_of
+from discreet.synth.measure.counters import SqlCounter
+from discreet.synth.measure.learned_domains import (
     CLEAR,
+    LearningContext,
     StemLevel,
+    learn,
     next_stems,
     stems_of_codes,
     with_stems,
 )
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import seal_codes
-from discreet.synth.measure.sql_counter import SqlCounter
 from discreet.synth.model_file import column_from_json, column_to_json
 from discreet.testing import SeededRng
 from permits import paid

@@ -8,9 +8,8 @@ import pytest
 from scipy.stats import binomtest
 
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.measure.measurement_error import implied, too_small, whole
-from discreet.synth.measure.memory_counter import MemoryCounter
-from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.private_marginals import Measured, implied, too_small, whole
 from quality_kit import SHAPE, marginals_of, people
 
 ALPHA = 1e-9

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.shape import Shape
 from synth_kit import random_codes, shape_of
 
 SHAPE = shape_of(3, 4, 2)

@@ -7,12 +7,11 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure import sql_counter
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure import counters as sql_counter
+from discreet.synth.measure.counters import MemoryCounter, SqlCounter, store_codes, unstored_counter
 from discreet.synth.measure.private_marginals import CountSensitivity
 from discreet.synth.measure.sealing import SealedCodes
-from discreet.synth.measure.sql_counter import SqlCounter, store_codes, unstored_counter
+from discreet.synth.shape import Shape
 from permits import of_engine, paid, permit_of
 from town_source import town_source
 

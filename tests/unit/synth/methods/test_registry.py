@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from discreet.synth.methods.registry import METHODS, find_method
-from discreet.synth.models.readers import READERS
+from discreet.synth.model_file import READERS
 
 
 @pytest.mark.parametrize("name", METHODS)

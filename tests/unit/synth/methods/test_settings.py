@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth.methods.settings import check_whole
+from discreet.synth.methods.registry import check_whole
 
 
 def test_whole_numbers_pass():

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.progress import silent
-from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.one_way_marginals import measure_singles
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods.tree import MOST_CELLS, choose_tree, pairs_of
+from discreet.synth.shape import Shape
 from synth_kit import marginals_of, shape_of
 
 RICH = MarginalBudget(Fraction(10), concentrated=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth.models.conditioning import condition
+from discreet.synth.models.conditional_chain import condition
 
 FAMILIES = [
     ((0,), np.array([0.5, 0.5])),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.synth.models.conditioning import eliminate
+from discreet.synth.models.conditional_chain import eliminate
 
 
 def chain(width, size, rng):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.synth.fitting.belief_propagation import spread
-from discreet.synth.fitting.junction import drawing_cells, drawing_order
+from discreet.synth.models.junction_tree import drawing_cells, drawing_order, spread
 from discreet.synth.models.layered import layered
 from discreet.testing import ALPHA
 from synth_kit import shape_of

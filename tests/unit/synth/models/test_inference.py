@@ -8,7 +8,7 @@ import pytest
 from discreet.noise.laws import GaussianLaw
 from discreet.synth.measure.one_way_marginals import settle
 from discreet.synth.measure.private_marginals import Measured
-from discreet.synth.models.inference import ModelLink, infer
+from discreet.synth.models.conditional_chain import ModelLink, infer
 from synth_kit import shape_of
 
 SHAPE = shape_of(2, 3, 2)

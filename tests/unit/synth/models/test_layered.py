@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.models.layered import layered, read_layered
 from discreet.testing import ALPHA
 from synth_kit import shape_of

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.synth.models.systematic import draw_codes
+from discreet.synth.models.model import draw_codes
 from discreet.testing import assert_frequency
 from sittings import FULL
 

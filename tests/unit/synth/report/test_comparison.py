@@ -3,8 +3,8 @@
 import pytest
 
 from discreet.report import to_html
-from discreet.synth.measure.memory_counter import MemoryCounter
-from discreet.synth.report.comparison import WARNING, owner_report
+from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.report.make_reports import WARNING, owner_report
 from quality_kit import SHAPE, fit_singles, people, subject_of
 
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.report import to_html, to_json
-from discreet.synth.report.publishable import publishable_report
-from discreet.synth.report.subject import Subject
+from discreet.synth.report.publishable import Subject, publishable_report
 from quality_kit import fit_joint, fit_singles, people, subject_of
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats.contingency import association
 
-from discreet.synth.report.quality_marginals import apart, cramers_v, groups, invented, shares
+from discreet.synth.report.quality import apart, cramers_v, groups, invented, shares
 
 
 def test_shares_have_no_negative_part_and_always_add_up():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.memory_counter import MemoryCounter
-from discreet.synth.report.quality_models import accuracy, classifier, features, regression
+from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.report.quality import accuracy, classifier, features, regression
+from discreet.synth.shape import Shape
 
 SHAPE = Shape(("x", "kind", "y"), (5, 3, 6))
 LABELS = (("0", "1", "2", "3", "4"), ("a", "b", "c"), tuple("012345"))

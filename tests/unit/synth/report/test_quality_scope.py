@@ -2,8 +2,8 @@
 
 import pytest
 
-from discreet.synth.encoding.shape import Shape
-from discreet.synth.report.quality_scope import ALL_CELLS, CELLS, PAIRS, TRIPLES, ComparisonScope
+from discreet.synth.report.quality import ALL_CELLS, CELLS, PAIRS, TRIPLES, ComparisonScope
+from discreet.synth.shape import Shape
 
 
 def wide(width, size):

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.schema import CategoryDomain, DateDomain, NumberDomain, TimestampDomain
-from discreet.synth.encoding.columns import Coded
-from discreet.synth.report.subject import centres_of, labels_of
+from discreet.synth.columns import Coded
+from discreet.synth.report.publishable import centres_of, labels_of
 from quality_kit import people, subject_of
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from discreet.synth.measure.memory_counter import MemoryCounter
+from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.report.quality import compare
-from discreet.synth.report.verdicts import BADLY, ROUGHLY, TABLES, WELL, supports, verdict
+from discreet.synth.report.sections import BADLY, ROUGHLY, TABLES, WELL, supports, verdict
 from quality_kit import SHAPE, people, subject_of
 
 

@@ -1,9 +1,12 @@
-"""What the child process of an anonymization does: what left is recorded before it is kept."""
+"""What the child process of an anonymization does, and the shelf of its copies: recorded before they are kept."""
 
 from __future__ import annotations
 
+import time
+import uuid
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from discreet.anonymize.release import anonymize, measure_curve
 from discreet.anonymize.report import document
@@ -12,10 +15,45 @@ from discreet.anonymize.run import Anonymized
 from discreet.report import to_fragment
 from discreet.report import write as write_report
 from discreet.report.rows import write_rows
-from discreet.server.features.anonymize.releases import Releases, StoredRelease
+from discreet.server.bodies import finite
 from discreet.server.jobs.child import TaskContext
-from discreet.server.plain_json import finite
-from discreet.server.shelf import FRAGMENT
+from discreet.server.shelf import FRAGMENT, Kept, Shelf
+
+FILES = {
+    "rows.csv": "CSV",
+    "rows.parquet": "Parquet",
+    "report.html": "report",
+    "report.json": "report as JSON",
+}
+"""What can be downloaded, and what pages call it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRelease(Kept):
+    """An anonymized copy that was made, and what it is worth."""
+
+    id: str
+    dataset: str
+    table: str
+    created: float
+    facts: dict[str, Any]
+
+    @classmethod
+    def new(cls, dataset: str, table: str, facts: dict[str, Any]) -> Self:
+        """Return a copy that is made now."""
+        return cls(uuid.uuid4().hex, dataset, table, time.time(), facts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, and which files there are."""
+        return Kept.to_json(self) | {"files": list(FILES)}
+
+
+class Releases(Shelf[StoredRelease]):
+    """The anonymized copies of this server."""
+
+    kind, files, most = StoredRelease, FILES, 100
+    folder, listed_by = "anonymized", "/api/v1/anonymize"
+    one, many = "anonymized copy", "anonymized copies"
 
 
 def measure(

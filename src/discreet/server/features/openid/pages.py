@@ -26,8 +26,7 @@ from discreet.server.access.sign_in import form, own_form, set_cookie
 from discreet.server.access.tokens import VOUCHED, Token
 from discreet.server.context import Context, context_of
 from discreet.server.feature import Feature
-from discreet.server.features.openid.provider import Provider, label_of
-from discreet.server.features.openid.setting import read_openid
+from discreet.server.features.openid.provider import Provider, label_of, read_openid
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 MINUTES = 10

@@ -1,29 +1,229 @@
-"""The Publish pages: releases there are, one on its way, and the public page of a package."""
+"""Releases over HTTP (draft, rehearse, approve, release, withdraw), and the Publish pages."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
-from fastapi.responses import Response
-from markupsafe import Markup
+import threading
+import time
+from pathlib import Path
+from typing import Annotated, Any
 
+from fastapi import APIRouter, Request
+from fastapi import Path as UrlPath
+from fastapi.responses import FileResponse, Response
+from markupsafe import Markup
+from pydantic import Field, StrictStr
+
+from discreet.api import Curator
 from discreet.core.numbers import to_fraction
 from discreet.errors import DiscreetError, UnknownName
-from discreet.server.access.auth import GuardedRoute, allow, caller, everybody
+from discreet.publish.run import request_id
+from discreet.server.access.auth import GuardedRoute, Id, allow, api_router, caller, everybody
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
+from discreet.server.bodies import Body
+from discreet.server.context import context_of, kept_once
 from discreet.server.feature import Feature, Place
-from discreet.server.features.publish import routes, views
-from discreet.server.features.publish.drafts import read_text
-from discreet.server.features.publish.released import manifest, table
-from discreet.server.features.publish.routes import drafts_of, standings_of
-from discreet.server.features.publish.standings import PUBLIC
-from discreet.server.readable import readable_catalog
+from discreet.server.features.publish import views
+from discreet.server.features.publish.in_child import NAME, Drafts, read_text
+from discreet.server.features.publish.views import MEMBERS, manifest, member, table
+from discreet.server.jobs.long import LongTask, planned, submit_long
+from discreet.server.jobs.queue import Job
 from discreet.server.rendering import page
-from discreet.server.views import datasets_view
+from discreet.server.views import datasets_view, readable_catalog
 
-router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+FRESH = 1.0
+"""Seconds: what another process withdrew is gone from these pages within so long."""
+HANDED_OUT = ("released", "superseded")
+PUBLIC = (*HANDED_OUT, "withdrawn")
+
+
+class Standings:
+    """The releases of one server; safe to share among threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._read = -FRESH
+        self._of: Curator | None = None
+        self._found: list[dict[str, Any]] = []
+
+    def forget(self) -> None:
+        """Read again when next asked: something has changed."""
+        with self._lock:
+            self._of = None
+
+    def all(self, curator: Curator) -> list[dict[str, Any]]:
+        """Return every release, latest change last."""
+        with self._lock:
+            old = time.monotonic() - self._read > FRESH
+            if self._of is not curator or old:
+                self._found = curator.releases()
+                self._of, self._read = curator, time.monotonic()
+            return self._found
+
+    def public(self, curator: Curator, name: str) -> dict[str, Any] | None:
+        """Return where a release stands that anybody may know of."""
+        if not NAME.fullmatch(name):
+            return None
+        # Any stranger may try names: of unknown ones the ledger is asked no more than once a second.
+        found = (each for each in self.all(curator) if each["release"] == name)
+        standing = next(found, None)
+        if standing is None or standing["state"] not in PUBLIC:
+            return None
+        return standing if curator.package(name).is_file() else None
+
+    def package(self, curator: Curator, name: str) -> Path | None:
+        """Return where the package of a release lies, while it is handed out."""
+        standing = self.public(curator, name)
+        if standing is None or standing["state"] not in HANDED_OUT:
+            return None
+        return curator.package(name)
+
+
+router = api_router("publish")
+
+File = Annotated[str, UrlPath(min_length=1, max_length=200)]
+
+drafts_of = kept_once(lambda settings: Drafts(settings.state_folder))
+standings_of = kept_once(lambda _settings: Standings())
+
+
+LONGEST = 60_000
+
+
+class SpecBody(Body):
+    """A release as its SPEC.toml describes it."""
+
+    spec: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST)]
+
+
+class ApprovalBody(Body):
+    """What was read before it was approved: the digest of the draft's spec and files."""
+
+    digest: Annotated[StrictStr, Field(pattern="[0-9a-f]{64}", max_length=64)]
+
+
+class ReasonBody(Body):
+    """Why a release is withdrawn; it is written into the ledger's history."""
+
+    reason: Annotated[StrictStr, Field(min_length=1, max_length=1000)]
+
+
+@router.get("/publish")
+@allow(Role.OWNER, Role.REVIEWER)
+def releases(request: Request) -> dict[str, Any]:
+    """List every release that was drafted and where it stands, and the owner's public key."""
+    with context_of(request).workspace.curator() as curator:
+        return {"releases": curator.releases(), "key": curator.release_key()}
+
+
+@router.post("/publish", status_code=201)
+@allow(Role.OWNER)
+async def draft(request: Request, body: SpecBody) -> dict[str, Any]:
+    """Write down a draft after planning it; costs nothing, reads no private row."""
+    state, who = context_of(request).settings.state_folder, _name(request)
+
+    def drafted(curator: Curator) -> dict[str, Any]:
+        spec = read_text(body.spec, curator.catalog.base, state=state)
+        found = curator.draft_release(spec, who=who)
+        drafts_of(request).keep(spec)
+        return found
+
+    return await planned(request, drafted)
+
+
+@router.post("/publish/rehearse", status_code=202)
+@allow(Role.OWNER)
+def rehearse(request: Request, body: SpecBody) -> dict[str, Any]:
+    """Start rehearsing a release on made-up rows; costs nothing."""
+    return {"job": _started(request, "rehearse", body.spec).id}
+
+
+@router.get("/publish/{name}")
+@allow(Role.OWNER, Role.REVIEWER)
+def one_draft(request: Request, name: Id) -> dict[str, Any]:
+    """Say where one release stands, and its spec with the digest that an approval names."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+        standing = [each for each in curator.releases() if each["release"] == name]
+    found = standing[0] if standing else {}
+    return found | {"spec": spec.text, "digest": spec.digest}
+
+
+@router.post("/publish/{name}/approve")
+@allow(Role.OWNER, Role.REVIEWER)
+def approve(request: Request, name: Id, body: ApprovalBody) -> dict[str, Any]:
+    """Approve a draft as it was read; with a second person, somebody else must have made it."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+        return curator.approve_release(spec, who=_name(request), digest=body.digest)
+
+
+@router.post("/publish/{name}/release", status_code=202)
+@allow(Role.OWNER)
+def release(request: Request, name: Id) -> dict[str, Any]:
+    """Start releasing a draft: charged once, signed, and the same package whenever asked again."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+    standings = standings_of(request)
+    job = _started(request, "release", spec.text, charge=request_id(spec))
+    job.future.add_done_callback(lambda _: standings.forget())
+    return {"job": job.id}
+
+
+def _started(request: Request, task: str, text: str, *, charge: str = "") -> Job:
+    """Return the job of a child that does what `task` says with a spec."""
+    state = context_of(request).settings.state_folder
+    asked = {"state": state, "text": text, "who": _name(request)}
+    run = f"discreet.server.features.publish.in_child:{task}"
+    return submit_long(request, LongTask(run, asked, charge=charge))
+
+
+def _name(request: Request) -> str:
+    """Return the caller as the ledger names who drafted or approved: each token is a person."""
+    who = caller(request)
+    return f"{who.name} ({who.token_id[:8]})"
+
+
+@router.post("/publish/{name}/withdraw")
+@allow(Role.OWNER)
+def withdraw(request: Request, name: Id, body: ReasonBody) -> dict[str, Any]:
+    """Withdraw a release: its page says why, its package is no longer handed out, its price stays."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+        found = curator.withdraw_release(spec, reason=body.reason, who=_name(request))
+    standings_of(request).forget()
+    return found
+
+
+@router.get("/releases/{name}/package.zip", response_class=Response)
+@everybody
+def package(request: Request, name: Id) -> FileResponse:
+    """Download a released package, whole and signed; nobody needs a token for it."""
+    with context_of(request).workspace.last_curator() as curator:
+        path = standings_of(request).package(curator, name)
+    if path is None:
+        raise UnknownName("There is no such release.")
+    return FileResponse(path, media_type="application/zip", filename=f"{name}.zip")
+
+
+@router.get("/releases/{name}/files/{file:path}", response_class=Response)
+@everybody
+def one_file(request: Request, name: Id, file: File) -> Response:
+    """Download one member of a released package."""
+    with context_of(request).workspace.last_curator() as curator:
+        path = standings_of(request).package(curator, name)
+    content = None if path is None else member(path, file)
+    if content is None:
+        raise UnknownName("There is no such file in this release.")
+    ending = file.rpartition(".")[2]
+    # As an attachment: what a package holds is for reading elsewhere, never for running here.
+    shown = file.replace("/", "-")
+    headers = {"Content-Disposition": f'attachment; filename="{name}-{shown}"'}
+    return Response(content, media_type=MEMBERS[ending], headers=headers)
+
+
+page_router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
-    (routes.router, router),
+    (router, page_router),
     places=(Place("Publish", "/publish", 20, frozenset({Role.OWNER, Role.REVIEWER})),),
     warm=("discreet.publish.run",),
 )
@@ -31,7 +231,7 @@ FEATURE = Feature(
 NOT_KEYS = {"table", "measure"}
 
 
-@router.get("/publish")
+@page_router.get("/publish")
 @allow(Role.OWNER, Role.REVIEWER)
 def publish(request: Request) -> Response:
     """Show the releases there are, and a spec to begin with."""
@@ -50,7 +250,7 @@ def publish(request: Request) -> Response:
     )
 
 
-@router.get("/publish/{name}")
+@page_router.get("/publish/{name}")
 @allow(Role.OWNER, Role.REVIEWER)
 def one_release(request: Request, name: str) -> Response:
     """Show one release: its spec, how far it has come, its rehearsal, and what can be done next."""
@@ -90,7 +290,7 @@ def one_release(request: Request, name: str) -> Response:
     )
 
 
-@router.get("/releases")
+@page_router.get("/releases")
 @everybody
 def all_released(request: Request) -> Response:
     """List what was released, for anybody."""
@@ -100,7 +300,7 @@ def all_released(request: Request) -> Response:
     return page(request, "releases.html", "Releases", releases=public)
 
 
-@router.get("/releases/{name}")
+@page_router.get("/releases/{name}")
 @everybody
 def released(request: Request, name: str) -> Response:
     """Show a released package to anybody: tables first, then what it promises, then downloads."""

@@ -1,8 +1,9 @@
-"""What the child process of a synthetic copy does: paid, fitted, drawn, reported, kept; in that order."""
+"""What the child process of a synthetic copy does (paid, fitted, drawn, reported, kept; in that order), and its shelf."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,68 @@ from discreet.core.bill import NO_BILL
 from discreet.core.progress import Progress
 from discreet.report import to_fragment, to_html
 from discreet.report import write as write_report
-from discreet.server.access.asked_as import AskedAs
-from discreet.server.features.synth.copies import CODES, Copies, Copy
+from discreet.server.access.tokens import AskedAs
+from discreet.server.bodies import finite
 from discreet.server.jobs.child import TaskContext
-from discreet.server.plain_json import finite
-from discreet.server.shelf import FRAGMENT
+from discreet.server.shelf import FRAGMENT, Kept, Shelf
 from discreet.synth.model_file import load_model
+from discreet.synth.shape import Codes
 from discreet.synth.synthetic import Synthetic, SyntheticRows
+
+FILES = {
+    "rows.csv": "CSV",
+    "rows.parquet": "Parquet",
+    "model.json": "model",
+    "report.html": "report",
+    "report.json": "report as JSON",
+    "comparison.html": "comparison",
+}
+"""What can be downloaded, and what pages call it."""
+OWNERS_ONLY = frozenset({"comparison.html"})
+"""Files that hold exact values."""
+CODES = "codes.npy"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy(Kept):
+    """A synthetic copy that was made: all of it is paid for, so using it is free.
+
+    `analyst` is whose share paid, None for the owner. `target` is the column that reports predict.
+    """
+
+    id: str
+    dataset: str
+    table: str
+    method: str
+    epsilon: str
+    rows: int
+    columns: tuple[str, ...]
+    created: float
+    analyst: str | None
+    notices: tuple[str, ...]
+    target: str | None = None
+    compared: bool = False
+
+
+class Copies(Shelf[Copy]):
+    """The synthetic copies of this server, up to a limit: random ones are free and would fill the disk."""
+
+    kind, files = Copy, FILES
+    folder, listed_by = "synthetic", "/api/v1/synth"
+    one, many = "synthetic copy", "synthetic copies"
+
+    def codes(self, copy: Copy) -> Codes:
+        """Return the rows of a copy as codes, for a comparison."""
+        found: Codes = np.load(self.place(copy) / CODES, allow_pickle=False)
+        return found
+
+    def add(self, copy: Copy, name: str, text: str) -> Copy:
+        """Return the copy with one more file."""
+        (self.place(copy) / name).write_text(text, encoding="utf-8")
+        found = replace(copy, compared=True) if name in OWNERS_ONLY else copy
+        self.write_facts(self.place(copy), found)
+        return found
+
 
 FITTED, DRAWN, REHEARSED, WHOLE = 60, 70, 90, 100
 """Of a hundred steps: fitting ends here, then rows are written, then the report."""

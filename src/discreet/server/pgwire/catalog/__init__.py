@@ -1,4 +1,4 @@
 """Our own pg_catalog: public facts that clients browse, in a locked child process.
 
-Imported by: server/pgwire, server/pgwire/session.
+Imported by: server/pgwire.
 """

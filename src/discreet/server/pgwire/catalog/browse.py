@@ -13,8 +13,13 @@ from sqlglot import exp
 from discreet.api import Curator
 from discreet.errors import UnknownName
 from discreet.server.pgwire.catalog.functions import macros
-from discreet.server.pgwire.catalog.locked import LockedDb, PublicRows, Unanswerable, pg_type
-from discreet.server.pgwire.catalog.preview import previews
+from discreet.server.pgwire.catalog.locked import (
+    LockedDb,
+    PublicRows,
+    Unanswerable,
+    pg_type,
+    previews,
+)
 from discreet.server.pgwire.catalog.rewrite import RewriteFacts, rewritten
 from discreet.server.pgwire.catalog.rows import (
     catalog_tables,
@@ -23,12 +28,17 @@ from discreet.server.pgwire.catalog.rows import (
     search_path,
     view_rows,
 )
-from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
-from discreet.server.pgwire.catalog.visible import PREVIEW, VisibleTable, seen_by
-from discreet.server.pgwire.outputs import output_names
-from discreet.server.pgwire.parameters import filled, literal, samples
-from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import TEXT, PgType, WireColumn
+from discreet.server.pgwire.catalog.tables import (
+    INFORMATION_SCHEMA,
+    PG_CATALOG,
+    PREVIEW,
+    VisibleTable,
+    columns_of,
+    seen_by,
+)
+from discreet.server.pgwire.messages import Failure
+from discreet.server.pgwire.parameters import filled, literal, output_names, samples
+from discreet.server.pgwire.types import TEXT, PgType, WireColumn
 
 Views = Sequence[tuple[str, tuple[WireColumn, ...]]]
 KEPT = 16

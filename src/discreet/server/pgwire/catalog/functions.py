@@ -13,7 +13,7 @@ from discreet.server.pgwire.catalog.rows import (
     spelled,
 )
 from discreet.server.pgwire.options import VERSION
-from discreet.server.pgwire.protocol.types import ALL
+from discreet.server.pgwire.types import ALL
 
 PREFIX = "discreet_"
 

@@ -4,21 +4,143 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
 
-from discreet.server.pgwire.catalog.casts import recast
 from discreet.server.pgwire.catalog.functions import EMPTY_TABLES, MACROS, NULLED, PASSED, PREFIX
-from discreet.server.pgwire.catalog.locked import Unanswerable
-from discreet.server.pgwire.catalog.preview import stored_name
-from discreet.server.pgwire.catalog.recursion import end_recursion
+from discreet.server.pgwire.catalog.locked import Unanswerable, stored_name
 from discreet.server.pgwire.catalog.rows import DATABASE, prefixed
-from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, SECRET_PREFIXES
-from discreet.server.pgwire.catalog.visible import PREVIEW
-from discreet.server.pgwire.outputs import name_outputs
-from discreet.server.pgwire.parameters import literal
-from discreet.server.pgwire.protocol.problems import Failure
+from discreet.server.pgwire.catalog.tables import (
+    INFORMATION_SCHEMA,
+    PG_CATALOG,
+    PREVIEW,
+    SECRET_PREFIXES,
+)
+from discreet.server.pgwire.messages import Failure
+from discreet.server.pgwire.parameters import literal, name_outputs
+
+_NAMES = {
+    "text": "VARCHAR", "name": "VARCHAR", "char": "VARCHAR", "varchar": "VARCHAR",
+    "bpchar": "VARCHAR", "character varying": "VARCHAR", "sql_identifier": "VARCHAR",
+    "character_data": "VARCHAR", "yes_or_no": "VARCHAR", "cardinal_number": "INTEGER",
+    "oid": "UINTEGER", "xid": "UINTEGER", "cid": "UINTEGER", "regproc": "VARCHAR",
+    "regprocedure": "VARCHAR", "regoper": "VARCHAR", "regrole": "VARCHAR", "int": "INTEGER",
+    "integer": "INTEGER", "int4": "INTEGER", "int2": "SMALLINT", "smallint": "SMALLINT",
+    "int8": "BIGINT", "bigint": "BIGINT", "bool": "BOOLEAN", "boolean": "BOOLEAN",
+    "float4": "REAL", "real": "REAL", "float8": "DOUBLE", "double precision": "DOUBLE",
+    "double": "DOUBLE", "float": "DOUBLE", "numeric": "DECIMAL(38, 6)", "decimal": "DECIMAL(38, 6)",
+    "date": "DATE", "timestamp": "TIMESTAMP", "timestamptz": "TIMESTAMP",
+    "int2vector": "SMALLINT[]", "oidvector": "UINTEGER[]", "aclitem": "VARCHAR",
+    "pg_node_tree": "VARCHAR", "unknown": "VARCHAR", "cstring": "VARCHAR", "json": "VARCHAR",
+    "jsonb": "VARCHAR", "pg_lsn": "VARCHAR", "interval": "INTERVAL",
+}  # fmt: skip
+_NAME_COLUMNS = ("name", "schema")
+_LOOKED_UP = ("regclass", "regtype", "regnamespace")
+
+
+def recast(node: exp.Cast) -> exp.Expr:
+    """Return a cast that DuckDB knows; one to an object name looks the object up."""
+    name = target_name(node.to)
+    if name in _LOOKED_UP:
+        return _object(node.this, name)
+    array = name.endswith("[]")
+    known = _NAMES.get(name.removesuffix("[]"))
+    if known is None:
+        raise Failure("42704", f"The type {name[:40]} is not available here.")
+    inner = node.this
+    if array and isinstance(inner, exp.Literal) and inner.name.startswith("{"):
+        inner = _listed(inner.name)
+    shown = known if not array or known.endswith("[]") else f"{known}[]"
+    return exp.Cast(this=inner, to=exp.DataType.build(shown, dialect="duckdb"))
+
+
+def target_name(target: exp.Expr) -> str:
+    """Return the bare lower-case name of a type, with [] where it is an array."""
+    if isinstance(target, exp.DataType) and target.this == exp.DataType.Type.ARRAY:
+        inner = target.expressions[0] if target.expressions else None
+        return (target_name(inner) if inner is not None else "text") + "[]"
+    written = target.sql("postgres").lower().split("(")[0].replace('"', "")
+    for schema in ("pg_catalog.", "information_schema."):
+        written = written.removeprefix(schema)
+    return written.strip()
+
+
+def _object(inner: exp.Expr, kind: str) -> exp.Expr:
+    """Return the number of a written name, or the name of a number."""
+    if isinstance(inner, exp.Literal) and inner.name.isdecimal():
+        return inner
+    # Which columns hold numbers cannot be seen here; those that hold names say so in their own.
+    numbered = isinstance(inner, exp.Column) and not inner.name.lower().endswith(_NAME_COLUMNS)
+    if isinstance(inner, exp.Cast):
+        numbered = inner.to.sql("duckdb") not in ("TEXT", "VARCHAR")
+    way = "name" if numbered else "number"
+    return exp.Anonymous(this=f"{PREFIX}{kind}_{way}", expressions=[inner])
+
+
+def _listed(written: str) -> exp.Expr:
+    parts = [part.strip().strip('"') for part in written.strip("{}").split(",")]
+    return exp.Array(expressions=[exp.Literal.string(part) for part in parts if part])
+
+
+_ALWAYS_EMPTY = {"pg_auth_members", "pg_inherits"}
+"""Trees of roles and of tables, which clients climb; nobody has any here."""
+_LOW = {"pg_type"}
+"""Trees of types: an array has its elements below it, and nothing is below those."""
+_STEPS = 1
+
+
+def end_recursion(tree: exp.Expr) -> None:
+    """Change the recursive queries of a tree into plain ones, inner ones first, or refuse them."""
+    for with_ in reversed(list(tree.find_all(exp.With))):
+        if with_.args.get("recursive"):
+            with_.set("expressions", [made for cte in with_.expressions for made in _plain(cte)])
+            with_.set("recursive", False)
+
+
+def _plain(cte: exp.CTE) -> list[exp.CTE]:
+    union = cte.this
+    if not isinstance(union, exp.Union) or not _names(union.expression, cte.alias):
+        return [cte]
+    step = union.expression
+    joins = (step.args.get("joins") or []) if isinstance(step, exp.Select) else []
+    if any(join.this.name.lower() in _ALWAYS_EMPTY and not join.side for join in joins):
+        cte.set("this", union.this)  # the first step is all there is
+        return [cte]
+    if any(table.name.lower() in _LOW for table in step.find_all(exp.Table)):
+        return _unrolled(cte, union)
+    raise Failure("0A000", "WITH RECURSIVE is not supported here.")
+
+
+def _names(tree: exp.Expr, name: str) -> list[exp.Table]:
+    return [t for t in tree.find_all(exp.Table) if not t.db and t.name.lower() == name.lower()]
+
+
+def _unrolled(cte: exp.CTE, union: exp.Union) -> list[exp.CTE]:
+    """Return the first step and those over it, each over the one before, and all of them together."""
+    names = [f"{cte.alias} {place}" for place in range(_STEPS + 1)]
+    found = [_cte(cte, names[0], union.this.copy())]
+    for before, name in pairwise(names):
+        step = union.expression.copy()
+        for table in _names(step, cte.alias):
+            table.set("alias", table.args.get("alias") or exp.TableAlias(this=table.this.copy()))
+            table.set("this", exp.to_identifier(before, quoted=True))
+        found.append(_cte(cte, name, step))
+    whole: exp.Query = _all(names[0])
+    for name in names[1:]:
+        whole = exp.union(whole, _all(name), distinct=False)
+    return [*found, _cte(cte, cte.alias, whole)]
+
+
+def _cte(like: exp.CTE, name: str, query: exp.Expr) -> exp.CTE:
+    alias = like.args["alias"].copy()
+    alias.set("this", exp.to_identifier(name, quoted=True))
+    return exp.CTE(this=query, alias=alias)
+
+
+def _all(name: str) -> exp.Select:
+    return exp.select("*").from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.server.pgwire.catalog.locked import Filled
-from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
-from discreet.server.pgwire.catalog.visible import VisibleTable
+from discreet.server.pgwire.catalog.tables import (
+    INFORMATION_SCHEMA,
+    PG_CATALOG,
+    VisibleTable,
+    columns_of,
+)
 from discreet.server.pgwire.options import DEFAULTS
-from discreet.server.pgwire.protocol.types import ALL, TEXT, PgType, WireColumn
+from discreet.server.pgwire.types import ALL, TEXT, PgType, WireColumn
 
 DATABASE = "discreet"
 OWNER, DATABASE_OID, HEAP, TABLESPACE = 10, 16000, 2, 1663

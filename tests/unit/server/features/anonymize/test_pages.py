@@ -1,7 +1,7 @@
 """The words of the Anonymize pages."""
 
+from discreet.server.features.anonymize.in_child import StoredRelease
 from discreet.server.features.anonymize.pages import release_view
-from discreet.server.features.anonymize.releases import StoredRelease
 
 
 def test_a_copy_in_words():

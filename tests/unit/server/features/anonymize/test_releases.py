@@ -1,7 +1,7 @@
 import pytest
 
 from discreet.errors import TooManyRequests, UnknownName
-from discreet.server.features.anonymize.releases import Releases, StoredRelease
+from discreet.server.features.anonymize.in_child import Releases, StoredRelease
 from discreet.server.shelf import FRAGMENT
 
 

@@ -1,5 +1,5 @@
 from discreet.attack.attacks import attack_named
-from discreet.server.features.lab.outcomes import Lab, Shown, usual_id
+from discreet.server.features.lab.in_child import Lab, Shown, usual_id
 
 SHOWN = Shown(
     "a" * 32, "linkage", {"settings": {}}, "right", "less right", "<p></p>", "One of them"

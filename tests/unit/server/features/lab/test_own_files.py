@@ -7,7 +7,7 @@ from starlette.datastructures import FormData
 
 from discreet.attack.attacks import Attack, Knob, all_attacks, file_knob, words_knob
 from discreet.errors import InvalidInput
-from discreet.server.features.lab import own_files
+from discreet.server.features.lab import pages
 
 TOY = Attack(
     "toy",
@@ -28,26 +28,26 @@ def names(knobs):
 
 
 def test_a_text_is_a_place_of_the_machine_unless_it_says_otherwise():
-    assert names(own_files.files_of(TOY)) == {"rows"}
-    assert names(own_files.words_of(TOY)) == {"columns"}
+    assert names(pages.files_of(TOY)) == {"rows"}
+    assert names(pages.words_of(TOY)) == {"columns"}
 
 
 @pytest.mark.parametrize("name", ["rows", "dictionary"])
 def test_no_place_is_taken_from_a_form(name):
     with pytest.raises(InvalidInput, match="sent, not named"):
-        own_files._words(FormData({"settings": json.dumps({name: "/etc/passwd"})}), TOY)
+        pages._words(FormData({"settings": json.dumps({name: "/etc/passwd"})}), TOY)
 
 
 def test_numbers_choices_and_words_are_taken_from_a_form():
     given = {"k": 7, "kind": "b", "columns": "zip"}
     form = FormData({"settings": json.dumps({**given, "empty": ""})})
-    assert own_files._words(form, TOY) == given
+    assert pages._words(form, TOY) == given
 
 
 def test_folders_packages_and_servers_stay_with_the_command():
     open_to_owners = {
         knob.name
         for attack in all_attacks()
-        for knob in (*own_files.files_of(attack), *own_files.words_of(attack))
+        for knob in (*pages.files_of(attack), *pages.words_of(attack))
     }
     assert not open_to_owners & {"package", "config", "hierarchies", "server", "ask", "other"}

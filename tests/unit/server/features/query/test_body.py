@@ -6,11 +6,10 @@ import pytest
 
 from discreet.errors import InvalidInput, NotAllowed
 from discreet.server.access import auth
-from discreet.server.access.asked_as import AskedAs
 from discreet.server.access.auth import Principal
-from discreet.server.access.tokens import Role
-from discreet.server.asking.request_id import request_id_of
-from discreet.server.features.query.body import QuestionBody, finite
+from discreet.server.access.tokens import AskedAs, Role
+from discreet.server.features.query.pages import QuestionBody, finite
+from discreet.server.jobs.long import request_id_of
 
 OWNER = Principal(Role.OWNER, None, "1")
 ALICE = Principal(Role.ANALYST, "alice", "2")

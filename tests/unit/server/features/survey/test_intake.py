@@ -6,7 +6,7 @@ import pytest
 
 from discreet.errors import TooLarge, TooManyRequests
 from discreet.server.access.limits import Buckets, network_of
-from discreet.server.features.survey.intake import ReportIntake
+from discreet.server.features.survey.collector import ReportIntake
 from discreet.server.settings import Settings
 
 RATE, BURST, HOUR = 200, 20_000, 3600

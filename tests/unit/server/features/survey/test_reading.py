@@ -5,8 +5,8 @@ import json
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.server.features.survey import reading
-from discreet.server.features.survey.reading import batch_of
+from discreet.server.features.survey import collector
+from discreet.server.features.survey.collector import batch_of
 from discreet.survey.collect.batch import MOST
 
 TWIN = {"version": 1, "survey": "00" * 16, "id": "00" * 16, "reports": [1, None]}
@@ -26,7 +26,7 @@ TWIN = {"version": 1, "survey": "00" * 16, "id": "00" * 16, "reports": [1, None]
 )
 def test_what_no_batch_has_is_not_parsed(body, monkeypatch):
     parsed = []
-    monkeypatch.setattr(reading, "json_of", parsed.append)
+    monkeypatch.setattr(collector, "json_of", parsed.append)
     with pytest.raises(InvalidInput):
         batch_of(body, answers=2)
     assert parsed == []

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.server.features.survey import collector, reading
-from discreet.server.features.survey.collector import MANY, ONE
-from discreet.server.features.survey.reading import CBOR, JSON, PIECE, cost_of_bytes
+from discreet.server.features.survey import collector
+from discreet.server.features.survey import collector as reading
+from discreet.server.features.survey.collector import CBOR, JSON, MANY, ONE, PIECE, cost_of_bytes
 from discreet.survey.collect.batch import MOST
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.device.cbor import encoded

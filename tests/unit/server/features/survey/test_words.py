@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import discreet.server
-from discreet.server.features.survey.respondent import LANGUAGES, language_of, words_in
+from discreet.server.features.survey.pages import LANGUAGES, language_of, words_in
 
 STATIC = Path(discreet.server.__file__).parent / "static" / "survey"
 SCRIPTS = ("respond.js", "consent.js", "questions.js", "leaves.js", "sending.js")

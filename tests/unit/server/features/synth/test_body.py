@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.server.access.asked_as import AskedAs
-from discreet.server.asking.paid import PaidAsk
-from discreet.server.features.synth import body
-from discreet.server.features.synth.body import MOST_FREE_ROWS, SynthBody, prepared_for
+from discreet.server.access.tokens import AskedAs
+from discreet.server.features.synth import pages
+from discreet.server.features.synth.pages import MOST_FREE_ROWS, SynthBody, prepared_for
+from discreet.server.jobs.long import PaidAsk
 
 
 def prepared(monkeypatch, *, free, analyst, rows):
@@ -17,7 +17,7 @@ def prepared(monkeypatch, *, free, analyst, rows):
     def planned(*_given, **_named):
         yield SimpleNamespace(free=free), None
 
-    monkeypatch.setattr(body, "prepared", planned)
+    monkeypatch.setattr(pages, "prepared", planned)
     asked = SynthBody(table="t", method="random", epsilon="1", rows=rows)
     curator = SimpleNamespace(account_of=lambda who: who)
     return prepared_for(curator, asked, PaidAsk(AskedAs(analyst, "x"), "id"))

@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.errors import TooManyRequests, UnknownName
-from discreet.server.features.synth.copies import Copies, Copy
+from discreet.server.features.synth.in_child import Copies, Copy
 
 ID = "a" * 32
 

@@ -1,6 +1,6 @@
 """The words of the Synthesize pages."""
 
-from discreet.server.features.synth.copies import Copy
+from discreet.server.features.synth.in_child import Copy
 from discreet.server.features.synth.pages import choice_view, copy_view, methods_view
 from discreet.server.views import copied_tables_view
 

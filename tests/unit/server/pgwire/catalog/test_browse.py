@@ -8,10 +8,9 @@ from discreet.api import Curator
 from discreet.catalog.read.policy_file import loads
 from discreet.errors import DiscreetError
 from discreet.server.pgwire.catalog.browse import Browser
-from discreet.server.pgwire.catalog.preview import rows_of
+from discreet.server.pgwire.catalog.locked import rows_of
 from discreet.server.pgwire.options import Options
-from discreet.server.pgwire.session.reading import browsed
-from discreet.server.pgwire.session.statements import split
+from discreet.server.pgwire.statements import browsed, split
 
 
 def parsed(sql):

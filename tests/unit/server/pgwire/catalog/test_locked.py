@@ -12,7 +12,7 @@ import pytest
 from discreet.server.pgwire.catalog import locked, locked_worker
 from discreet.server.pgwire.catalog.locked import Filled, LockedDb, Unanswerable
 from discreet.server.pgwire.catalog.locked_worker import carried, restored
-from discreet.server.pgwire.protocol.problems import Failure
+from discreet.server.pgwire.messages import Failure
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import duckdb
 import pytest
 import sqlglot
 
-from discreet.server.pgwire.catalog.recursion import end_recursion
-from discreet.server.pgwire.protocol.problems import Failure
+from discreet.server.pgwire.catalog.rewrite import end_recursion
+from discreet.server.pgwire.messages import Failure
 
 TYPES = """
     WITH RECURSIVE tree(oid, element, depth) AS (

@@ -8,8 +8,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.server.pgwire.protocol.copy_rows import CopyForm, copied
-from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT8, TEXT, WireColumn
+from discreet.server.pgwire.results import CopyForm, copied
+from discreet.server.pgwire.types import BOOL, DATE, FLOAT8, INT8, TEXT, WireColumn
 
 PAIR = (WireColumn("a", TEXT), WireColumn("b", TEXT))
 CSV = CopyForm("csv", delimiter=",", null="")

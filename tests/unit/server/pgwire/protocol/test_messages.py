@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.server.pgwire.protocol.messages import (
+from discreet.server.pgwire.messages import (
     Bind,
     CancelRequest,
     Execute,

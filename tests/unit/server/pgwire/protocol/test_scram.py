@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from discreet.server.access.tokens import scram_keys
-from discreet.server.pgwire.protocol.scram import PLAIN, PLUS, ScramError, challenge, prove
+from discreet.server.pgwire.connection import PLAIN, PLUS, ScramError, challenge, prove
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from discreet.server.pgwire.protocol.timestamps import read_date, read_timestamp, read_timestamptz
+from discreet.server.pgwire.types import read_date, read_timestamp, read_timestamptz
 
 NOON = dt.datetime(1960, 1, 2, 12)
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput
-from discreet.server.pgwire.protocol.numeric import read_numeric, write_numeric
-from discreet.server.pgwire.protocol.types import (
+from discreet.server.pgwire.types import (
     ALL,
     ARRAYS,
     BOOL,
@@ -20,7 +19,9 @@ from discreet.server.pgwire.protocol.types import (
     TEXT,
     TIMESTAMP,
     read,
+    read_numeric,
     write,
+    write_numeric,
 )
 
 VALUES = [

@@ -4,12 +4,10 @@ import asyncio
 
 import pytest
 
-from discreet.server.pgwire.protocol.copy_rows import CopyForm
-from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import INT8, WireColumn
-from discreet.server.pgwire.session.copying import copy_ready, read_copy
-from discreet.server.pgwire.session.result import Ready, rows_of
-from discreet.server.pgwire.session.statements import split
+from discreet.server.pgwire.messages import Failure
+from discreet.server.pgwire.results import CopyForm, Ready, copy_ready, read_copy, rows_of
+from discreet.server.pgwire.statements import split
+from discreet.server.pgwire.types import INT8, WireColumn
 
 CSV = CopyForm("csv", delimiter=",", null="")
 

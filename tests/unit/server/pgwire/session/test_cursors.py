@@ -6,13 +6,12 @@ import asyncio
 
 import pytest
 
+from discreet.server.pgwire.messages import Failure
 from discreet.server.pgwire.options import Options
-from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import INT4, WireColumn
-from discreet.server.pgwire.session.commands import Transaction
-from discreet.server.pgwire.session.cursors import Cursors, Portal
-from discreet.server.pgwire.session.result import Ready, StatementResult, rows_of
-from discreet.server.pgwire.session.statements import split
+from discreet.server.pgwire.results import Ready, StatementResult, Transaction, rows_of
+from discreet.server.pgwire.session import Cursors, Portal
+from discreet.server.pgwire.statements import split
+from discreet.server.pgwire.types import INT4, WireColumn
 
 COLUMNS = (WireColumn("n", INT4),)
 

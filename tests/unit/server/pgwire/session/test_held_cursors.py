@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.session.cursors import MOST_CELLS, Cursors, Portal
-from discreet.server.pgwire.session.result import StatementResult
+from discreet.server.pgwire.messages import Failure
+from discreet.server.pgwire.results import StatementResult
+from discreet.server.pgwire.session import MOST_CELLS, Cursors, Portal
 
 
 def test_full_cursors_keep_the_next_one_away():

@@ -9,7 +9,7 @@ from sqlglot import exp
 from asking import catalog
 from discreet.api import parsed
 from discreet.errors import QueryRefused
-from discreet.server.pgwire.session.question import WireQuestion
+from discreet.server.pgwire.question import WireQuestion
 from discreet.sql.bind import bind
 
 

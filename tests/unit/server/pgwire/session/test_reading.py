@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import QueryRefused
-from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.session.reading import asked, browsed
-from discreet.server.pgwire.session.statements import split
+from discreet.server.pgwire.messages import Failure
+from discreet.server.pgwire.statements import asked, browsed, split
 
 
 def misread(sql, read):

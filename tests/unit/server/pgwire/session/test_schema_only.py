@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from discreet.server.pgwire.session.reading import browsed
-from discreet.server.pgwire.session.schema_only import asks_for_no_rows, over_previews
-from discreet.server.pgwire.session.statements import split
+from discreet.server.pgwire.dispatch import asks_for_no_rows, over_previews
+from discreet.server.pgwire.statements import browsed, split
 
 
 def parsed(sql):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import QueryRefused
-from discreet.server.pgwire.session.statements import closing, split
+from discreet.server.pgwire.statements import closing, split
 
 
 def texts(sql):

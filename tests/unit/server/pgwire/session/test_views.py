@@ -5,11 +5,10 @@ import asyncio
 import pytest
 
 from discreet.api import parsed
-from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import INT4, WireColumn
-from discreet.server.pgwire.session.reading import browsed
-from discreet.server.pgwire.session.statements import split
-from discreet.server.pgwire.session.views import MAX_VIEWS, Views
+from discreet.server.pgwire.dispatch import MAX_VIEWS, Views
+from discreet.server.pgwire.messages import Failure
+from discreet.server.pgwire.statements import browsed, split
+from discreet.server.pgwire.types import INT4, WireColumn
 
 
 async def describe(_statement):

@@ -8,9 +8,8 @@ import time
 import pytest
 
 from discreet.errors import InvalidInput, UnknownName
-from discreet.server.features.data.upload import store as expiring
-from discreet.server.features.data.upload.limits import UploadBounds
-from discreet.server.features.data.upload.store import HOUR, TABLE, UploadStore
+from discreet.server.features.data import uploads as expiring
+from discreet.server.features.data.uploads import HOUR, TABLE, UploadBounds, UploadStore
 from discreet.server.settings import Settings
 
 
