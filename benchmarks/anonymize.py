@@ -33,7 +33,7 @@ from benchmarks.peers import PACKAGES, ROOT, environment
 from discreet.anonymize.check import measure
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import groups_of, hierarchies_of, run
-from discreet.anonymize.search.optimal import anonymize
+from discreet.anonymize.search import anonymize
 from discreet.anonymize.source import open_source
 
 QUASI = [

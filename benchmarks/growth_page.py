@@ -15,8 +15,7 @@ from benchmarks.growth_work import CURVES
 from benchmarks.report import number, table
 
 from discreet.core.answers.answer_chart import Chart
-from discreet.report.charts import lines
-from discreet.report.style import CHART
+from discreet.report.charts import CHART, lines
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DAY = 86_400

@@ -32,8 +32,8 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.progress import silent
 from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
-from discreet.examples.ratings import rating_batches
-from discreet.examples.uci import adult
+from discreet.examples.benchmark_tables import adult
+from discreet.examples.studies import rating_batches
 from discreet.learn.evaluation.read_file import codes_of_table, read_table
 from discreet.learn.evaluation.score import auc
 from discreet.learn.fit_classifier import fit_classifier

@@ -14,8 +14,7 @@ from benchmarks.figures import RATES, Figure
 from benchmarks.sections import SECTIONS
 
 from discreet.core.answers.answer_chart import Chart
-from discreet.report.charts import SCHEMA
-from discreet.report.style import CHART, LIGHT
+from discreet.report.charts import CHART, LIGHT, SCHEMA
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "bench"
 BEGIN, END = "<!-- bench: written by python -m benchmarks -->", "<!-- bench: end -->"

@@ -7,7 +7,7 @@ import time
 from importlib import import_module
 
 from discreet.course.lesson import Lesson, all_lessons
-from discreet.course.notebook import notebook_text
+from discreet.course.lesson import notebook_text
 
 
 def write_facts(lesson: Lesson) -> None:

@@ -17,7 +17,7 @@ from vulture.core import Vulture
 
 ROOT = Path(__file__).resolve().parent.parent
 CALLED_BY_FRAMEWORKS = [
-    "@router.*",
+    "@*router.*",
     "@app.command*",
     "@app.callback*",
     "@property",

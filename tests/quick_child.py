@@ -62,7 +62,7 @@ def get_ready():
 
 def main():
     """Lead a group of its own, forget what is hidden, and be the module of a child whose order comes then."""
-    from discreet.report import svg
+    from discreet.report import document
 
     os.setpgid(0, 0)
     with socket.socket(fileno=os.dup(int(sys.argv[1]))) as wire:
@@ -72,7 +72,7 @@ def main():
         os.environ.pop(name, None)
     painter = drawn_by(socket.socket(fileno=given[0]))
     borrow(given[1])
-    svg._converter = lambda: painter
+    document._converter = lambda: painter
     if "CHILD_HELD" in os.environ:
         import_module("child_held")
     import_module(module).main()

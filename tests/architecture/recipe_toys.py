@@ -23,7 +23,7 @@ FILES = {
     "toy_attack": '''
 """Guess heads, always."""
 from discreet.attack.attacks import Attack, Knob, file_knob, words_knob
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.attacks import Outcome, Score
 
 KNOBS = (
     Knob("coins", 10, "How many.", 1, 99),

@@ -17,8 +17,8 @@ import pytest
 import uvicorn
 
 from child_tasks import on_path
+from discreet.attack import linkage
 from discreet.attack.attacks import AttackSettings, attack_named
-from discreet.attack.linkage import linkage
 from discreet.examples import town
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from anonymize_kit import groups_of, random_problem
+from discreet.anonymize.classes import whole_distribution
 from discreet.anonymize.privacy_models.measures import make_histogram
 from discreet.anonymize.privacy_models.model import Conditions
 from discreet.anonymize.privacy_models.registry import PRIVACY_MODELS, diversities, models_asked
-from discreet.anonymize.search.classes import whole_distribution
-from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
+from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 
 pytestmark = pytest.mark.parametrize("name", PRIVACY_MODELS)

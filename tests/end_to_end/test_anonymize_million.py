@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.privacy_models.distinct import DistinctDiversity
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import groups_of
-from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
+from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.anonymize.source import narrowed
 from discreet.engine.connect import connect
 from patience import slowness

@@ -18,8 +18,7 @@ with instrumented("discreet.sql", "discreet.plan"):
 from curator_kit import catalog_of
 from discreet.catalog.read.policy_file import loads
 from discreet.errors import DiscreetError, InternalError
-from discreet.examples.policy import policy_text
-from discreet.examples.town_files import TABLES
+from discreet.examples.town_files import TABLES, policy_text
 from queries import Mutator, Questions
 
 CATALOGS = tuple(

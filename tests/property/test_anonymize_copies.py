@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import recoded
-from discreet.anonymize.risk.class_sizes import ClassSizes
-from discreet.anonymize.risk.intruder import risk_of
-from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
+from discreet.anonymize.risk import ClassSizes, risk_of
+from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 from sittings import examples
 

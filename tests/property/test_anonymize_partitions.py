@@ -8,12 +8,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anonymize_kit import MODELS, groups_of, labelled, problems, satisfies
-from discreet.anonymize.class_labels import SUPPRESSED
+from discreet.anonymize.classes import SUPPRESSED
 from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.privacy_models.closeness import Distance
 from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
-from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
+from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 from sittings import examples
 

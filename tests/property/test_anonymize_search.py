@@ -21,19 +21,16 @@ from anonymize_kit import (
     problems,
     random_problem,
 )
-from discreet.anonymize.class_labels import SUPPRESSED
+from discreet.anonymize.classes import SUPPRESSED
 from discreet.anonymize.costs.discernibility import Discernibility
 from discreet.anonymize.costs.registry import COSTS
-from discreet.anonymize.hierarchy.column_levels import make_ladders
-from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.hierarchy import Hierarchy, make_ladders
+from discreet.anonymize.lattice import ClassEvaluator, search
 from discreet.anonymize.privacy_models.closeness import Closeness, Distance
 from discreet.anonymize.privacy_models.entropy import EntropyDiversity
 from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
-from discreet.anonymize.privacy_models.model import Conditions
-from discreet.anonymize.search.cheapest import search
-from discreet.anonymize.search.evaluate import ClassEvaluator
-from discreet.anonymize.search.optimal import Missing, anonymize
-from discreet.anonymize.sensitive_levels import tied
+from discreet.anonymize.privacy_models.model import Conditions, tied
+from discreet.anonymize.search import Missing, anonymize
 from discreet.errors import InvalidInput
 from sittings import examples
 

@@ -10,10 +10,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "attack"))
 
 from release_kit import people
 
-from discreet.attack.release_risk.added_risk import difference
 from discreet.attack.release_risk.inference import guessed
 from discreet.attack.release_risk.linkability import joined
-from discreet.attack.release_risk.people_and_strangers import parties_of
+from discreet.attack.release_risk.releases import difference, parties_of
 from discreet.attack.release_risk.singling_out import question_from, singling_out
 from discreet.noise.bars.binomial import lower_limit
 from sittings import FULL

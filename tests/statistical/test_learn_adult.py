@@ -14,7 +14,7 @@ from discreet.account.convert import rho_of_target
 from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.errors import MissingExtra
-from discreet.examples.uci import adult
+from discreet.examples.benchmark_tables import adult
 from discreet.learn.evaluation.read_file import codes_of_table
 from discreet.learn.evaluation.score import auc
 from discreet.learn.fit_classifier import fit_classifier

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.privacy_models.measures import Diversity, diversity_of, make_histogram
-from discreet.anonymize.risk.class_sizes import ClassSizes
-from discreet.anonymize.risk.intruder import IntruderRisk, risk_of
+from discreet.anonymize.risk import ClassSizes, IntruderRisk, risk_of
 from discreet.anonymize.source import AnonymizeSource
 from discreet.errors import InvalidInput
 

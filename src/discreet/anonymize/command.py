@@ -10,11 +10,10 @@ from typing import Any, TypeAlias
 
 from discreet.anonymize.check import MeasuredTable, measure
 from discreet.anonymize.release import ExposureLog, release
-from discreet.anonymize.report import document
+from discreet.anonymize.report import document, made_words, measured_words
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.source import AnonymizeSource, is_file, open_source
-from discreet.anonymize.text import made_words, measured_words
 from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.core.display.lines import ShownInLines, ShownLines
@@ -23,8 +22,8 @@ from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
 from discreet.report import write as write_report
+from discreet.report.document import REPORT_FILES, check_target
 from discreet.report.rows import ROW_FILES, write_rows
-from discreet.report.save import REPORT_FILES, check_target
 
 Remember: TypeAlias = Callable[[Path], AbstractContextManager[Ledger]]
 """Lends the ledger of a discreet.toml."""

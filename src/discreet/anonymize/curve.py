@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.risk.class_sizes import ClassSizes
-from discreet.anonymize.risk.intruder import IntruderRisk, risk_of
+from discreet.anonymize.risk import ClassSizes, IntruderRisk, risk_of
 from discreet.anonymize.run import groups_of, hierarchies_of, models_of, searched, settings_of
-from discreet.anonymize.search.optimal import anonymize
+from discreet.anonymize.search import anonymize
 from discreet.anonymize.source import AnonymizeSource
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput

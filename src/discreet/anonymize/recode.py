@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.anonymize.class_labels import SUPPRESSED, Recoding
+from discreet.anonymize.classes import SUPPRESSED, Recoding
 from discreet.anonymize.groups import CellValue, Groups, numbers_of, packed
-from discreet.anonymize.search.missing import matching_rows
+from discreet.anonymize.lattice import matching_rows
 from discreet.anonymize.source import AnonymizeSource
 from discreet.core.arrays import Integers
 from discreet.errors import InternalError

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from discreet.anonymize.curve import CurvePoint, curve
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.risk.intruder import IntruderRisk
-from discreet.anonymize.roles import roles_of
+from discreet.anonymize.request import AnonymizeRequest, roles_of
+from discreet.anonymize.risk import IntruderRisk
 from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.source import AnonymizeSource, declared_source
 from discreet.catalog.catalog import Catalog

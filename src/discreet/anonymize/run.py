@@ -11,18 +11,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
+from discreet.anonymize.classes import bottom_table, histogram_of, whole_distribution
 from discreet.anonymize.groups import Groups, Sensitive, group_table
-from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
+from discreet.anonymize.hierarchy import Hierarchy, read_hierarchies
 from discreet.anonymize.privacy_models.measures import diversity_of
-from discreet.anonymize.privacy_models.model import PrivacyModel
+from discreet.anonymize.privacy_models.model import (
+    PrivacyModel,
+    by_hierarchy,
+    has_order,
+    heights,
+    tied,
+)
 from discreet.anonymize.recode import fetch, recoded, smallest_class
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.risk.class_sizes import ClassSizes
-from discreet.anonymize.risk.intruder import risk_of
-from discreet.anonymize.roles import roles_of
-from discreet.anonymize.search.classes import bottom_table, histogram_of, whole_distribution
-from discreet.anonymize.search.optimal import Missing, SearchResult, anonymize
-from discreet.anonymize.sensitive_levels import by_hierarchy, has_order, heights, tied
+from discreet.anonymize.request import AnonymizeRequest, roles_of
+from discreet.anonymize.risk import ClassSizes, risk_of
+from discreet.anonymize.search import Missing, SearchResult, anonymize
 from discreet.anonymize.source import PATIENCE, AnonymizeSource
 from discreet.core.display import result_lines
 from discreet.core.display.lines import ShownInLines, ShownLines

@@ -1,6 +1,6 @@
 """The red team: attacks on everything that is released, and audits of our own mechanisms.
 
-Each attack is a file in a folder of its kind, and a line in `attacks`. `discreet.attack(NAME)` runs one.
+Each attack is a file, and a line in `attacks`. `discreet.attack(NAME)` runs one.
 
 Imported by: cli, course, server, tasks.
 """

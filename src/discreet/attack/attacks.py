@@ -1,31 +1,35 @@
-"""What an attack is (name, knobs, settings, how it is run), and the list of all of them."""
+"""What an attack is (name, knobs, settings, how it is run), the list of all, and what one found, in words and as a document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from importlib import import_module
 from typing import Any
 
-from discreet.attack.outcome import Outcome
+from discreet.core.arrays import Bits
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput, UnknownName
+from discreet.noise.bars.binomial import clopper_pearson
+from discreet.report.charts import bars
+from discreet.report.document import Document, DocumentBlock, Grid, Paragraph, Section
 
 MODULES = {
-    "linkage": "discreet.attack.linkage.linkage",
-    "netflix": "discreet.attack.ratings.netflix",
-    "intersection": "discreet.attack.classes.intersection",
-    "homogeneity": "discreet.attack.classes.homogeneity",
+    "linkage": "discreet.attack.linkage",
+    "netflix": "discreet.attack.netflix",
+    "intersection": "discreet.attack.intersection",
+    "homogeneity": "discreet.attack.homogeneity",
     "differencing": "discreet.attack.counts.differencing",
     "reconstruction": "discreet.attack.counts.reconstruction",
     "census": "discreet.attack.counts.census",
     "refusals": "discreet.attack.counts.refusals",
-    "uniqueness": "discreet.attack.uniqueness.uniqueness",
+    "uniqueness": "discreet.attack.uniqueness",
     "membership": "discreet.attack.membership.membership",
-    "inversion": "discreet.attack.inversion.inversion",
-    "timing": "discreet.attack.service.timing",
-    "exhaustion": "discreet.attack.service.exhaustion",
+    "inversion": "discreet.attack.inversion",
+    "timing": "discreet.attack.timing",
+    "exhaustion": "discreet.attack.exhaustion",
     "floating-point": "discreet.attack.floating_point",
     "averaging": "discreet.attack.averaging",
     "singling-out": "discreet.attack.release_risk.singling_out",
@@ -184,3 +188,183 @@ def attack_named(name: str) -> Attack:
 def all_attacks() -> tuple[Attack, ...]:
     """Return every attack, in the order of the list."""
     return tuple(attack_named(name) for name in MODULES)
+
+
+RIGHT_GUESSES = "share of right guesses"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A share of right guesses (or an AUC) with its 95% interval, beside what guessing gives."""
+
+    success: float
+    baseline: float
+    low: float
+    high: float
+    measure: str = RIGHT_GUESSES
+
+    @classmethod
+    def of_guesses(
+        cls, right: int, trials: int, *, baseline: float, measure: str = RIGHT_GUESSES
+    ) -> Score:
+        """Return the score of `right` out of `trials`, with exact limits (Clopper-Pearson).
+
+        >>> Score.of_guesses(99, 100, baseline=0.5).success
+        0.99
+        """
+        low, high = clopper_pearson(right, trials, 0.95)
+        return cls(right / trials if trials else baseline, baseline, low, high, measure)
+
+    @classmethod
+    def of_bits(cls, guessed: Bits, truth: Bits) -> Score:
+        """Return the score of guesses at bits of which half are set: guessing gives 1/2."""
+        return cls.of_guesses(int((guessed == truth).sum()), truth.size, baseline=0.5)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers under the contract's names."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        interval = f"95% interval {self.low:.3f} to {self.high:.3f}"
+        return f"{self.measure} {self.success:.3f} ({interval}), guessing {self.baseline:.3f}"
+
+
+def score_bars(scores: Mapping[str, Score], title: str = RIGHT_GUESSES) -> dict[str, Any]:
+    """Return the picture of some scores, each with its interval."""
+    found = scores.values()
+    low, high = [each.low for each in found], [each.high for each in found]
+    return bars(list(scores), [each.success for each in found], low=low, high=high, title=title)
+
+
+def score_grid(heads: Sequence[str], scores: Mapping[str, Score], caption: str) -> Grid:
+    """Return the table of some scores: success, its limits and, under a fifth head, guessing."""
+    rows: list[tuple[str | float, ...]] = [
+        (name, each.success, each.low, each.high, each.baseline)[: len(heads)]
+        for name, each in scores.items()
+    ]
+    return Grid.of(heads, rows, caption, shares=range(1, len(heads)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Outcome(ShownInLines):
+    """One attack, run: the story in four sentences, the score, and the same against private answers.
+
+    `knew`, `released`, `did` and `lesson` are plain sentences. `private` is None only where no private
+    version of the release exists. `settings` are the knobs it ran with, `details` further figures;
+    `Attack.run` fills in name, title and settings.
+    """
+
+    attack: str = ""
+    title: str = ""
+    knew: str
+    released: str
+    did: str
+    lesson: str
+    score: Score
+    private: Score | None
+    private_words: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    blocks: tuple[DocumentBlock, ...] = ()
+    """Pictures and tables of the report; the first picture is the one the lab shows."""
+    person: str = ""
+    """What it means for one person, in a sentence or two, where the attack can tell."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `discreet attack NAME --json` prints."""
+        return {
+            "attack": self.attack,
+            **self.score.to_json(),
+            "private": None if self.private is None else self.private.to_json(),
+            "knew": self.knew,
+            "released": self.released,
+            "did": self.did,
+            "lesson": self.lesson,
+            "person": self.person,
+            "private_words": self.private_words,
+            "settings": dict(self.settings),
+            "details": dict(self.details),
+        }
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        private = [] if self.private is None else [("private", str(self.private))]
+        return [("attack", self.attack), ("found", str(self.score)), *private]
+
+
+def score_words(score: Score) -> str:
+    """Return the score against its baseline in one sentence.
+
+    >>> score_words(Score(0.99, 0.5, 0.98, 0.995))
+    'Right 99 times in 100 (95% interval 98.0 to 99.5); guessing would give 50.'
+    """
+    if "AUC" in score.measure:
+        return (
+            f"AUC {score.success:.3f} (95% interval {score.low:.3f} to {score.high:.3f}); "
+            f"guessing would give {score.baseline:.2f}."
+        )
+    said = (
+        f"{_times(score.success)} times in 100 (95% interval {score.low * 100:.1f} to "
+        f"{score.high * 100:.1f}); guessing would give {_times(score.baseline)}."
+    )
+    if score.measure == RIGHT_GUESSES:
+        return f"Right {said}"
+    return f"{said} ({score.measure[0].upper()}{score.measure[1:].rstrip('.')}.)"
+
+
+def _times(share: float) -> str:
+    """Return a share of 100 without digits that mean nothing."""
+    return f"{share * 100:.1f}".removesuffix(".0")
+
+
+def private_words(outcome: Outcome) -> str:
+    """Return how the same attack fared against the private version."""
+    if outcome.private is None:
+        return "There is no private version of this release to attack."
+    said = score_words(outcome.private)
+    return f"{said} {outcome.private_words}".strip()
+
+
+def story(outcome: Outcome) -> Document:
+    """Return the report of an attack."""
+    lead = (
+        Paragraph(f"The adversary knew: {outcome.knew}"),
+        Paragraph(f"What was released: {outcome.released}"),
+        Paragraph(f"The attack: {outcome.did}"),
+    )
+    scores = Section(
+        "How often it was right",
+        (
+            Paragraph(f"On this release: {score_words(outcome.score)}"),
+            Paragraph(f"On the private version: {private_words(outcome)}"),
+            Paragraph(outcome.lesson),
+        ),
+    )
+    sections = [Section("The story", lead), scores]
+    if outcome.blocks:
+        sections.append(Section("The picture", outcome.blocks))
+    sections.append(Section("Settings", (_settings(outcome),)))
+    return Document(outcome.title, f"discreet attack {outcome.attack}", None, tuple(sections))
+
+
+def _settings(outcome: Outcome) -> Grid | Paragraph:
+    """Return what the run was given, not what it could have been given."""
+    defaults = {knob.name: knob.default for knob in attack_named(outcome.attack).knobs}
+    rows = [(n, value) for n, value in outcome.settings.items() if value != defaults.get(n)]
+    if not rows:
+        return Paragraph("Every setting at its default.")
+    return Grid.of(("setting", "value"), rows, "Every other setting at its default.")
+
+
+def told(outcome: Outcome) -> str:
+    """Return an outcome for a terminal."""
+    lines = [
+        outcome.title,
+        f"Knew:     {outcome.knew}",
+        f"Released: {outcome.released}",
+        f"Did:      {outcome.did}",
+        f"Result:   {score_words(outcome.score)}",
+        f"Private:  {private_words(outcome)}",
+        outcome.lesson,
+    ]
+    return "\n".join(lines)

@@ -7,14 +7,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
-from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, bits_of_file
-from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
+from discreet.attack.attacks import (
+    Attack,
+    AttackSettings,
+    Knob,
+    Outcome,
+    Score,
+    score_bars,
+    score_grid,
+)
+from discreet.attack.counts.people import OWN_FILE, balanced_bits, bits_of_file
 from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.core.progress import Progress
 from discreet.noise.rng import SystemRng
-from discreet.report.blocks import Figure
+from discreet.report.document import Figure
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.rappor import BLUR, Rappor
 

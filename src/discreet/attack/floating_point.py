@@ -7,16 +7,25 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, file_knob, words_knob
+from discreet.attack.attacks import (
+    Attack,
+    AttackSettings,
+    Knob,
+    Outcome,
+    Score,
+    file_knob,
+    score_bars,
+    score_grid,
+    words_knob,
+)
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
-from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
 from discreet.core.arrays import Bits, Floats
 from discreet.core.numbers import to_fraction
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
-from discreet.report.blocks import Figure
+from discreet.report.document import Figure
 
 ATTACK = Attack(
     name="floating-point",

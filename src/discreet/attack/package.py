@@ -18,7 +18,7 @@ import pyarrow.csv as pa_csv
 
 from discreet.api import Curator
 from discreet.api import open as open_curator
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.attacks import Outcome, Score
 from discreet.core.arrays import Floats, Integers
 from discreet.core.numbers import counted
 from discreet.engine.base import Held, PaidReader

@@ -6,9 +6,14 @@ Imported by: cli, server, tasks.
 """
 
 from discreet.core.system.callable_package import make_callable
-from discreet.course.exercise import GradedAnswer, LessonQuestion
-from discreet.course.grading import grade
-from discreet.course.lesson import Lesson, all_lessons, lesson_named
+from discreet.course.lesson import (
+    GradedAnswer,
+    Lesson,
+    LessonQuestion,
+    all_lessons,
+    grade,
+    lesson_named,
+)
 
 __all__ = ["GradedAnswer", "Lesson", "LessonQuestion", "all_lessons", "grade", "lesson_named"]
 

@@ -12,9 +12,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from discreet.attack.attacks import attack_named
-from discreet.attack.outcome import Outcome, Score
-from discreet.attack.story import score_words
+from discreet.attack.attacks import Outcome, Score, attack_named, score_words
 from discreet.course.lesson import Lesson
 
 

@@ -3,8 +3,7 @@
 Imported by: attack, cli, course.
 """
 
-from discreet.examples.benchmark_tables import bench_table
+from discreet.examples.benchmark_tables import adult, adult_csv, bench_table
 from discreet.examples.town_files import TABLES, Town, town
-from discreet.examples.uci import adult, adult_csv
 
 __all__ = ["TABLES", "Town", "adult", "adult_csv", "bench_table", "town"]

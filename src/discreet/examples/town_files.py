@@ -1,33 +1,61 @@
-"""`town()`: write the made-up town into a folder, or find it there."""
+"""`town()`: write the made-up town into a folder, with its discreet.toml and what is true of its population, or find it there."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from discreet.catalog.declare.columns import ColumnSettings
+from discreet.catalog.declare.compose import (
+    composed,
+    dataset_lines,
+    engine_and_ledger,
+    setting,
+    table_lines,
+)
+from discreet.catalog.declare.proposal import Setting
 from discreet.core.arrays import Floats
 from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.system.atomic_file import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.examples import parameters as p
-from discreet.examples.columns import ParquetFile, write_parquet
-from discreet.examples.dosing import dosing_batch
-from discreet.examples.draw import chunks
-from discreet.examples.genotypes import allele_frequencies, write_genotypes
-from discreet.examples.people import REGIONS, make_people, people_batch, zip_values
-from discreet.examples.policy import policy_text
-from discreet.examples.ratings import rating_batches
-from discreet.examples.truth import population_truth
-from discreet.examples.visits import visit_batch
-from discreet.examples.voters import voter_batch
+from discreet.examples.columns import ParquetFile, at_age, bands, chunks, write_parquet
+from discreet.examples.people import (
+    AGE,
+    DIAGNOSES,
+    JOB,
+    JOBS,
+    REGION,
+    REGIONS,
+    SEX,
+    SEXES,
+    diagnosis_shares,
+    make_people,
+    people_batch,
+    visit_batch,
+    voter_batch,
+    zip_count,
+    zip_values,
+)
+from discreet.examples.studies import (
+    CYP2C9,
+    RACES,
+    allele_frequencies,
+    dosing_batch,
+    rating_batches,
+    write_genotypes,
+)
 
 TABLES = ("people", "visits", "voters", "ratings", "genotypes", "dosing")
 RECIPE = 1
@@ -219,3 +247,196 @@ def _write_others(made: Town) -> None:
 def _regions() -> Iterator[pa.RecordBatch]:
     counties = [p.COUNTIES[i % len(p.COUNTIES)] for i in range(len(REGIONS))]
     yield pa.RecordBatch.from_pydict({"region": list(REGIONS), "county": counties})
+
+
+_Column: TypeAlias = tuple[str, ColumnSettings]
+_NO_MORE: ColumnSettings = {}
+MAX_VISITS = 20
+MAX_RATINGS = 200
+
+_HEAD = (
+    "# The made-up town, written by discreet.examples.town. Nobody in it exists; treat it as if they did.",
+    "# Its domains come from the published recipe (docs/town.md), not from the rows.",
+    "# voters.parquet is left out on purpose: it is what an attacker has.",
+)
+_ROW: ColumnSettings = {"unit": "row"}
+_PUBLIC = "nobody in it exists, so a class may rehearse; never for real people"
+
+
+def policy_text(people: int, tables: Collection[str]) -> str:
+    """Return the text of discreet.toml for a town of this size with these tables."""
+    parts = [_HEAD, engine_and_ledger()]
+    if "people" in tables or "visits" in tables:
+        parts.append(_dataset("town", "the people of the town and their hospital visits"))
+    if "people" in tables:
+        # Alone, a row is a person. Beside the visits, both tables must protect the same unit.
+        shared = "visits" in tables
+        unit: ColumnSettings = {"unit": "person_id", "max_rows": 1} if shared else _ROW
+        constant: ColumnSettings = {"constant": True} if shared else {}
+        parts.append(_table("town", "people", unit, _people_columns(people, constant)))
+        parts.append(
+            _table("town", "regions", {"public": True, "key_copies": 1}, _region_columns())
+        )
+    if "visits" in tables:
+        unit = {"unit": "person_id", "max_rows": MAX_VISITS}
+        parts.append(_table("town", "visits", unit, _visit_columns()))
+    if "ratings" in tables:
+        parts.append(_dataset("films", "members of a film club; none of them lives in the town"))
+        unit = {"unit": "user_id", "max_rows": MAX_RATINGS}
+        parts.append(_table("films", "ratings", unit, _rating_columns()))
+    if "dosing" in tables:
+        parts.append(_dataset("clinic", "patients of a clinic elsewhere, one row each"))
+        parts.append(_table("clinic", "dosing", _ROW, _dosing_columns()))
+    return composed(*parts)
+
+
+def _dataset(name: str, what: str) -> list[str]:
+    promise = dataset_lines(name, {"epsilon": Decimal(1), "delta": Decimal("1e-9")})
+    return [f"# {what}", *promise, setting("public_rows", True, _PUBLIC)]
+
+
+def _table(dataset: str, table: str, unit: ColumnSettings, columns: Iterator[_Column]) -> list[str]:
+    facts = {"source": f"{table}.parquet", **unit}
+    return table_lines(dataset, table, facts, dict(columns))
+
+
+def _people_columns(people: int, constant: ColumnSettings) -> Iterator[_Column]:
+    yield _plain("person_id", "identifier")
+    yield _span("age", "integer", 0, 120, constant)
+    first = dt.date(p.REFERENCE_DAY.year - 120, 1, 1)
+    immutable: ColumnSettings = {**constant, "immutable": True}
+    yield _span("birth_date", "date", first, p.REFERENCE_DAY, immutable)
+    yield _choice("sex", SEXES, constant)
+    yield _choice("region", REGIONS, constant)
+    yield _choice("zip", zip_values(people), constant)
+    yield _choice("education", p.EDUCATIONS, constant)
+    yield _choice("job", JOBS, constant)
+    yield _span("income", "integer", 0, p.INCOME_UPPER, constant)
+    yield _plain("married", "boolean", constant)
+    yield _span("household_size", "integer", 1, 8, constant)
+    yield _plain("smoker", "boolean", constant)
+    yield _span("height", "integer", 30, 230, constant)
+
+
+def _region_columns() -> Iterator[_Column]:
+    yield _choice("region", REGIONS)
+    yield _choice("county", p.COUNTIES)
+
+
+def _visit_columns() -> Iterator[_Column]:
+    yield _plain("person_id", "identifier")
+    yield _span("date", "date", p.VISIT_FIRST_DAY, p.VISIT_LAST_DAY)
+    yield _choice("ward", p.WARDS)
+    yield _choice("diagnosis", DIAGNOSES)
+    yield _span("days", "integer", 0, p.DAYS_MOST)
+    yield _span("cost", "number", 0, p.COST_UPPER, _stepped("0.01"))
+
+
+def _rating_columns() -> Iterator[_Column]:
+    yield _plain("user_id", "identifier")
+    yield _span("film_id", "integer", 1, p.FILMS)
+    yield _span("rating", "integer", 1, 5)
+    yield _span("date", "date", p.RATING_FIRST_DAY, p.RATING_LAST_DAY)
+
+
+def _dosing_columns() -> Iterator[_Column]:
+    yield _plain("patient_id", "identifier")
+    yield _span("age", "integer", p.DOSING_AGE_LOWER, p.DOSING_AGE_UPPER)
+    yield _choice("sex", SEXES)
+    yield _choice("race", RACES)
+    yield _span("height", "integer", p.DOSING_HEIGHT_LOWER, p.DOSING_HEIGHT_UPPER)
+    yield _span("weight", "number", p.DOSING_WEIGHT_LOWER, p.DOSING_WEIGHT_UPPER, _stepped("0.1"))
+    yield _choice("vkorc1", p.VKORC1)
+    yield _choice("cyp2c9", CYP2C9)
+    yield _plain("amiodarone", "boolean")
+    yield _plain("inducer", "boolean")
+    yield _span("dose", "number", p.DOSE_LOWER, p.DOSE_UPPER, _stepped("0.5"))
+
+
+def _plain(name: str, kind: str, more: ColumnSettings = _NO_MORE) -> _Column:
+    return name, {"type": kind, **more}
+
+
+def _span(
+    name: str,
+    kind: str,
+    lower: Setting | float,
+    upper: Setting | float,
+    more: ColumnSettings = _NO_MORE,
+) -> _Column:
+    return name, {"type": kind, "lower": _end(lower), "upper": _end(upper), **more}
+
+
+def _end(value: Setting | float) -> Setting:
+    return Decimal(repr(value)) if isinstance(value, float) else value
+
+
+def _choice(name: str, values: Sequence[str], more: ColumnSettings = _NO_MORE) -> _Column:
+    return name, {"type": "category", "values": tuple(values), **more}
+
+
+def _stepped(step: str) -> ColumnSettings:
+    return {"step": Decimal(step)}
+
+
+def population_truth(people: int) -> Mapping[str, Any]:
+    """Return exact shares, means and effects of the population that `people` rows are drawn from.
+
+    These are public constants of the recipe, never counts of the rows.
+    """
+    by_age = AGE.shares[0]
+    return MappingProxyType(
+        {
+            "age_shares": tuple(by_age.tolist()),
+            "female_share": float(by_age @ _female(len(by_age))),
+            "region_shares": dict(zip(REGIONS, REGION.shares[0].tolist(), strict=True)),
+            "job_shares": dict(zip(JOBS, _job_shares().tolist(), strict=True)),
+            "smoker_share": float(by_age @ _smokers(len(by_age))),
+            "married_share": float(by_age @ at_age(p.MARRIED_SHARES_FROM_AGE)[: len(by_age)]),
+            "missing_shares": {"education": p.EDUCATION_MISSING, "income": p.INCOME_MISSING},
+            "income_female_log": p.INCOME_FEMALE_LOG,
+            "income_log_spread": p.INCOME_LOG_SPREAD,
+            "income_medians": dict(p.INCOME_MEDIANS),
+            "zip_codes": zip_count(people),
+            "unique_share": _unique_share(people),
+            "mean_visits": float(by_age @ at_age(p.VISIT_MEANS_FROM_AGE)[: len(by_age)]),
+            "smoking_relative_risks": dict(p.SMOKING_RELATIVE_RISKS),
+            "diagnoses": DIAGNOSES,
+            "diagnosis_shares": diagnosis_shares(),
+            "voter_share_of_adults": p.VOTER_SHARE,
+            "dose_vkorc1": dict(p.DOSE_VKORC1),
+            "dose_cyp2c9": dict(p.DOSE_CYP2C9),
+            "dose_spread": p.DOSE_SPREAD,
+        }
+    )
+
+
+def _female(ages: int) -> Floats:
+    women: Floats = SEX.shares[:, 0][bands(p.FEMALE_SHARE_FROM_AGE)[:ages]]
+    return women
+
+
+def _smokers(ages: int) -> Floats:
+    shares = at_age(p.SMOKER_SHARES_FROM_AGE)[:ages]
+    women = _female(ages)
+    smokers: Floats = women * shares[:, 0] + (1 - women) * shares[:, 1]
+    return smokers
+
+
+def _job_shares() -> Floats:
+    by_age = AGE.shares[0]
+    education = at_age(p.EDUCATION_SHARES_FROM_AGE)[: len(by_age)]
+    jobs = JOB.shares.reshape(-1, len(p.EDUCATIONS), len(JOBS))
+    jobs = jobs[bands(p.OUTSIDE_WORK_SHARES_FROM_AGE)[: len(by_age)]]
+    shares: Floats = np.einsum("a,ae,aej->j", by_age, education, jobs)
+    return shares
+
+
+def _unique_share(people: int) -> float:
+    """Return the expected share of people whom ZIP, birth date and sex single out."""
+    ages = len(AGE.shares[0])
+    women = _female(ages)
+    by_sex = AGE.shares[0] * np.stack([women, 1 - women])
+    # Everybody else must miss this person's ZIP code, day of birth and sex.
+    cell = by_sex / 365.25 / zip_count(people)
+    return float((by_sex * (1 - cell) ** (people - 1)).sum())

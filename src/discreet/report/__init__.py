@@ -3,11 +3,19 @@
 Imported by: many rooms.
 """
 
-from discreet.report.blocks import DocumentBlock, Figure, Grid, Paragraph, Section
 from discreet.report.charts import bars, heat, lines, pairs
-from discreet.report.document import Document
-from discreet.report.html import to_fragment, to_html
-from discreet.report.save import to_json, write
+from discreet.report.document import (
+    Document,
+    DocumentBlock,
+    Figure,
+    Grid,
+    Paragraph,
+    Section,
+    to_fragment,
+    to_html,
+    to_json,
+    write,
+)
 
 __all__ = [
     "Document",

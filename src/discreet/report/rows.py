@@ -1,8 +1,15 @@
-"""Rows as files: CSV with cells that no spreadsheet runs, or Parquet with its types."""
+"""Rows as files: Parquet with its types, or CSV that no spreadsheet runs, or written as its source writes it.
+
+Arrow's own writer puts every text and every name into quotes and drops trailing zeros.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,8 +17,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 from discreet.errors import InvalidInput
-from discreet.report.csv_text import CsvStyle, write_csv_text
-from discreet.report.save import check_target
+from discreet.report.document import check_target
 
 ROW_FILES = (".csv", ".parquet")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -56,3 +62,77 @@ def _safe_words(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _safe(name: str) -> str:
     return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
+
+
+AT_ONCE = 1 << 16
+_DIGITS = 28
+"""Digits of a number with fixed decimals: more than a float has."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvStyle:
+    """How a CSV file is written: its separator, whether all names and texts stand in quotes.
+
+    `decimals` has, by column, how many digits follow the point.
+    """
+
+    delimiter: str = ","
+    quoted: bool = False
+    decimals: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return separator and quotes as plain facts; decimals follow from the columns."""
+        return {"delimiter": self.delimiter, "quoted": self.quoted}
+
+
+def style_from(facts: object, decimals: Mapping[str, int]) -> CsvStyle:
+    """Return the style that plain facts say; the usual one where they say nothing sensible."""
+    found = facts if isinstance(facts, dict) else {}
+    mark = found.get("delimiter")
+    delimiter = mark if mark in {",", ";", "\t", "|"} else ","
+    return CsvStyle(delimiter, found.get("quoted") is True, decimals)
+
+
+def write_csv_text(table: pa.Table, path: Path, style: CsvStyle) -> None:
+    """Write a table; gaps are empty, an empty text is two quotes.
+
+    A gap of a single column is two quotes, too: a blank line is no row to those who read it.
+    """
+    with path.open("wb") as file:
+        names = pa.array(table.column_names, pa.string())
+        file.write(style.delimiter.join(_words(names, style).to_pylist()).encode() + b"\n")
+        for batch in table.to_batches(max_chunksize=AT_ONCE):
+            if batch.num_rows:
+                file.write(_text(batch, style))
+
+
+def _text(batch: pa.RecordBatch, style: CsvStyle) -> bytes:
+    cells = [
+        _cells(batch.column(i), style, style.decimals.get(name))
+        for i, name in enumerate(batch.schema.names)
+    ]
+    mark = pa.scalar(style.delimiter, pa.large_string())
+    gap = '""' if len(cells) == 1 else ""
+    lines = pc.binary_join_element_wise(*cells, mark, null_handling="replace", null_replacement=gap)
+    return ("\n".join(lines.to_pylist()) + "\n").encode()
+
+
+def _cells(column: pa.Array, style: CsvStyle, decimals: int | None) -> pa.Array:
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return _words(column.cast(pa.large_string()), style)
+    if decimals is not None and pa.types.is_floating(kind):
+        column = column.cast(pa.decimal128(_DIGITS, decimals))
+    return column.cast(pa.string()).cast(pa.large_string())
+
+
+def _words(column: pa.Array, style: CsvStyle) -> pa.Array:
+    column = column.cast(pa.large_string())
+    inner = pc.replace_substring(column, '"', '""')
+    quote, nothing = (pa.scalar(text, pa.large_string()) for text in ('"', ""))
+    quoted = pc.binary_join_element_wise(quote, inner, quote, nothing)
+    if style.quoted:
+        return quoted
+    # A text of spaces, or an empty one, would be read as a gap.
+    needed = pc.match_substring_regex(column, rf'["\r\n{re.escape(style.delimiter)}]|^\s|\s$|^$')
+    return pc.if_else(needed, quoted, column)

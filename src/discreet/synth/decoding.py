@@ -24,7 +24,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.files import FileKind, delimiter, find_files, is_open, quoted_names
 from discreet.errors import DiscreetError
-from discreet.report.csv_text import CsvStyle
+from discreet.report.rows import CsvStyle
 from discreet.synth.columns import Coded, Encoding, MadeUpIdentifier, day_domain
 from discreet.synth.shape import Codes
 

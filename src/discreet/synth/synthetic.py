@@ -21,8 +21,7 @@ from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.requests.synth import MOST_ROWS
 from discreet.core.system.extras import needs
 from discreet.errors import InvalidInput
-from discreet.report.csv_text import CsvStyle, style_from
-from discreet.report.rows import write_rows
+from discreet.report.rows import CsvStyle, style_from, write_rows
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.decoding import NULL, Places, decimals_of, places_of, to_table
 from discreet.synth.measure.private_marginals import Measured

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.attack.attacks import attack_named
-from discreet.attack.outcome import Outcome
+from discreet.attack.attacks import Outcome, attack_named
 from discreet.core.progress import Progress, silent
 
 

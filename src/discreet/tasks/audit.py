@@ -6,8 +6,7 @@ from contextlib import nullcontext
 
 from discreet.attack.audit.audit import Audit, Effort, audit_one_run
 from discreet.attack.audit.audit import audit as audit_samples
-from discreet.attack.audit.other_python import other_target
-from discreet.attack.audit.target import load_target
+from discreet.attack.audit.target import load_target, other_target
 from discreet.core.requests.asks import asks_function
 from discreet.core.requests.audit import AuditFields
 from discreet.core.requests.schema import WithProgress, schema

@@ -20,8 +20,8 @@ from discreet.core.requests.request_fields import request_fields
 from discreet.core.requests.synth import LinkedFields
 from discreet.errors import InvalidInput
 from discreet.report import write as write_report
+from discreet.report.document import REPORT_FILES, check_target
 from discreet.report.rows import ROW_FILES, write_rows
-from discreet.report.save import REPORT_FILES, check_target
 from discreet.synth.model_file import load_model
 from discreet.synth.prepare import SynthRequest, check_early, check_untyped
 from discreet.synth.report.make_reports import subject_of

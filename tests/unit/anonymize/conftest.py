@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.anonymize.risk.class_sizes import ClassSizes
+from discreet.anonymize.risk import ClassSizes
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 QUASI = "sex,age,race,marital-status,education,native-country,workclass,occupation"  # peers' order

@@ -2,11 +2,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.class_labels import SUPPRESSED, full_domain
+from discreet.anonymize.classes import SUPPRESSED, full_domain
 from discreet.anonymize.costs.measure import measure
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy.column_levels import make_ladders
-from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.hierarchy import Hierarchy, make_ladders
 
 GROUPS = group_table(pa.table({"x": ["a", "a", "b", "c"]}), ["x"])
 TREE = {"x": Hierarchy("x", {"a": ("a", "low"), "b": ("b", "low"), "c": ("c", "high")})}

@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.anonymize.conditions import condition_sql
+from discreet.anonymize.source import condition_sql
 from discreet.errors import InvalidInput
 
 COLUMNS = ("age", "Sex", "marital-status")

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding
+from discreet.anonymize.classes import SUPPRESSED, ClassLabels, Recoding
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import combinations, entries, recoded, smallest_class
 from discreet.errors import InternalError

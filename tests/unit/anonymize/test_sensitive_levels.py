@@ -2,10 +2,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy.levels import parse_hierarchy
+from discreet.anonymize.hierarchy import parse_hierarchy
 from discreet.anonymize.privacy_models.closeness import Closeness, Distance
 from discreet.anonymize.privacy_models.distinct import DistinctDiversity
-from discreet.anonymize.sensitive_levels import by_hierarchy, heights, tied
+from discreet.anonymize.privacy_models.model import by_hierarchy, heights, tied
 from discreet.errors import InvalidInput
 
 TREE = Closeness(0.3, Distance.HIERARCHICAL)

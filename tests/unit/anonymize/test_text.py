@@ -2,9 +2,8 @@ import pytest
 
 from discreet.anonymize.check import MeasuredTable
 from discreet.anonymize.privacy_models.measures import Diversity
-from discreet.anonymize.risk.class_sizes import ClassSizes
-from discreet.anonymize.risk.intruder import risk_of
-from discreet.anonymize.text import diversity_words, homogeneous_words, measured_words, percent
+from discreet.anonymize.report import diversity_words, homogeneous_words, measured_words, percent
+from discreet.anonymize.risk import ClassSizes, risk_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.attack.files import declaration, people_of, read_rows
-from discreet.attack.student import mean_interval, student_quantile
+from discreet.attack.membership.scores import mean_interval, student_quantile
 from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
 

@@ -1,5 +1,4 @@
-from discreet.attack.outcome import Outcome, Score
-from discreet.attack.story import private_words, score_words, story, told
+from discreet.attack.attacks import Outcome, Score, private_words, score_words, story, told
 from discreet.report import to_html
 
 RIGHT = Score.of_guesses(99, 100, baseline=0.5)

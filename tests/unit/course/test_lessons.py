@@ -6,8 +6,14 @@ import re
 import pytest
 
 from discreet.course.facts import facts_of
-from discreet.course.lesson import LIVE, all_lessons, lesson_named, read_lesson, syllabus
-from discreet.course.notebook import notebook_text
+from discreet.course.lesson import (
+    LIVE,
+    all_lessons,
+    lesson_named,
+    notebook_text,
+    read_lesson,
+    syllabus,
+)
 from discreet.errors import InternalError, UnknownName
 
 LESSONS = all_lessons()

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from discreet.examples import Town, town
-from discreet.examples.people import PeopleChunk, make_people
-from discreet.examples.visits import visit_batch
+from discreet.examples.people import PeopleChunk, make_people, visit_batch
 
 ALPHA = 1e-9  # chance that a correct law fails; seeds are fixed, so a pass stays a pass
 PEOPLE = 250_000

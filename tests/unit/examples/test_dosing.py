@@ -5,7 +5,7 @@ import pyarrow as pa
 from scipy import stats
 
 from discreet.examples import parameters as p
-from discreet.examples.dosing import CYP2C9, RACES, VKORC1, dosing_batch
+from discreet.examples.studies import CYP2C9, RACES, VKORC1, dosing_batch
 
 
 def _design(table):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.examples.draw import Stream, TownLaw, bands, chunks, stream
+from discreet.examples.columns import Stream, TownLaw, bands, chunks, stream
 
 
 def test_draws_follow_the_shares_of_their_own_group(assert_shares):

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 from discreet.examples import parameters as p
-from discreet.examples.genotypes import allele_frequencies, write_genotypes
+from discreet.examples.studies import allele_frequencies, write_genotypes
 
 
 def test_allele_counts_follow_the_known_frequencies(tmp_path):

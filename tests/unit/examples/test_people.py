@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from discreet.examples import parameters as p
-from discreet.examples.draw import bands
+from discreet.examples.columns import bands
 from discreet.examples.people import (
     AGE,
     EDUCATION,

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from discreet.catalog.read.policy_file import load
 from discreet.examples import town
-from discreet.examples.policy import policy_text
+from discreet.examples.town_files import policy_text
 
 
 def _tables(town_):

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from discreet.examples import parameters as p
-from discreet.examples import ratings as recipe
-from discreet.examples.ratings import make_films, rating_batches, user_count
+from discreet.examples import studies as recipe
+from discreet.examples.studies import make_films, rating_batches, user_count
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,7 @@ _MEMORY = """
 import sys
 from pathlib import Path
 from discreet.examples.town_files import town
-from discreet.examples.draw import chunks
+from discreet.examples.columns import chunks
 from discreet.examples.people import make_people
 
 SIZE = 125_000  # half of the usual, in half of the time

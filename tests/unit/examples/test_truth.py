@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.examples.people import JOBS, make_people
-from discreet.examples.truth import population_truth
+from discreet.examples.town_files import population_truth
 
 
 def test_marginals_of_the_rows_match_the_stated_truth(made, assert_mean, assert_shares):

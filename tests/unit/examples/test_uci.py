@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import MissingExtra
 from discreet.examples import adult, adult_csv
-from discreet.examples.uci import COLUMNS
+from discreet.examples.benchmark_tables import COLUMNS
 
 
 def test_adult_is_the_published_table():

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import stats
 
 from discreet.examples import parameters as p
-from discreet.examples.draw import bands
-from discreet.examples.visits import DIAGNOSES, diagnosis_shares
+from discreet.examples.columns import bands
+from discreet.examples.people import DIAGNOSES, diagnosis_shares
 
 
 def _per_person(made, visits):

@@ -4,8 +4,7 @@ import duckdb
 import numpy as np
 
 from discreet.examples import parameters as p
-from discreet.examples.people import zip_values
-from discreet.examples.voters import voter_batch
+from discreet.examples.people import voter_batch, zip_values
 
 
 def test_roll_holds_the_stated_share_of_adults_only(made, assert_mean):

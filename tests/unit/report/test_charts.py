@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.report import bars, heat, lines, pairs
-from discreet.report.svg import to_svg
+from discreet.report.document import to_svg
 
 CHARTS = {
     "pairs": pairs(["a", "b"], [1, 2], [2, 1], names=("real", "synthetic")),

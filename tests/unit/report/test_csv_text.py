@@ -8,7 +8,7 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from discreet.report.csv_text import CsvStyle, style_from, write_csv_text
+from discreet.report.rows import CsvStyle, style_from, write_csv_text
 
 TABLE = pa.table(
     {

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import MissingExtra
 from discreet.report import Document, Figure, Grid, Paragraph, Section, bars, to_fragment, to_html
-from discreet.report.html import shown
+from discreet.report.document import shown
 
 HOSTILE = """<script>alert(1)</script><img src=x onerror=alert(1)>"'&"""
 

@@ -5,8 +5,18 @@ from hashlib import sha256
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.report.qr import MASKS, QUIET, _path, _patterns, qr_modules, qr_path
-from discreet.report.qr_words import VERSIONS, codewords, multiply, version_for
+from discreet.report.qr import (
+    MASKS,
+    QUIET,
+    VERSIONS,
+    _path,
+    _patterns,
+    codewords,
+    multiply,
+    qr_modules,
+    qr_path,
+    version_for,
+)
 
 ADDRESS = "https://survey.example/s/" + "abcdefghij" * 30
 
@@ -55,7 +65,7 @@ def test_corrections_are_zeros_of_the_code():
 
 def test_the_standards_own_example():
     """ISO/IEC 18004's words for level M: 32 91 11 .. with 196 35 39 .. after them."""
-    from discreet.report.qr_words import remainder
+    from discreet.report.qr import remainder
 
     data = bytes([32, 91, 11, 120, 209, 114, 220, 77, 67, 64, 236, 17, 236, 17, 236, 17])
     assert list(remainder(data, 10)) == [196, 35, 39, 119, 235, 215, 231, 226, 93, 23]

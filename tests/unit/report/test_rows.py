@@ -7,9 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.report.csv_text import CsvStyle
-from discreet.report.rows import ROW_FILES, harmless, write_rows
-from discreet.report.save import check_target
+from discreet.report.document import check_target
+from discreet.report.rows import ROW_FILES, CsvStyle, harmless, write_rows
 
 
 def test_formulas_are_made_harmless():

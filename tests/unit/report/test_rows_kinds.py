@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import InvalidInput
+from discreet.report.document import check_target
 from discreet.report.rows import ROW_FILES, harmless, write_rows
-from discreet.report.save import check_target
 
 TABLE = pa.table(
     {

@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import InvalidInput
 from discreet.report import Document, Figure, Grid, Paragraph, Section, bars, to_json, write
-from discreet.report.save import REPORT_FILES, check_target
+from discreet.report.document import REPORT_FILES, check_target
 
 DOCUMENT = Document(
     "Title",

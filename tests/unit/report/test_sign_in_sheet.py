@@ -1,7 +1,6 @@
 """The sheet of a class: one card each, nothing loaded, no text taken for markup."""
 
-from discreet.report.qr import qr_path
-from discreet.report.sign_in_sheet import SheetCard, sign_in_sheet
+from discreet.report.qr import SheetCard, qr_path, sign_in_sheet
 
 
 def test_every_card_has_its_name_its_link_and_the_code_of_that_link():

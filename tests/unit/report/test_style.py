@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.report.style import DARK, LIGHT
+from discreet.report.charts import DARK, LIGHT
 
 TOKENS = Path(__file__).parents[3] / "src" / "discreet" / "server" / "static" / "tokens.css"
 

@@ -2,5 +2,5 @@
 
 Front ends read the names in `registry`.
 
-Imported by: anonymize, anonymize/search, api, cli, server, tasks.
+Imported by: anonymize, api, cli, server, tasks.
 """

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.anonymize.class_labels import SUPPRESSED
-from discreet.anonymize.costs.cells import CellCost, ColumnCost, mean_over
-from discreet.anonymize.costs.cost import RecodedCopy
+from discreet.anonymize.classes import SUPPRESSED
+from discreet.anonymize.costs.cost import CellCost, ColumnCost, RecodedCopy, mean_over
 from discreet.anonymize.groups import Groups
-from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.anonymize.hierarchy import ColumnLevels
 from discreet.core.arrays import Integers
 
 

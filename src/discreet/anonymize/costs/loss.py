@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.anonymize.costs.cells import CellCost, ColumnCost, mean_over
-from discreet.anonymize.costs.cost import RecodedCopy
+from discreet.anonymize.costs.cost import CellCost, ColumnCost, RecodedCopy, mean_over
 from discreet.anonymize.groups import Groups
-from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.anonymize.hierarchy import ColumnLevels
 
 
 def model(groups: Groups, ladders: Sequence[ColumnLevels], weights: Sequence[float]) -> CellCost:

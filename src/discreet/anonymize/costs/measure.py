@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.anonymize.class_labels import Recoding
+from discreet.anonymize.classes import Recoding
 from discreet.anonymize.costs.cost import CostModel, RecodedCopy
 from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
 from discreet.anonymize.groups import Groups
-from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+from discreet.anonymize.hierarchy import ColumnLevels
 from discreet.core.arrays import Integers
 from discreet.core.requests.request_fields import one_of
 from discreet.errors import InvalidInput

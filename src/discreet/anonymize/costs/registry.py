@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discreet.anonymize.costs.cost import CostModel, RecodedCopy
     from discreet.anonymize.groups import Groups
-    from discreet.anonymize.hierarchy.column_levels import ColumnLevels
+    from discreet.anonymize.hierarchy import ColumnLevels
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
 """Privacy models of equivalence classes, and what they measure of a sensitive column.
 
-Imported by: anonymize, anonymize/search, api, attack, cli, server, tasks.
+Imported by: anonymize, api, attack, cli, server, tasks.
 """

@@ -9,15 +9,14 @@ from enum import Enum
 import numpy as np
 
 from discreet.anonymize.groups import Sensitive
-from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.privacy_models.measures import (
     Histogram,
     equal_distances,
     hierarchical_distances,
     ordered_distances,
 )
-from discreet.anonymize.privacy_models.model import SLACK, PrivacyModel
-from discreet.anonymize.sensitive_levels import has_order, heights
+from discreet.anonymize.privacy_models.model import SLACK, PrivacyModel, has_order, heights
 from discreet.core.arrays import Bits, Floats
 from discreet.core.requests.anonymize import LocalAnonymizeFields
 from discreet.core.requests.request_fields import named

@@ -7,8 +7,15 @@ from decimal import Decimal
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
-from discreet.attack.counts.blocks import Blocks, blocks_of, with_balanced_targets
+from discreet.attack.attacks import (
+    Attack,
+    AttackSettings,
+    Knob,
+    Outcome,
+    Score,
+    score_bars,
+    score_grid,
+)
 from discreet.attack.counts.differencing_answers import (
     asked,
     ceiling,
@@ -18,12 +25,17 @@ from discreet.attack.counts.differencing_answers import (
     suppressing,
     tracker,
 )
-from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
+from discreet.attack.counts.people import (
+    OWN_FILE,
+    Blocks,
+    blocks_of,
+    secret_bits,
+    with_balanced_targets,
+)
 from discreet.attack.curator import MOST_KEYS, curator_over
-from discreet.attack.outcome import Outcome, Score, score_bars, score_grid
 from discreet.core.arrays import Bits
 from discreet.core.progress import Progress
-from discreet.report.blocks import Figure
+from discreet.report.document import Figure
 
 ATTACK = Attack(
     name="differencing",

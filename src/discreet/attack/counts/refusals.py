@@ -7,26 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob
-from discreet.attack.counts.blocks import Blocks, blocks_of
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Outcome, Score, score_bars
 from discreet.attack.counts.differencing_answers import ceiling
+from discreet.attack.counts.people import OWN_FILE, Blocks, blocks_of
 from discreet.attack.counts.reconstruction import half_have_it
 from discreet.attack.counts.refusals_auditor import (
+    AuditingCost,
     Auditor,
     best_guess,
     databases,
     determined,
+    doubling,
     guess_from_noisy,
     interview,
+    measured,
     questions,
 )
-from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measured
-from discreet.attack.counts.secret_bits import OWN_FILE
 from discreet.attack.curator import curator_over, subsets_table
-from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.core.progress import Progress
-from discreet.report.blocks import DocumentBlock, Figure, Grid
 from discreet.report.charts import lines
+from discreet.report.document import DocumentBlock, Figure, Grid
 
 ATTACK = Attack(
     name="refusals",

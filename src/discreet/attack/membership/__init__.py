@@ -2,5 +2,5 @@
 
 Found through the registry of attacks.
 
-Imported by: attack, attack/classes, attack/release_risk.
+Imported by: attack, attack/release_risk.
 """

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
-from discreet.attack.outcome import Outcome
-from discreet.attack.release_risk.people_and_strangers import ComparedPeople
-from discreet.attack.release_risk.releases import COMMON, Story, beside_strangers, played
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Outcome, words_knob
+from discreet.attack.release_risk.releases import (
+    COMMON,
+    ComparedPeople,
+    Story,
+    beside_strangers,
+    played,
+)
 from discreet.core.arrays import Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput

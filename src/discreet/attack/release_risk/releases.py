@@ -1,30 +1,219 @@
-"""Releases under test: raw, anonymized, private, independent, or the user's."""
+"""Releases under test (raw, anonymized, private, independent, or the user's), and how much they add about their people.
+
+Without strangers a risk cannot be told from knowledge of the population; with fewer of them than
+people it is biased (a question that singles out one of 10,000 rarely singles out one of 1,000). So
+both groups always have the same size here. Note 0028 has the argument.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.anonymize.groups import group_table
+from discreet.anonymize.hierarchy import read_hierarchies
 from discreet.anonymize.recode import recoded
-from discreet.anonymize.search.optimal import anonymize
-from discreet.attack.attacks import AttackSettings, Knob, file_knob, words_knob
+from discreet.anonymize.search import anonymize
+from discreet.attack.attacks import AttackSettings, Knob, Outcome, Score, file_knob, words_knob
 from discreet.attack.curator import AttackTable, synthetic_copy, temporary_town
 from discreet.attack.files import read_rows
-from discreet.attack.membership.pool import DECLARED
-from discreet.attack.outcome import Outcome
-from discreet.attack.release_risk.added_risk import AddedRisk, difference
-from discreet.attack.release_risk.people_and_strangers import ComparedPeople, parties_of
-from discreet.core.arrays import Integers
+from discreet.attack.membership.game import DECLARED
+from discreet.attack.release_risk.cells import NOTHING, Gaps, ReleaseColumn, column_of
+from discreet.core.arrays import Bits, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
-from discreet.report.blocks import Figure, Grid, Paragraph
+from discreet.noise.bars.binomial import clopper_pearson, wilson
 from discreet.report.charts import bars
+from discreet.report.document import Figure, Grid, Paragraph
+
+CONFIDENCE = 0.95
+_QUANTILE = 1.959963984540054
+"""Of the normal law, two-sided at CONFIDENCE."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRisk:
+    """What a release adds to guessing: `value` with its 95% interval; 0 means nothing.
+
+    `right` of `trials` guesses hit people of the release, `right_on_strangers` of as many trials hit
+    people of the same population who are not in it.
+    """
+
+    right: int
+    right_on_strangers: int
+    trials: int
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        """Return the difference of the two shares."""
+        return (self.right - self.right_on_strangers) / self.trials
+
+    @property
+    def found(self) -> bool:
+        """Return whether the interval lies above 0: the release gives its own people away."""
+        return self.low > 0
+
+    def score(self) -> Score:
+        """Return the share of right guesses, beside that on strangers."""
+        return Score.of_guesses(
+            self.right, self.trials, baseline=self.right_on_strangers / self.trials
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain numbers."""
+        return {
+            "risk": self.value,
+            "low": self.low,
+            "high": self.high,
+            "found": self.found,
+            "right": self.right,
+            "right_on_strangers": self.right_on_strangers,
+            "trials": self.trials,
+        }
+
+
+def difference(right: int, right_on_strangers: int, trials: int) -> AddedRisk:
+    """Return the risk of two independent shares of equally many trials (Newcombe's score interval).
+
+    >>> difference(60, 60, 100).found, difference(90, 60, 100).found
+    (False, True)
+    """
+    _check(right, right_on_strangers, trials)
+    first, second = right / trials, right_on_strangers / trials
+    low1, high1 = wilson(right, trials, _QUANTILE)
+    low2, high2 = wilson(right_on_strangers, trials, _QUANTILE)
+    gap = first - second
+    return AddedRisk(
+        right,
+        right_on_strangers,
+        trials,
+        gap - math.hypot(first - low1, high2 - second),
+        gap + math.hypot(high1 - first, second - low2),
+    )
+
+
+def split_of_hits(right: int, right_on_strangers: int, trials: int) -> AddedRisk:
+    """Return the risk from how the people hit divide into those of the release and strangers.
+
+    If the release says nothing about its own people, each one hit is as likely a stranger: the
+    split is binomial with 1/2. Its exact (Clopper-Pearson) limits give those of the difference.
+
+    >>> split_of_hits(12, 9, 100).found, split_of_hits(90, 2, 100).found
+    (False, True)
+    """
+    _check(right, right_on_strangers, trials)
+    hits = right + right_on_strangers
+    low, high = clopper_pearson(right, hits, CONFIDENCE) if hits else (0.5, 0.5)
+    return AddedRisk(
+        right,
+        right_on_strangers,
+        trials,
+        (2 * low - 1) * hits / trials,
+        (2 * high - 1) * hits / trials,
+    )
+
+
+def _check(right: int, right_on_strangers: int, trials: int) -> None:
+    if trials < 1:
+        raise InvalidInput(
+            "Nothing could be guessed from this release.",
+            hint="It needs rows, and columns in common with the original.",
+        )
+    if not (0 <= right <= trials and 0 <= right_on_strangers <= trials):
+        raise InvalidInput("There cannot be more right guesses than guesses.")
+
+
+_TARGETS_A_CHUNK = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedPeople:
+    """A release beside people: places 0 to `size` - 1 are its own, the next `size` are strangers."""
+
+    columns: Mapping[str, ReleaseColumn]
+    rows: int
+    size: int
+
+    def nearest(self, names: Sequence[str], people: Integers) -> Iterator[tuple[int, Bits]]:
+        """Yield each person with the rows of the release that are nearest in these columns."""
+        for start in range(0, len(people), _TARGETS_A_CHUNK):
+            some = people[start : start + _TARGETS_A_CHUNK]
+            total: Gaps = np.zeros((len(some), self.rows), dtype=np.float32)
+            for name in names:
+                total += self.columns[name].gaps(some)
+            near = total <= total.min(1, keepdims=True) + 1e-6
+            yield from zip(some.tolist(), near, strict=True)
+
+
+def parties_of(
+    released: pa.Table,
+    original: pa.Table,
+    control: pa.Table,
+    *,
+    rng: np.random.Generator,
+    columns: Sequence[str] = (),
+    hierarchies: Path | None = None,
+) -> ComparedPeople:
+    """Return the three groups over their common columns, original and control of the same size.
+
+    The larger of the two is sampled down: a control of another size would bias every risk. The
+    folder of `hierarchies` says what the words of a coarsened column stand for.
+    """
+    names = _common(released, original, control, columns)
+    levels = {} if hierarchies is None else read_hierarchies(hierarchies, names)
+    coarser = {name: each.paths for name, each in levels.items()}
+    size = min(original.num_rows, control.num_rows)
+    if not size or not released.num_rows:
+        raise InvalidInput("The release, its original and the control must each have rows.")
+    ours, strangers = (_some(table.select(names), size, rng) for table in (original, control))
+    compared = {
+        name: column_of(
+            released[name], _joined(ours[name], strangers[name]), coarser.get(name, NOTHING)
+        )
+        for name in names
+    }
+    return ComparedPeople(compared, released.num_rows, size)
+
+
+def _joined(first: pa.ChunkedArray, second: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Two files may store the same thing differently: then both are read as they are written."""
+    if first.type != second.type:
+        first, second = first.cast(pa.string()), second.cast(pa.string())
+    return pa.chunked_array([*first.chunks, *second.chunks], type=first.type)
+
+
+def _some(table: pa.Table, size: int, rng: np.random.Generator) -> pa.Table:
+    if table.num_rows == size:
+        return table
+    return table.take(pa.array(np.sort(rng.permutation(table.num_rows)[:size])))
+
+
+def _common(
+    released: pa.Table, original: pa.Table, control: pa.Table, wanted: Sequence[str]
+) -> list[str]:
+    shared = [
+        name
+        for name in original.column_names
+        if name in released.column_names and name in control.column_names
+    ]
+    missing = [name for name in wanted if name not in shared]
+    if missing:
+        raise InvalidInput(
+            f"The column '{missing[0]}' is not in all three files.",
+            hint=f"They share: {', '.join(shared) or 'none'}.",
+        )
+    if not shared:
+        raise InvalidInput("The release, its original and the control share no column.")
+    return list(dict.fromkeys(wanted)) or shared
+
 
 COMMON = (
     Knob("people", 2_000, "people behind the release, and as many strangers", 200, 20_000, 100),

@@ -6,11 +6,15 @@ from functools import partial
 
 import numpy as np
 
-from discreet.attack.attacks import Attack, AttackSettings, Knob, words_knob
-from discreet.attack.outcome import Outcome
-from discreet.attack.release_risk.added_risk import AddedRisk, split_of_hits
-from discreet.attack.release_risk.people_and_strangers import ComparedPeople
-from discreet.attack.release_risk.releases import COMMON, Story, played
+from discreet.attack.attacks import Attack, AttackSettings, Knob, Outcome, words_knob
+from discreet.attack.release_risk.releases import (
+    COMMON,
+    AddedRisk,
+    ComparedPeople,
+    Story,
+    played,
+    split_of_hits,
+)
 from discreet.core.arrays import Bits
 from discreet.core.progress import Progress
 

@@ -47,8 +47,8 @@ def _command(attack: Attack) -> Any:
     """Return a function whose signature is the attack's knobs, for typer to read."""
 
     def run(*, report: Report = None, json: Json = False, **settings: Any) -> None:
-        from discreet.attack.story import story, told
-        from discreet.report.save import REPORT_FILES, check_target, write
+        from discreet.attack.attacks import story, told
+        from discreet.report.document import REPORT_FILES, check_target, write
 
         if report is not None:
             check_target(report, REPORT_FILES)

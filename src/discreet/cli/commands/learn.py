@@ -262,8 +262,8 @@ def predict(
     """
     from discreet.learn.evaluation.predict import predicted
     from discreet.learn.model_files.model_zip import read_model
+    from discreet.report.document import check_target
     from discreet.report.rows import ROW_FILES, write_rows
-    from discreet.report.save import check_target
 
     started = time.monotonic()
     target = out or Path(f"{file.stem}-predicted.csv")

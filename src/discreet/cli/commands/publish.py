@@ -97,7 +97,7 @@ def _check_out(out: Path | None, *, rehearse: bool) -> None:
 
 
 def _rehearse(curator: Any, spec: Path, out: Path | None, who: str, *, json: bool) -> None:
-    from discreet.report.save import write
+    from discreet.report.document import write
 
     found = curator.rehearse_release(spec, who=who)
     if out is not None:

@@ -68,7 +68,7 @@ def _check_places(plot: Path | None, csv: Path | None) -> None:
     if plot is None and csv is None:
         return
     from discreet.core.answers.answer_chart import check_chart
-    from discreet.report.save import check_target
+    from discreet.report.document import check_target
 
     if plot is not None:
         check_target(check_chart(plot))

@@ -61,7 +61,7 @@ def _csv(rows: Sequence[Row]) -> str:
 
 
 def _sheet(rows: Sequence[Row], url: str) -> str:
-    from discreet.report.sign_in_sheet import SheetCard, sign_in_sheet
+    from discreet.report.qr import SheetCard, sign_in_sheet
 
     base = url.rstrip("/")
     cards = [SheetCard.of(name or role, f"{base}/ask?token={text}") for name, role, text in rows]

@@ -58,8 +58,7 @@ def _list(*, json: bool) -> None:
 
 
 def _write(name: str, path: Path) -> None:
-    from discreet.course.lesson import lesson_named
-    from discreet.course.notebook import notebook_text
+    from discreet.course.lesson import lesson_named, notebook_text
 
     lesson = lesson_named(name)
     try:
@@ -86,8 +85,7 @@ def _print(name: str, *, json: bool) -> None:
 
 
 def _grade(name: str, question: str, answer: str, *, json: bool) -> None:
-    from discreet.course.grading import grade
-    from discreet.course.lesson import lesson_named
+    from discreet.course.lesson import grade, lesson_named
 
     lesson = lesson_named(name)
     asked = lesson.question(question)

@@ -140,7 +140,7 @@ def get_ready(modules: Sequence[str]) -> None:
     """Import and start what takes a second or two in a job: our packages, and the drawing of charts."""
     for name in ("discreet.api", *modules):
         import_module(name)
-    from discreet.report.svg import to_svg
+    from discreet.report.document import to_svg
 
     with suppress(DiscreetError):  # whoever needs a chart says what is missing
         to_svg({"mark": "point", "data": {"values": []}, "encoding": {}})

@@ -23,8 +23,7 @@ from discreet.core.bill import Charged
 from discreet.core.display import result_lines
 from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
-from discreet.report.csv_text import CsvStyle, style_from
-from discreet.report.rows import write_rows
+from discreet.report.rows import CsvStyle, style_from, write_rows
 from discreet.synth.columns import Coded, Encoding, MadeUpIdentifier
 from discreet.synth.decoding import NULL, Places, decimals_of, made_up_values, places_of, to_table
 from discreet.synth.model_file import Saved, from_text, packed, to_text

@@ -20,7 +20,7 @@ from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained
 from discreet.learn.sgd.model import AnyClassifier
 from discreet.learn.tuning import check_candidates
-from discreet.report.save import check_target
+from discreet.report.document import check_target
 from discreet.tasks.bare_file.bare_place import TypedPlace, WrittenSource, typed_place
 from discreet.tasks.bare_file.bare_synth import ready_file
 from discreet.tasks.learning.private_test import check_private_test, id_of_test

@@ -18,7 +18,7 @@ from discreet.learn.evaluation.impact import ImpactPoint, impact_report
 from discreet.learn.prepare import find_private
 from discreet.learn.request import LearnRequest
 from discreet.report import write
-from discreet.report.save import REPORT_FILES, check_target
+from discreet.report.document import REPORT_FILES, check_target
 from discreet.tasks.bare_file.bare_place import WrittenSource, typed_place
 from discreet.tasks.learning.classify import check_trainings, scored
 from discreet.tasks.learning.private_test import declared_test

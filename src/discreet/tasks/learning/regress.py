@@ -16,7 +16,7 @@ from discreet.learn.model_files.model_zip import write_model
 from discreet.learn.regress import regressed_columns
 from discreet.learn.regressor import tested_regressor
 from discreet.learn.request import LearnRequest
-from discreet.report.save import check_target
+from discreet.report.document import check_target
 from discreet.tasks.bare_file.bare_place import WrittenSource, typed_place
 from discreet.tasks.learning.written_model import HeldOutFile, WrittenModel, usual_name
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.hierarchy.build import dates, guess, intervals, prefixes, star
+from discreet.anonymize.hierarchy import dates, guess, intervals, prefixes, star
 from discreet.errors import InvalidInput
 from sittings import examples
 

@@ -2,8 +2,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy.column_levels import make_ladders
-from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.hierarchy import Hierarchy, make_ladders
 from discreet.errors import InvalidInput
 
 GROUPS = group_table(pa.table({"x": ["a", "b", "b", None], "n": [1, 2, 3, 4]}), ["x", "n"])

@@ -4,9 +4,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy.column_levels import make_ladders
-from discreet.anonymize.hierarchy.column_order import make_axes
-from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.hierarchy import Hierarchy, make_ladders
+from discreet.anonymize.mondrian import make_axes
 
 
 def _axis(values, trees=None, kind=None):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies, read_hierarchy
+from discreet.anonymize.hierarchy import Hierarchy, read_hierarchies, read_hierarchy
 from discreet.errors import InvalidInput
 from sittings import examples
 

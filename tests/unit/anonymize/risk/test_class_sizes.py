@@ -1,6 +1,6 @@
 import numpy as np
 
-from discreet.anonymize.risk.class_sizes import ClassSizes
+from discreet.anonymize.risk import ClassSizes
 
 
 def test_everything_follows_from_the_sizes():

@@ -1,7 +1,6 @@
 import pytest
 
-from discreet.anonymize.risk.class_sizes import ClassSizes
-from discreet.anonymize.risk.intruder import ASSUMED_PART, risk_of
+from discreet.anonymize.risk import ASSUMED_PART, ClassSizes, risk_of
 
 
 def test_a_prosecutor_guesses_within_the_class():

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from discreet.anonymize.risk.nelder_mead import minimize
+from discreet.anonymize.risk import minimize
 
 
 def test_the_least_of_a_bowl_is_found():

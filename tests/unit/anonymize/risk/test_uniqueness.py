@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from discreet.anonymize.risk.class_sizes import ClassSizes
-from discreet.anonymize.risk.uniqueness import (
+from discreet.anonymize.risk import (
     MODELS,
+    ClassSizes,
     estimates,
     mean_inverse_size,
     pitman,

@@ -2,8 +2,7 @@ import math
 
 import pytest
 
-from discreet.anonymize.search.cheapest import search
-from discreet.anonymize.search.evaluate import Assigned, NodeResult
+from discreet.anonymize.lattice import Assigned, NodeResult, search
 from discreet.errors import InvalidInput
 
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from anonymize_kit import groups_of, random_problem
-from discreet.anonymize.hierarchy.column_levels import make_ladders
-from discreet.anonymize.search import classes
-from discreet.anonymize.search.classes import TableShelf, bottom_table, class_of, roll_up
+from discreet.anonymize import classes
+from discreet.anonymize.classes import TableShelf, bottom_table, class_of, roll_up
+from discreet.anonymize.hierarchy import make_ladders
 
 
 def _content(table, ladders, levels):

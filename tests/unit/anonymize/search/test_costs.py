@@ -4,9 +4,8 @@ import pytest
 from discreet.anonymize.costs.measure import make_cost
 from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy.column_levels import make_ladders
-from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.optimal import anonymize
+from discreet.anonymize.hierarchy import Hierarchy, make_ladders
+from discreet.anonymize.search import anonymize
 from discreet.errors import InvalidInput
 
 ROWS = pa.table({"x": ["a", "a", "b", "b"], "y": ["c", "d", "c", "d"]})

@@ -1,7 +1,7 @@
 import itertools
 import math
 
-from discreet.anonymize.search.lattice import Lattice, thinned
+from discreet.anonymize.lattice import Lattice, thinned
 
 
 def _open(lattice, best=math.inf):

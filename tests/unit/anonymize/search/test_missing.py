@@ -3,8 +3,8 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.optimal import Missing, anonymize
+from discreet.anonymize.hierarchy import Hierarchy
+from discreet.anonymize.search import Missing, anonymize
 from discreet.errors import InvalidInput
 
 STAR = {"x": Hierarchy("x", {"a": ("a", "*"), "b": ("b", "*")})}

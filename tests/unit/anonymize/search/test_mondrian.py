@@ -4,7 +4,7 @@ import pytest
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.privacy_models.closeness import Closeness
 from discreet.anonymize.privacy_models.distinct import DistinctDiversity
-from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
+from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 
 # A grid of 8 x 8 points, the sensitive value a function of the side.

@@ -6,10 +6,10 @@ import pytest
 
 from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
+from discreet.anonymize.hierarchy import Hierarchy, read_hierarchies
 from discreet.anonymize.privacy_models.closeness import Closeness
 from discreet.anonymize.privacy_models.distinct import DistinctDiversity
-from discreet.anonymize.search.optimal import AnonymizeMethod, Missing, anonymize
+from discreet.anonymize.search import AnonymizeMethod, Missing, anonymize
 from discreet.errors import InvalidInput
 
 PEERS_ORDER = [

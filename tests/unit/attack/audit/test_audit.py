@@ -10,8 +10,7 @@ import pytest
 from discreet.attack.audit.audit import Effort, audit, audit_one_run
 from discreet.attack.audit.bounds import GuessCount, LossMeasure
 from discreet.attack.audit.events import choose_events
-from discreet.attack.audit.other_python import other_target
-from discreet.attack.audit.target import Target, load_target
+from discreet.attack.audit.target import Target, load_target, other_target
 from discreet.errors import InvalidInput
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.testing import SeededRng

@@ -1,6 +1,6 @@
 import numpy as np
 
-from discreet.attack.audit.bins import Binning
+from discreet.attack.audit.events import Binning
 from discreet.attack.audit.features import (
     ABSENT,
     OpenedOutputs,

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from discreet.attack.classes.homogeneity import ATTACK, known_of
-from discreet.attack.classes.release_classes import ClassRelease
+from discreet.attack.homogeneity import ATTACK, known_of
+from discreet.attack.release_classes import ClassRelease
 from discreet.errors import InvalidInput
 
 

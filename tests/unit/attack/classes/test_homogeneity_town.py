@@ -3,15 +3,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discreet.attack.classes.homogeneity_town import (
-    QUASI,
-    SENSITIVE,
-    noisy_table,
-    patients_of,
-    private_beliefs,
-)
-from discreet.examples.people import SEXES
-from discreet.examples.visits import DIAGNOSES
+from discreet.attack.hospital import QUASI, SENSITIVE, noisy_table, patients_of, private_beliefs
+from discreet.examples.people import DIAGNOSES, SEXES
 
 
 @pytest.fixture(scope="module")

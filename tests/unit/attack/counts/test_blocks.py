@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.counts.blocks import Blocks, blocks_of, with_balanced_targets
+from discreet.attack.counts.people import Blocks, blocks_of, with_balanced_targets
 from discreet.errors import InvalidInput
 
 

@@ -1,14 +1,17 @@
 import numpy as np
 import pytest
 
-from discreet.attack.counts.census import ATTACK, overlap, private_blocks, reconstruct
-from discreet.attack.counts.census_solve import (
+from discreet.attack.counts.census import (
+    ATTACK,
     consistent_block,
     expected_residents,
     least_overlap,
     likeliest_block,
+    overlap,
+    private_blocks,
+    reconstruct,
 )
-from discreet.attack.counts.census_tables import ResidentRows, count_rows, tabulated
+from discreet.attack.counts.people import ResidentRows, count_rows, tabulated
 from discreet.errors import InvalidInput
 
 TRIO = np.array([[34, 1, 1, 0], [7, 0, 0, 0], [81, 0, 1, 1]])

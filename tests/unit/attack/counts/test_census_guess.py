@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from discreet.attack.counts.census_solve import expected_residents, likeliest_block, weighed
-from discreet.attack.counts.census_tables import PUBLISHED, RESIDENTS, tabulated
+from discreet.attack.counts.census import expected_residents, likeliest_block, weighed
+from discreet.attack.counts.people import PUBLISHED, RESIDENTS, tabulated
 
 TOWN = np.array([[30, 1, 1, 0]] * 6 + [[70, 0, 0, 1]] * 3 + [[5, 0, 0, 0]])
 

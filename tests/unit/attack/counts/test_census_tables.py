@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.counts.census_tables import (
+from discreet.attack.counts.people import (
     AGE,
     BANDS,
     MALE,

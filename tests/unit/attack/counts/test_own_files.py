@@ -6,7 +6,7 @@ import pyarrow.csv
 import pytest
 
 from discreet.attack.attacks import attack_named
-from discreet.attack.counts.secret_bits import balanced_bits, bits_of_file, own_residents
+from discreet.attack.counts.people import balanced_bits, bits_of_file, own_residents
 from discreet.errors import InvalidInput
 
 

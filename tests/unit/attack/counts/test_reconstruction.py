@@ -10,11 +10,12 @@ from discreet.attack.counts.reconstruction import (
     balanced,
     half_have_it,
     noise_sweep,
+    subset_queries,
+    sums,
 )
-from discreet.attack.counts.reconstruction_solve import subset_queries, sums
 from discreet.attack.curator import people_table, subsets_table
 from discreet.noise.bars.binomial import lower_limit
-from discreet.report.svg import to_svg
+from discreet.report.document import to_svg
 
 ALPHA = 1e-9
 

@@ -5,7 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from discreet.attack.counts.reconstruction_solve import (
+from discreet.attack.attacks import Score
+from discreet.attack.counts.reconstruction import (
     least_squares,
     linear_programme,
     spread_of_uniform,
@@ -13,7 +14,6 @@ from discreet.attack.counts.reconstruction_solve import (
     sums,
     uniform_noise,
 )
-from discreet.attack.outcome import Score
 from discreet.errors import InvalidInput, MissingExtra
 from patience import slowness
 

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from discreet.attack.counts.refusals_auditor import databases, determined
-from discreet.attack.counts.refusals_cost import (
+from discreet.attack.counts.refusals_auditor import (
     AuditingCost,
     DatabaseSearch,
+    databases,
+    determined,
     doubling,
     hard_queries,
     measured,

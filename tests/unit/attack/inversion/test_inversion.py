@@ -6,10 +6,16 @@ import pyarrow.csv
 import pytest
 
 from discreet.attack.files import OwnPeople
-from discreet.attack.inversion.dose_model import plain_model
-from discreet.attack.inversion.guess import HiddenValueRates, inverted, without_model
-from discreet.attack.inversion.inversion import ATTACK
-from discreet.attack.inversion.patients import ROOT, town_patients, with_root
+from discreet.attack.inversion import (
+    ATTACK,
+    ROOT,
+    HiddenValueRates,
+    inverted,
+    plain_model,
+    town_patients,
+    with_root,
+    without_model,
+)
 from discreet.errors import InvalidInput
 
 COLUMNS = ("age", "race", "vkorc1", "cyp2c9", ROOT)
@@ -55,7 +61,7 @@ def test_common_knowledge_without_groups_and_of_unknown_ones(patients):
 
 def test_the_attack_on_a_file_of_ones_own(tmp_path, patients, monkeypatch):
     """Without noise above common knowledge, with much noise near it: four small trainings."""
-    monkeypatch.setattr("discreet.attack.inversion.inversion.CURVE", ())
+    monkeypatch.setattr("discreet.attack.inversion.CURVE", ())
     place = tmp_path / "patients.csv"
     rows = patients.rows
     dose = pa.array(np.round(rows[ROOT].to_numpy() ** 2, 1))

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attack.linkage.join import MatchTolerance, link, one_typo
-from discreet.attack.linkage.keys import coded
+from discreet.attack.record_links import MatchTolerance, coded, link, one_typo
 
 
 def columns(first, second):

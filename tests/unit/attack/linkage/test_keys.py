@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack.linkage import keys as linkage_keys
-from discreet.attack.linkage.keys import (
+from discreet.attack import record_links as linkage_keys
+from discreet.attack.record_links import (
     MISSING,
     coded,
     keys,

@@ -4,9 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.attack.linkage import linkage
-from discreet.attack.linkage.linkage import ATTACK
-from discreet.attack.linkage.story import most_right
+from discreet.attack import linkage
+from discreet.attack.linkage import ATTACK, most_right
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import lower_limit
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.attack.curator import temporary_town
-from discreet.attack.linkage.join import PersonLinks
-from discreet.attack.linkage.town import (
+from discreet.attack.hospital import (
     Hospital,
     VoterRoll,
     asked,
@@ -14,6 +13,7 @@ from discreet.attack.linkage.town import (
     shuffled,
     with_typos,
 )
+from discreet.attack.record_links import PersonLinks
 from discreet.errors import InvalidInput
 
 

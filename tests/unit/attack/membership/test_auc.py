@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.membership.auc import auc_score
+from discreet.attack.membership.scores import auc_score
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import clopper_pearson
 

@@ -2,8 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack.membership.membership import ATTACK
-from discreet.attack.membership.nearness import Scaled, membership_scores, nearness
+from discreet.attack.membership.membership import ATTACK, Scaled, membership_scores, nearness
 
 
 def people(seed: int, many: int) -> pa.Table:

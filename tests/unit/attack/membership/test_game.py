@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from discreet.attack.membership.auc import auc_score, clustered_auc, low_rates
-from discreet.attack.membership.game import ADVERSARIES, Played, coins, threshold_for
-from discreet.attack.membership.game_outcome import auc_ceiling
+from discreet.attack.membership.game import ADVERSARIES, Played, auc_ceiling, coins, threshold_for
+from discreet.attack.membership.scores import auc_score, clustered_auc, low_rates
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import clopper_pearson
 

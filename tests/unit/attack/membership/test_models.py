@@ -6,7 +6,7 @@ import pyarrow.csv
 import pytest
 
 from discreet.attack.files import people_of
-from discreet.attack.membership.learners import Pool, marginal_budget, our_learner, overfitted
+from discreet.attack.membership.game import Pool, marginal_budget, our_learner, overfitted
 from discreet.attack.membership.membership import ATTACK
 from discreet.errors import InvalidInput
 from learning import people

@@ -1,8 +1,13 @@
 import numpy as np
 import pytest
 
-from discreet.attack.membership.auc import auc_score
-from discreet.attack.membership.scores import STATISTICS, homer, inner_product, likelihood_ratio
+from discreet.attack.membership.scores import (
+    STATISTICS,
+    auc_score,
+    homer,
+    inner_product,
+    likelihood_ratio,
+)
 
 
 @pytest.fixture(scope="module")

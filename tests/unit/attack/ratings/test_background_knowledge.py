@@ -1,12 +1,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ratings.background_knowledge import (
-    PUBLISHED,
-    KnowledgeSampler,
-    RatingKnowledge,
-)
-from discreet.attack.ratings.index import Ratings
+from discreet.attack.ratings import PUBLISHED, KnowledgeSampler, RatingKnowledge, Ratings
 
 
 @pytest.fixture(scope="module")

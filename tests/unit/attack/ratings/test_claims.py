@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from discreet.attack.curator import temporary_town
-from discreet.attack.ratings.background_knowledge import RatingKnowledge
-from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, RatingsScene, calibrated, claims
-from discreet.attack.ratings.index import Ratings
-from discreet.attack.ratings.netflix import play, scene_of
+from discreet.attack.netflix import play, scene_of
+from discreet.attack.ratings import (
+    CLASSIC,
+    LIKELIHOOD,
+    RatingKnowledge,
+    Ratings,
+    RatingsScene,
+    calibrated,
+    claims,
+)
 from discreet.noise.bars.binomial import lower_limit
 from patience import slowness
 

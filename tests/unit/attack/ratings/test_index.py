@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack.ratings.index import Index, Ratings
+from discreet.attack.ratings import Index, Ratings
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.attack.ratings.netflix import ATTACK, from_file
+from discreet.attack.netflix import ATTACK, from_file
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 from patience import slowness

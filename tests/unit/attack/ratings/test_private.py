@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ratings.background_knowledge import KnownRatings
-from discreet.attack.ratings.index import Index, Ratings
-from discreet.attack.ratings.netflix import noisy_counts, presence
+from discreet.attack.netflix import noisy_counts, presence
+from discreet.attack.ratings import Index, KnownRatings, Ratings
 
 
 @pytest.fixture(scope="module")

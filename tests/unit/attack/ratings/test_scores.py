@@ -1,9 +1,16 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ratings.background_knowledge import KnownRatings, RatingKnowledge
-from discreet.attack.ratings.claims import likelihoods, most_eccentric, most_likely, weighted
-from discreet.attack.ratings.index import Index, Ratings
+from discreet.attack.ratings import (
+    Index,
+    KnownRatings,
+    RatingKnowledge,
+    Ratings,
+    likelihoods,
+    most_eccentric,
+    most_likely,
+    weighted,
+)
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from discreet.attack.ratings.background_knowledge import RatingKnowledge
-from discreet.attack.ratings.netflix import ATTACK, play, scene_of
-from discreet.attack.ratings.small_club import DAYS, FILMS, small_club
+from discreet.attack.netflix import ATTACK, DAYS, FILMS, play, scene_of, small_club
+from discreet.attack.ratings import RatingKnowledge
 
 FEW = RatingKnowledge(2, 0, 3)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.attack.release_risk.added_risk import difference, split_of_hits
+from discreet.attack.release_risk.releases import difference, split_of_hits
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import wilson
 

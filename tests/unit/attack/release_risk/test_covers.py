@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.attack.release_risk.covers import covers, looks_coarse
+from discreet.attack.release_risk.cells import covers, looks_coarse
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from release_kit import people
 
-from discreet.attack.release_risk.added_risk import difference
 from discreet.attack.release_risk.linkability import ATTACK, joined
-from discreet.attack.release_risk.people_and_strangers import parties_of
+from discreet.attack.release_risk.releases import difference, parties_of
 from discreet.errors import InvalidInput
 
 FIRST, SECOND = ("age", "place", "job"), ("shoe", "income", "owner")

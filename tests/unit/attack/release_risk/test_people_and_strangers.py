@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack.release_risk.people_and_strangers import parties_of
+from discreet.attack.release_risk.releases import parties_of
 from discreet.errors import InvalidInput
 
 

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from release_kit import people
 
-from discreet.attack.release_risk.people_and_strangers import parties_of
+from discreet.attack.release_risk.releases import parties_of
 from discreet.attack.release_risk.singling_out import ATTACK, question_from, singling_out
 from discreet.errors import InvalidInput
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from discreet.attack import timing
 from discreet.attack.attacks import attack_named
-from discreet.attack.service import timing
-from discreet.attack.service.timing import Timed, halved, taught
+from discreet.attack.timing import Timed, halved, taught
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import lower_limit
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.uniqueness.copula import chances_of_uniqueness
+from discreet.attack.uniqueness import chances_of_uniqueness
 
 pytest.importorskip("scipy")
 

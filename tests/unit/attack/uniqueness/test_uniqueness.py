@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.attack.attacks import attack_named
-from discreet.attack.uniqueness.uniqueness import coded
+from discreet.attack.uniqueness import coded
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import lower_limit
 

@@ -45,7 +45,7 @@ WANTED = {
         "rap",
     ),
     "from discreet.synth.methods.rap import _relaxed; _relaxed(None, 1)": ("jax", "rap"),
-    "from discreet.attack.counts.reconstruction_solve import optimizer; optimizer()": (
+    "from discreet.attack.counts.reconstruction import optimizer; optimizer()": (
         "scipy",
         "lab",
     ),
@@ -53,7 +53,7 @@ WANTED = {
         "vl_convert",
         "plot",
     ),
-    "from discreet.report.svg import _converter; _converter()": ("vl_convert", "plot"),
+    "from discreet.report.document import _converter; _converter()": ("vl_convert", "plot"),
     "from discreet.server.features.frame.charts import chart_bundle; chart_bundle(None)": (
         "vl_convert",
         "server",

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import (
-    AnswerKind,
-    GradedAnswer,
-    LessonQuestion,
-    close_to,
-    judged,
-    near,
-)
+from discreet.course.lesson import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.course.practice_town import PLAIN
 
 WITH, WITHOUT, PEOPLE = 52_000, 50_000, 5

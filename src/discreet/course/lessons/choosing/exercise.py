@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.noise.bars.selection import selection_loss
 
 BIDS = (1.00, 1.00, 1.00, 3.01)

@@ -5,13 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.account.advanced import optimal_epsilon
-from discreet.course.exercise import (
-    AnswerKind,
-    GradedAnswer,
-    LessonQuestion,
-    judged,
-    near,
-)
+from discreet.course.lesson import AnswerKind, GradedAnswer, LessonQuestion, judged, near
 from discreet.course.practice_town import ASKED_FOUR, FOUR
 
 FIFTH = "0.2"

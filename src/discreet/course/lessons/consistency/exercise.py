@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.course.exercise import (
-    AnswerKind,
-    GradedAnswer,
-    LessonQuestion,
-    near,
-)
+from discreet.course.lesson import AnswerKind, GradedAnswer, LessonQuestion, near
 from discreet.publish.reconcile.answers import reconcile
 
 MEASURED = {"total": 2005, "male": 1001, "female": 995}

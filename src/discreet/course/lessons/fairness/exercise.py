@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.account.group import group_epsilon
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.noise.laws import LaplaceLaw
 
 SHARE = 0.05

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from discreet.account.group import group_delta, group_epsilon
-from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, judged, near
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, judged, near
 
 FIRST = ("flu", "asthma", "heart", "diabetes", "flu")
 SECOND = ("asthma", "cancer", "migraine", "asthma", "back")

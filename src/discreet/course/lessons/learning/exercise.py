@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.noise.bars.selection import selection_loss
 
 MODELS, ROWS = 50, 1_000

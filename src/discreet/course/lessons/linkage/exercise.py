@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, judged, near
 
 PEOPLE, YEARS, SEXES = 10_000, 80, 2
 SUBSCRIBERS, SEEN_BY = 480_000, 500

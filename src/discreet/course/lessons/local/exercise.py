@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, judged, near
 from discreet.noise.laws import LaplaceLaw
 from discreet.survey.sketch.count_mean import CountMeanSketch
 

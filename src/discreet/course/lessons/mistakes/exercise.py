@@ -7,7 +7,7 @@ import statistics
 from fractions import Fraction
 
 from discreet.account.calibrate import gaussian_epsilon
-from discreet.course.exercise import (
+from discreet.course.lesson import (
     AnswerKind,
     GradedAnswer,
     LessonQuestion,

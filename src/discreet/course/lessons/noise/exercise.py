@@ -8,7 +8,7 @@ from functools import cache
 
 from discreet.account.calibrate import gaussian_sigma_squared
 from discreet.core.numbers import Delta, Epsilon
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged
+from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 
 WANTED, NAMES, MOST = 10, 10_000, 10_000

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.account.explain import belief, factor
 from discreet.account.group import group_epsilon
-from discreet.course.exercise import (
+from discreet.course.lesson import (
     AnswerKind,
     GradedAnswer,
     LessonQuestion,

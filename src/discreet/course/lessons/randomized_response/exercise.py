@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from discreet.account.explain import truth_probability
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.noise.random_response import coin_epsilon
 
 SAID_YES, ASKED = 450, 1_000

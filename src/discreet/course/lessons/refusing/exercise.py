@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from discreet.course.exercise import GradedAnswer, LessonQuestion, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, judged, near
 
 Bits = tuple[int, ...]
 PEOPLE, A_SECOND = 40, 1e9

@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 
-from discreet.course.exercise import (
-    AnswerKind,
-    GradedAnswer,
-    LessonQuestion,
-    close_to,
-    judged,
-    near,
-)
+from discreet.course.lesson import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.course.practice_town import PLAIN
 from discreet.noise.laws import LaplaceLaw
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.account.calibrate import laplace_scale
 from discreet.core.numbers import Epsilon
-from discreet.course.exercise import GradedAnswer, LessonQuestion, close_to, judged, near
+from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
 
 COLUMNS, PEOPLE = 10, 10_000
 DELTA = 1e-6

@@ -11,12 +11,11 @@ from markupsafe import Markup
 from pydantic import Field, StrictStr
 
 from discreet.anonymize.costs.registry import choices as costs
-from discreet.anonymize.hierarchy.levels import parse_hierarchy
+from discreet.anonymize.hierarchy import parse_hierarchy
 from discreet.anonymize.privacy_models.registry import choices as models
 from discreet.anonymize.release import source_of
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.roles import roles_of
-from discreet.anonymize.text import BREAKS, LEGACY, percent
+from discreet.anonymize.report import BREAKS, LEGACY, percent
+from discreet.anonymize.request import AnonymizeRequest, roles_of
 from discreet.core.requests.anonymize import MOST_COLUMNS, AnonymizeFields
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router
 from discreet.server.access.tokens import Role

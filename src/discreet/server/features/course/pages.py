@@ -15,11 +15,10 @@ from discreet.catalog.declare.analysts import free_name, share_notes, with_analy
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.server import ClassFields
 from discreet.course.facts import facts_of
-from discreet.course.grading import LONGEST
-from discreet.course.grading import grade as graded
-from discreet.course.lesson import LIVE, Lesson, all_lessons, lesson_named, syllabus
+from discreet.course.lesson import LIVE, LONGEST, Lesson, all_lessons, lesson_named, syllabus
+from discreet.course.lesson import grade as graded
 from discreet.errors import UnknownName
-from discreet.report.sign_in_sheet import KEEP, SheetCard, sign_in_sheet
+from discreet.report.qr import KEEP, SheetCard, sign_in_sheet
 from discreet.server.access.auth import (
     GuardedRoute,
     address_of,

@@ -13,9 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.attack.attacks import Attack, AttackSettings, attack_named
-from discreet.attack.outcome import Outcome
-from discreet.attack.story import private_words, score_words
+from discreet.attack.attacks import (
+    Attack,
+    AttackSettings,
+    Outcome,
+    attack_named,
+    private_words,
+    score_words,
+)
 from discreet.core.system.atomic_file import write_whole
 from discreet.errors import UnknownName
 from discreet.report import Document, Section, to_fragment

@@ -1,4 +1,0 @@
-"""The risks that remain: intruders, uniqueness in the population, sizes of classes.
-
-Imported by: anonymize, attack.
-"""

@@ -1,4 +1,0 @@
-"""The search for the cheapest allowed generalisation: lattice, Mondrian, local recoding.
-
-Imported by: anonymize, attack.
-"""
