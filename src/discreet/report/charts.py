@@ -306,7 +306,7 @@ CHART: dict[str, Any] = {
     },
     "text": {"color": LIGHT["ink"], "fontSize": 11},
 }
-"""Colours are written in their light form; `themed` turns them into the page's own."""
+"""Colours are written in their light form; `to_svg` replaces them by variables of the page."""
 
 
 def _variables(colours: dict[str, str]) -> str:
