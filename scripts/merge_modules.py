@@ -25,6 +25,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,7 +144,7 @@ def bindings(node: ast.stmt, package: str) -> Iterator[tuple[str, tuple[str, str
     """Yield the names that an import binds, each with what it stands for."""
     if isinstance(node, ast.Import):
         for alias in node.names:
-            yield alias.asname or alias.name.partition(".")[0], (alias.name if alias.asname else alias.name.partition(".")[0], None)
+            yield alias.asname or alias.name.partition(".")[0], (alias.name, None)
     elif isinstance(node, ast.ImportFrom):
         assert node.level == 0, f"relative import in {package}"
         for alias in node.names:
@@ -347,7 +348,7 @@ def cycles(into: str, merged: set[str]) -> list[list[str]]:
         if name.endswith("__main__"):
             continue
         here = into if name in merged else name
-        for node in ast.parse(path.read_text()).body:
+        for node in top_imports(path.read_text()):
             for module in imported(node, known):
                 there = into if module in merged else module
                 if there != here:
@@ -366,6 +367,12 @@ def cycles(into: str, merged: set[str]) -> list[list[str]]:
                 before[other] = each
                 queue.append(other)
     return []
+
+
+@lru_cache(maxsize=4096)
+def top_imports(text: str) -> list[ast.stmt]:
+    """Return the imports at the top of a module, read once for each text: a plan of merges runs in one process."""
+    return [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def imported(node: ast.stmt, known: dict[str, Path]) -> set[str]:
@@ -395,6 +402,12 @@ def import_line(bound: str, module: str, name: str | None) -> str:
     return f"from {module} import {name}" + (f" as {bound}" if bound != name else "")
 
 
+def paths_of(name: str) -> tuple[str, str]:
+    """Return how texts name the file of a module, and of a module of no package but the top."""
+    path = name.removeprefix("discreet.").replace(".", "/")
+    return f"{path}.py", path
+
+
 def rewrite(into: str, names: list[str], renames: dict[str, dict[str, str]]) -> None:
     """Let everybody import from the merged module."""
     moved = [name for name in names if name != into]
@@ -407,6 +420,8 @@ def rewrite(into: str, names: list[str], renames: dict[str, dict[str, str]]) -> 
         if path.name == "CHANGELOG.md" or "docs/notes" in path.as_posix():
             continue
         before = text = path.read_text()
+        if not any(each in text for name in names for each in (name, name.rpartition(".")[0], *paths_of(name))):
+            continue
         if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in CODE:
             text = module_imports(text, set(names), renames, into)
         for name in moved:

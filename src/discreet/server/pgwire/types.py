@@ -1,4 +1,4 @@
-"""The binary spelling of PostgreSQL's numeric: groups of four decimal digits."""
+"""PostgreSQL types on the wire: object ids, text and binary forms of values; numeric as groups of four decimal digits."""
 
 from __future__ import annotations
 
