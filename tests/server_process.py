@@ -70,7 +70,7 @@ def main() -> None:
             os.dup2(wire.fileno(), output)
         import_module("discreet.cli.app").run(told["words"])
         return
-    run, settings = (import_module(f"discreet.server.{name}") for name in ("start.run", "settings"))
+    run, settings = (import_module(f"discreet.server.{name}") for name in ("start", "settings"))
     places = {"config": Path(told["config"]), "state": Path(told["state"]), "port": told["port"]}
     chosen = settings.Settings(**places, **FREE, spare_child=False)
     run.serve(chosen, ready=lambda: wire.sendall(b"1"), log_level="ERROR")
