@@ -433,8 +433,6 @@ def _named(plan: PlannedRelease, text: str) -> list[BoundRule]:
 
 
 def _measured(wider: Widening) -> str:
-    if not wider.measured:
-        return "By how much was not measured, because the tables are too large."
     most = f"up to {math.ceil(100 * wider.factor) / 100:.2f} times as wide"
     if wider.measured == wider.cells:
         return f"They are {most}."

@@ -144,6 +144,81 @@ def test_large_grids_are_exact(monkeypatch):
     assert sampled_widening(problem).factor == pytest.approx(1.0, abs=1e-3)
 
 
+WIDTHS = {12: (1, 2, 4, 12), 6: (1, 3, 6), 4: (1, 2, 4)}
+"""Of bins of which the narrow ones lie in the wide ones, by the size of a dimension."""
+
+
+def of_equal_width(leaf, dice) -> tuple[np.ndarray, ...]:
+    """Return a random grouping of each dimension: single values, bins, or all in one."""
+    return tuple(np.arange(size) // int(dice.choice(WIDTHS[size])) for size in leaf)
+
+
+def binned(leaf, seed: int) -> GridProblem:
+    """Return random tables and facts over bins of equal width, one inside of the other."""
+    dice = np.random.default_rng(seed)
+    tables = [sums(of_equal_width(leaf, dice), 1.0 + t) for t in range(dice.integers(2, 5))]
+    facts = [sums(of_equal_width(leaf, dice), 0.0) for _ in range(seed % 3)]
+    return GridProblem(leaf, tuple(tables), tuple(facts))
+
+
+@pytest.mark.parametrize("seed", range(40 if FULL else 12))
+def test_dimensions_whose_bins_commute_need_no_dense_block(seed: int):
+    problem = binned((12, 6, 4), seed)
+    blocks = SymmetricBlocks(problem)
+    assert blocks.unknowns == 1
+    for found, wanted in zip(blocks.variances(), dense(problem), strict=True):
+        assert np.allclose(found, wanted, rtol=1e-7, atol=1e-9)
+
+
+def test_bins_that_do_not_commute_are_not_taken_apart(monkeypatch):
+    """The twin takes the eigenvectors of one combination for those of all groupings."""
+    leaf = (12, 9)
+    unequal = [
+        np.array([0] * 7 + [1] * 3 + [2] * (n - 10)) if n > 10 else np.arange(n) // 4 for n in leaf
+    ]
+    whole = [np.zeros(n, dtype=np.int64) for n in leaf]
+    single = [np.arange(n) for n in leaf]
+    tables = [
+        (unequal[0], single[1]),
+        (single[0], unequal[1]),
+        (whole[0], single[1]),
+        (single[0], whole[1]),
+    ]
+    problem = GridProblem(leaf, tuple(sums(maps, 1.0 + t) for t, maps in enumerate(tables)))
+    blocks, wanted = SymmetricBlocks(problem), dense(problem)
+    assert blocks.unknowns > 1
+    assert all(np.allclose(a, b) for a, b in zip(blocks.variances(), wanted, strict=True))
+    monkeypatch.setattr(symmetric_blocks, "_DIAGONAL", float("inf"))
+    wrong = SymmetricBlocks(problem)
+    assert wrong.unknowns == 1
+    assert not all(np.allclose(a, b) for a, b in zip(wrong.variances(), wanted, strict=True))
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 5])
+def test_a_limit_on_kinds_leaves_the_rest_to_a_dense_block(monkeypatch, most: int):
+    problem = binned((12, 6, 4), 5)
+    whole = SymmetricBlocks(problem).variances()
+    monkeypatch.setattr(symmetric_blocks, "MOST_KINDS", most)
+    part = SymmetricBlocks(problem)
+    assert part.unknowns > 1 or most >= 5
+    assert all(np.allclose(a, b) for a, b in zip(part.variances(), whole, strict=True))
+
+
+def test_large_grids_in_tens_are_exact(monkeypatch):
+    """Half a million cells with 2,000 groups, which are too many for a dense block."""
+    leaf, single = (100, 100, 50), [np.arange(n) for n in (100, 100, 50)]
+    bins = [single[0] // 10, single[1] // 5, single[2] // 5]
+    tables = [[bins[e] if e == d else single[e] for e in range(3)] for d in range(3)]
+    problem = GridProblem(leaf, tuple(sums(tuple(maps), 1.0 + t) for t, maps in enumerate(tables)))
+    blocks = SymmetricBlocks(problem)
+    assert np.prod([len(axis.sizes) for axis in blocks._axes]) == 2000
+    assert widening(problem) is None
+    found = blocks.variances()
+    monkeypatch.setattr(symmetric_blocks, "bounded_variances", lambda _: found)
+    monkeypatch.setattr(symmetric_blocks, "LEAST_MEASURED", 1)
+    assert sampled_widening(problem).factor == pytest.approx(1.0, abs=1e-6)
+
+
 def test_intervals_use_the_exact_variances_and_exact_facts():
     leaf = (25, 22)
     same, whole = [np.arange(n) for n in leaf], [np.zeros(n, dtype=np.int64) for n in leaf]
@@ -177,11 +252,11 @@ def test_beyond_the_limit_the_factor_is_measured(monkeypatch):
     assert some is not None
     assert some.measured == 3 * len(ratios)
     assert "at others it may be more" in _measured(some)
-    monkeypatch.setattr(solve, "MOST_MEASURED", 10)
-    none = widening(problem)
-    assert none is not None
-    assert not none.measured
-    assert "not measured" in _measured(none)
+    monkeypatch.setattr(crossed_groupings, "ONE_MEASURED_FROM", 10)
+    one = widening(problem)
+    assert one is not None
+    assert one.measured == len(ratios)
+    assert "at others it may be more" in _measured(one)
 
 
 def test_blocks_of_contrasts_are_not_left_out(monkeypatch):

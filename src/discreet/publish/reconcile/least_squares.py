@@ -13,6 +13,9 @@ Variances: positions of a dimension that no grouping tells apart, or that every 
 apart lists one by one, can change places. Cells then split into means over such groups of positions and
 contrasts within them; measurements and exact sums mix only cells of the same kind (Schur's lemma), and all
 contrasts within one group have the same variance. So each kind is a small problem of its own.
+
+Where the groupings of a dimension commute, as bins of one width within bins of one width do, they have common
+eigenvectors, and each kind of eigenvector is a problem of its own again, without that dimension.
 """
 
 from __future__ import annotations
@@ -142,6 +145,9 @@ MOST_STEPS = 2000
 
 LEAST_MEASURED = 3
 """At how many cells of a table it is measured by how much an interval is too wide, at least."""
+
+ONE_MEASURED_FROM = 2_000_000
+"""On grids of more leaf cells it is one cell of a table: each takes as long as the estimate of all numbers."""
 
 MEASURED_WORK = 60_000
 """At more of them on small grids: about this number, divided by that of the leaf cells."""
@@ -323,7 +329,8 @@ def sampled_widening(problem: GridProblem) -> Widening:
     everything = np.ones(problem.leaf)
     for sums, bounds in zip(problem.measured, bounded_variances(problem), strict=True):
         sizes = add_up(everything, sums.maps, sums.shape).reshape(-1)
-        count = min(bounds.size, max(LEAST_MEASURED, MEASURED_WORK // everything.size))
+        least = LEAST_MEASURED if everything.size <= ONE_MEASURED_FROM else 1
+        count = min(bounds.size, max(least, MEASURED_WORK // everything.size))
         places = np.linspace(0, bounds.size - 1, count).astype(np.int64)
         chosen = np.unique(np.argsort(sizes, kind="stable")[places])
         for cell in chosen:
@@ -353,6 +360,13 @@ def _parts(fine: Sums, coarse: Sums) -> Floats | None:
 MOST_UNKNOWNS = 1500
 """A block of more unknowns is not solved: half a minute of a core and 0.3 GB."""
 
+MOST_KINDS = 4096
+"""Problems into which eigenvectors may divide one block."""
+
+_DIAGONAL = 1e-10
+"""What may stand beside the diagonal, of the largest that can, where eigenvectors are common ones."""
+_SAME = 1e-9
+"""Eigenvalues that are this near are one."""
 _NOTHING = 1e-10
 _IN_SPAN = 1e-9
 
@@ -382,6 +396,54 @@ class GroupedAxis:
     sums: tuple[GroupedSums, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EigenKind:
+    """Common eigenvectors of the groupings of one dimension on which each grouping acts as one number.
+
+    `weight` is that number for each table; `share` says how much of each of its rows lies on them: the sum of
+    squared products.
+    """
+
+    weight: tuple[float, ...]
+    share: tuple[Floats, ...]
+
+
+def eigen_kinds(axis: GroupedAxis) -> list[EigenKind] | None:
+    """Return the common eigenvectors of one dimension's groupings, by kind; None where there are none.
+
+    With A_t the rows of table t, the matrices A_t' A_t must commute. A generic combination of them is
+    diagonalized, and its eigenvectors are taken only if they diagonalize each of them.
+    """
+    squares = [sums.rows.T @ sums.rows for sums in axis.sums]
+    norms = [max(float(np.abs(each).sum(axis=1).max(initial=0.0)), 1.0) for each in squares]
+    mixed = np.zeros_like(squares[0])
+    for t, (square, norm) in enumerate(zip(squares, norms, strict=True)):
+        mixed += (1.0 + np.sqrt(2.0 + t)) * square / norm
+    _, vectors = np.linalg.eigh(mixed)
+    weights = np.empty((len(squares), len(mixed)))
+    for t, (square, norm) in enumerate(zip(squares, norms, strict=True)):
+        moved = vectors.T @ square @ vectors
+        weights[t] = np.diag(moved) / norm
+        np.fill_diagonal(moved, 0.0)
+        if np.abs(moved).max(initial=0.0) > _DIAGONAL * norm:
+            return None
+    weights[weights < _SAME] = 0.0
+    kinds: list[tuple[Floats, list[int]]] = []
+    for i, each in enumerate(weights.T):
+        known = next((k for w, k in kinds if np.abs(w - each).max() <= _SAME), None)
+        if known is None:
+            kinds.append((each, [i]))
+        else:
+            known.append(i)
+    return [
+        EigenKind(
+            tuple(float(w) * norm for w, norm in zip(weight, norms, strict=True)),
+            tuple(np.square(sums.rows @ vectors[:, places]).sum(axis=1) for sums in axis.sums),
+        )
+        for weight, places in kinds
+    ]
+
+
 class SymmetricBlocks:
     """The variances of all measured sums, as least squares has them."""
 
@@ -389,6 +451,7 @@ class SymmetricBlocks:
         self._problem = problem
         self._all = (*problem.measured, *problem.exact)
         self._axes = [_grouped(problem, self._all, axis) for axis in range(len(problem.leaf))]
+        self._kinds_of = self._split() if problem.zero is None else {}
         zero = problem.zero
         self._open = (
             np.ones([len(axis.sizes) for axis in self._axes], dtype=bool)
@@ -396,10 +459,24 @@ class SymmetricBlocks:
             else ~zero[np.ix_(*[axis.first for axis in self._axes])]
         )
 
+    def _split(self) -> dict[int, list[EigenKind]]:
+        """Return the dimensions that are taken apart by eigenvectors: in at most `MOST_KINDS` problems in all."""
+        found = {d: eigen_kinds(axis) for d, axis in enumerate(self._axes)}
+        split: dict[int, list[EigenKind]] = {}
+        problems = 1
+        for d, kinds in sorted(found.items(), key=lambda each: len(each[1] or ())):
+            if kinds is not None and problems * len(kinds) <= MOST_KINDS:
+                split[d] = kinds
+                problems *= len(kinds)
+        return split
+
     @property
     def unknowns(self) -> int:
         """Return how many unknowns the largest block has."""
-        return int(self._open.sum())
+        if self._problem.zero is not None:
+            return int(self._open.sum())
+        kept = [len(axis.sizes) for d, axis in enumerate(self._axes) if d not in self._kinds_of]
+        return int(np.prod(kept, dtype=np.int64))
 
     def variances(self) -> list[Floats]:
         """Return the variance of every estimate, table by table.
@@ -435,12 +512,32 @@ class SymmetricBlocks:
     def _add(self, found: list[Floats], inner: dict[int, Integers]) -> None:
         """Add what contrasts along the dimensions `inner`, within groups of one kind, add."""
         outer = [d for d in range(len(self._axes)) if d not in inner]
+        split = [d for d in outer if d in self._kinds_of]
+        for kinds in product(*[self._kinds_of[d] for d in split]):
+            self._add_kind(found, inner, outer, dict(zip(split, kinds, strict=True)))
+
+    def _add_kind(
+        self,
+        found: list[Floats],
+        inner: dict[int, Integers],
+        outer: list[int],
+        kinds: dict[int, EigenKind],
+    ) -> None:
+        """Add what eigenvectors of these kinds add to it; dimensions that have none are one dense problem."""
+        scale = [
+            float(np.prod([kind.weight[t] for kind in kinds.values()]))
+            for t in range(len(self._all))
+        ]
         acting = [
             t
             for t in range(len(self._all))
-            if all(self._axes[d].listed[t, groups[0]] for d, groups in inner.items())
+            if scale[t] > 0
+            and all(self._axes[d].listed[t, groups[0]] for d, groups in inner.items())
         ]
-        place = tuple(inner[d][0] if d in inner else slice(None) for d in range(len(self._axes)))
+        place = tuple(
+            inner[d][0] if d in inner else 0 if d in kinds else slice(None)
+            for d in range(len(self._axes))
+        )
         open_ = np.asarray(self._open[place]).reshape(-1)
         measured = [t for t in acting if t < len(found)]
         if not measured or not open_.any():
@@ -449,31 +546,45 @@ class SymmetricBlocks:
         def rows(t: int) -> Floats:
             found: Floats = np.ones((1, 1))
             for d in outer:
-                found = np.asarray(np.kron(found, self._axes[d].sums[t].rows), dtype=np.float64)
+                if d not in kinds:
+                    found = np.asarray(np.kron(found, self._axes[d].sums[t].rows), dtype=np.float64)
             return np.asarray(found[:, open_])
 
-        weights = [1.0 / self._all[t].variance for t in measured]
+        weights = [scale[t] / self._all[t].variance for t in measured]
         exact = [rows(t) for t in acting if t >= len(found)]
         variances = block_variances([rows(t) for t in measured], weights, exact)
         for t, variance in zip(measured, variances, strict=True):
-            shape = [len(self._axes[d].sums[t].rows) for d in outer]
-            shaped = variance.reshape(
-                [shape.pop(0) if d in outer else 1 for d in range(len(self._axes))]
+            self._spread(found[t], t, variance, inner, kinds)
+
+    def _spread(
+        self,
+        found: Floats,
+        t: int,
+        variance: Floats,
+        inner: dict[int, Integers],
+        kinds: dict[int, EigenKind],
+    ) -> None:
+        """Add the variances of one table's rows in one block to all the cells that have a part in it."""
+        rank = len(self._axes)
+        dense = [d for d in range(rank) if d not in inner and d not in kinds]
+        shaped = variance.reshape(
+            [len(self._axes[d].sums[t].rows) if d in dense else 1 for d in range(rank)]
+        )
+        target = []
+        for d, axis in enumerate(self._axes):
+            sums = axis.sums[t]
+            inside = d in inner
+            kept = (
+                np.flatnonzero(np.isin(sums.group, inner[d]))
+                if inside
+                else np.arange(len(sums.rows))
             )
-            target = []
-            for d, axis in enumerate(self._axes):
-                sums = axis.sums[t]
-                kept = (
-                    np.flatnonzero(np.isin(sums.group, inner[d]))
-                    if d in inner
-                    else np.arange(len(sums.rows))
-                )
-                share = (1.0 - sums.of_mean if d in inner else sums.of_mean)[kept]
-                shaped = shaped * share.reshape(
-                    [-1 if e == d else 1 for e in range(len(self._axes))]
-                )
-                target.append(kept)
-            found[t][np.ix_(*target)] += shaped
+            share = (1.0 - sums.of_mean if inside else sums.of_mean)[kept]
+            if d in kinds:
+                share = share * kinds[d].share[t]
+            shaped = shaped * share.reshape([-1 if e == d else 1 for e in range(rank)])
+            target.append(kept)
+        found[np.ix_(*target)] += shaped
 
 
 def _grouped(problem: GridProblem, sums: Sequence[Sums], axis: int) -> GroupedAxis:

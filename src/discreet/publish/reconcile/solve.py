@@ -435,9 +435,6 @@ NORMAL = 1.959964
 _SLACK = 1e-6
 
 
-MOST_MEASURED = 2_000_000
-"""On grids of more leaf cells it is not measured by how much intervals are too wide."""
-
 CELLS_AT_ONCE = 1 << 22
 """About how many cells get their intervals at once."""
 
@@ -479,14 +476,9 @@ def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
 
 
 def widening(problem: GridProblem) -> Widening | None:
-    """Return how many times as wide as those of least squares intervals are at some cells; None where they are exact.
-
-    On grids that are too large to measure it, it is measured at no cell.
-    """
+    """Return how many times as wide as those of least squares intervals are at some cells; None where they are exact."""
     if _is_tree(problem) or SymmetricBlocks(problem).unknowns <= MOST_UNKNOWNS:
         return None
-    if np.prod(problem.leaf, dtype=np.float64) > MOST_MEASURED:
-        return Widening(1.0, 0, sum(int(np.prod(sums.shape)) for sums in problem.measured))
     return sampled_widening(problem)
 
 
