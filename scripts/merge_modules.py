@@ -30,7 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("src", "tests", "scripts", "benchmarks")
-TEXTS = ("*.py", "*.md", "*.toml", "*.json", "*.html", "*.js", "*.mjs", "*.cfg", "*.yml", "Makefile")
+TEXTS = ("*.py", "*.ipynb", "*.md", "*.toml", "*.json", "*.html", "*.js", "*.mjs", "*.cfg", "*.yml", "Makefile")
 
 
 @dataclass
