@@ -61,19 +61,20 @@ def change_file(
     Guarantee: writers take turns, so that none loses what another wrote; a new text that does not read
         as a catalog is not written; a crash leaves the old file or the new one; and a file that `then`
         cannot put in force is put back as it was. Whoever edits the file without the lock, in an
-        editor, loses nothing either: what they wrote meanwhile is left, and the refusal says so.
+        editor, loses nothing either: what they wrote meanwhile is left, and the refusal says so. Only
+        what is saved between the last reading and the renaming next to it, two system calls, is not
+        seen: nothing that an editor shares with us could close that.
     """
     place = _place(config)
     with writing(place):
         before = content_of(place) if start is None or place.exists() else None
         new = edit(start or "" if before is None else decoded(before, place))
         catalog = loads(new, base=config.parent, name=config.name)
-        if not _holds(place, before):
+        if not _replaced(place, old=before, new=new):
             raise InvalidInput(
                 f"The file '{place.name}' was changed elsewhere just now, so nothing was written.",
                 hint="Try again.",
             )
-        write_over(place, new)
         try:
             then()
         except BaseException as error:
@@ -115,12 +116,30 @@ def put_back_file(config: Path, *, before: bytes | None, after: bytes | None) ->
 
 def _put_back(place: Path, *, before: bytes | None, after: bytes | None) -> bool:
     """Return whether the file was still as it was `after`, and is as it was `before` now."""
+    if before is not None:
+        return _replaced(place, old=after, new=before)
     if not _holds(place, after):
         return False
-    if before is None:
-        place.unlink(missing_ok=True)
-    else:
-        write_over(place, before)
+    place.unlink(missing_ok=True)
+    return True
+
+
+class _ChangedElsewhereError(Exception):
+    """The file is no longer what it was."""
+
+
+def _replaced(place: Path, *, old: bytes | None, new: str | bytes) -> bool:
+    """Return whether the file still held `old` and is `new` now: looked at when that lies ready beside it."""
+
+    def require_old() -> None:
+        if not _holds(place, old):
+            raise _ChangedElsewhereError
+
+    try:
+        require_old()  # else nothing need be written at all
+        write_over(place, new, before=require_old)
+    except _ChangedElsewhereError:
+        return False
     return True
 
 
@@ -132,11 +151,11 @@ def _holds(place: Path, content: bytes | None) -> bool:
         return False
 
 
-def write_over(path: Path, text: str | bytes) -> None:
-    """Write `text` to `path`, complete or not at all, replacing what was there."""
+def write_over(path: Path, text: str | bytes, *, before: Callable[[], None] = lambda: None) -> None:
+    """Write `text` to `path`, complete or not at all, replacing what was there; `before` is called last."""
     # Readable by its owner only: the comments tell what the data holds.
     try:
-        write_whole(path, text, durable=True)
+        write_whole(path, text, durable=True, before=before)
     except OSError:
         raise InvalidInput(f"The file '{path}' cannot be written.") from None
 

@@ -6,22 +6,30 @@ import contextlib
 import errno
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 _OWNER_ONLY = 0o600
 
 
 def write_whole(
-    path: Path, content: bytes | str, *, mode: int = _OWNER_ONLY, durable: bool = False
+    path: Path,
+    content: bytes | str,
+    *,
+    mode: int = _OWNER_ONLY,
+    durable: bool = False,
+    before: Callable[[], None] = lambda: None,
 ) -> None:
     """Replace a file at once: a reader finds all of the old content or all of the new.
 
     `durable`: when this returns, content and name are on the disk, also if the power fails then.
+    `before` is called when the new content lies ready beside it; what it raises leaves the old.
     """
     beside = _beside(path, content, durable=durable)
     try:
         if mode != _OWNER_ONLY:
             beside.chmod(mode)
+        before()
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)

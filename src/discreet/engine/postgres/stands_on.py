@@ -151,8 +151,9 @@ SELECT CASE
     ) THEN 'a DISTINCT, UNION, GROUP BY, PARTITION BY or ordered aggregate over {_EQUAL_NOT_SAME}'
     WHEN EXISTS (
         SELECT FROM called u JOIN pg_range r ON u.type IN (r.rngtypid, r.rngmultitypid)
-        JOIN pg_type t ON t.oid = r.rngsubtype
-        WHERE u.name ~ '^range_(intersect_)?agg$' AND (t.oid >= 16384 OR t.typname NOT IN ({_IDENTICAL}))
+        JOIN pg_type t ON t.oid = r.rngsubtype LEFT JOIN pg_collation c ON c.oid = r.rngcollation
+        WHERE u.name ~ '^range_(intersect_)?agg$' AND (t.oid >= 16384
+            OR t.typname NOT IN ({_IDENTICAL}) OR NOT c.collisdeterministic)
     ) THEN 'ranges merged over {_EQUAL_NOT_SAME}'
     END
 """

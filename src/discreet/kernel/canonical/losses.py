@@ -97,7 +97,8 @@ def table_losses(engine: Engine, name: str, table: Table, *, rare: bool = True) 
         examples = _examples(engine, name, column, types) if filled > kept else ()
         listed = rare and isinstance(column.domain, CategoryDomain)
         few = _rare(engine, source, i, unit) if listed else 0
-        odd = _odd(engine, source, i, column) if kept and has_ends(column) else ()
+        rows = int(found["n"])
+        odd = _odd(engine, source, i, column, rows) if kept and has_ends(column) else ()
         losses.append(ColumnLoss(column.name, filled, filled - kept, examples, few, odd))
     repeats = _repeats(engine, name, table, types) if rare and unit is None else ()
     people = _people(engine, source, unit) if rare and unit is not None else ()
@@ -121,11 +122,13 @@ def _rare(engine: Engine, source: PlainSource, place: int, unit: str | None) -> 
     return int(open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()[0]["n"])
 
 
-def _odd(engine: Engine, source: PlainSource, place: int, column: Column) -> tuple[str, ...]:
+def _odd(
+    engine: Engine, source: PlainSource, place: int, column: Column, of: int
+) -> tuple[str, ...]:
     sql = ends_sql(source.cell(place), source.rows)
     rows = open_exact(engine.owner_reader().run(sql, seconds=PATIENCE)).to_pylist()
     ends = ends_of(column, rows)
-    return () if ends is None else odd_values(ends)
+    return () if ends is None else odd_values(ends, rows=of)
 
 
 def _people(engine: Engine, source: PlainSource, unit: str) -> tuple[tuple[int, int], ...]:

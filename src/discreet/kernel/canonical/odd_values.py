@@ -110,7 +110,7 @@ def ends_of(column: Column, rows: Sequence[Mapping[str, Any]]) -> ColumnEnds | N
     return ColumnEnds(at_ends, (first, third), days)
 
 
-def odd_values(ends: ColumnEnds) -> tuple[str, ...]:
+def odd_values(ends: ColumnEnds, *, rows: int = 0) -> tuple[str, ...]:
     """Return a sentence for each value at an end that looks like a code for "missing", or stands alone.
 
     Looked at are the outermost value, the outermost two, and so on. The gap is that to the next value
@@ -126,9 +126,20 @@ def odd_values(ends: ColumnEnds) -> tuple[str, ...]:
       or the gap is four times as wide as the next eight values together (once, where they alone are
       on their side of zero): the last values of a long tail are no surprise. Where only one or two other
       values are, with more rows: at least ten times the next, or at a gap above ten and above ten times
-      the distance of those two.
+      the distance of those two. Values of fewer than five rows at the other end do not count there: one
+      far value does not hide another;
+    - fewer than five cells of the column are filled, in a table of at least 50 `rows`.
     Odd values are set aside, then the next are looked at; the lower end again after the upper.
     """
+    filled = sum(count for _, count in ends.values)
+    if filled < FEW and rows >= FENCES * FEW:
+        whose = f"is one of only {filled:,} values in {rows:,} rows"
+        if filled == 1:
+            whose = f"is the only value in {rows:,} rows"
+        return tuple(
+            f"{_shown(value, ends)} ({_rows(count)}) {whose}: a range tells of whoever has it"
+            for value, count in ends.values
+        )
     rest, found = list(ends.values), []
     left = {-1: MOST, 1: MOST}
     for outwards in (-1, 1, -1):
@@ -139,9 +150,8 @@ def odd_values(ends: ColumnEnds) -> tuple[str, ...]:
             if not why:
                 break
             place = 0 if outwards < 0 else -1
-            for value, rows in [rest.pop(place) for _ in range(values)]:
-                count = "1 row" if rows == 1 else f"{rows:,} rows"
-                found.append(f"{_shown(value, ends)} ({count}) {why}")
+            for value, count in [rest.pop(place) for _ in range(values)]:
+                found.append(f"{_shown(value, ends)} ({_rows(count)}) {why}")
             left[outwards] = max(0, left[outwards] - values)
     return tuple(found)
 
@@ -203,10 +213,12 @@ def _lonely(
         if rows >= FEW or not others:
             break
         near, far = others[0][0], others[-1][0]
-        if len(others) < 3:
-            apart = sum(count for _, count in others) > rows and (
+        common = _without_lonely_end(others)
+        if len(common) < 3:
+            width = abs(common[-1][0] - near)
+            apart = sum(count for _, count in common) > rows and (
                 _is_times(value, near, ends, outwards)
-                or abs(value - near) > FENCES * max(abs(far - near), Fraction(1))
+                or abs(value - near) > FENCES * max(width, Fraction(1))
             )
         else:
             apart = _is_far(value, near, far, ends, outwards) or _is_past_the_tail(
@@ -219,6 +231,15 @@ def _lonely(
             )
             return why, place + 1
     return "", 0
+
+
+def _without_lonely_end(others: Sequence[tuple[Fraction, int]]) -> Sequence[tuple[Fraction, int]]:
+    """Return the values without those of a few rows at the far end, where others are left."""
+    size, rows = len(others), 0
+    while size > 1 and rows + others[size - 1][1] < FEW:
+        size -= 1
+        rows += others[size][1]
+    return others[:size]
 
 
 def _is_past_the_tail(
@@ -258,6 +279,10 @@ def _is_code(value: Fraction, ends: ColumnEnds) -> bool:
 def _is_nines(value: Fraction) -> bool:
     digits = f"{float(abs(value)):.6f}".rstrip("0").replace(".", "")
     return len(digits) > 1 and set(digits) == {"9"}
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _shown(value: Fraction, ends: ColumnEnds) -> str:

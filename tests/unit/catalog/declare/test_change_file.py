@@ -18,6 +18,7 @@ from discreet.catalog.declare.change_file import change_file, put_back_file, wri
 from discreet.catalog.propose.bare_file import bare_table, recorded_table, retype
 from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Epsilon
+from discreet.core.system import atomic_file
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import CatalogError, InvalidInput, LedgerBusy
 from discreet.tasks.review import review
@@ -179,6 +180,35 @@ def test_what_the_owner_writes_while_a_change_is_composed_is_left(config, how):
         assert not config.exists()
     else:
         assert config.read_text(encoding="utf-8") == "# by hand\n" + TEXT
+
+
+@pytest.mark.parametrize("how", BY_HAND)
+@pytest.mark.parametrize("writing", ["the change", "what is put back"])
+def test_what_the_owner_writes_while_the_new_text_is_made_ready_is_left(
+    config, how, writing, monkeypatch
+):
+    """The twin, which looks at the file before the new text lies ready on the disk, loses what they wrote."""
+    ready, made = atomic_file._beside, []
+
+    def slowly(path, content, *, durable):
+        beside = ready(path, content, durable=durable)
+        made.append(path)
+        if len(made) == (1 if writing == "the change" else 2):
+            BY_HAND[how](config)
+        return beside
+
+    def fail():
+        if writing == "what is put back":
+            raise LedgerBusy("Not now.")
+
+    monkeypatch.setattr(atomic_file, "_beside", slowly)
+    with pytest.raises((InvalidInput, LedgerBusy), match="changed elsewhere"):
+        change_file(config, more("ann"), then=fail)
+    if how == "gone":
+        assert not config.exists()
+    else:
+        assert config.read_text(encoding="utf-8") == "# by hand\n" + TEXT
+    assert [each.name for each in config.parent.glob(".new-*")] == []
 
 
 @pytest.mark.parametrize(

@@ -614,6 +614,25 @@ def test_a_count_or_an_order_of_values_that_differ_in_form_takes_none_for_others
     assert "equal without" in summed
 
 
+@pytest.mark.parametrize("merged", ["range_agg", "range_intersect_agg"])
+def test_ranges_are_merged_only_where_ends_that_are_equal_are_the_same(url, merged):
+    make(
+        *MADE,
+        "CREATE TYPE town.folded_range AS RANGE (subtype = text, collation = town.ci)",
+        'CREATE TYPE town.plain_range AS RANGE (subtype = text, collation = "C")',
+        "CREATE TABLE town.x (p INT, folded town.folded_range, plain town.plain_range)",
+    )
+    folded, plain = moving_of(
+        url,
+        [
+            f"SELECT ascii(lower({merged}({column}))) AS a FROM town.x"
+            for column in ("folded", "plain")
+        ],
+    )
+    assert "ranges merged over values that can be equal without" in (folded or "")
+    assert "ranges merged" not in (plain or "")
+
+
 @pytest.mark.parametrize(
     ("kind", "least"), [("numeric", 0), ("float8", 1), ("interval", 0), ("jsonb", 1)]
 )

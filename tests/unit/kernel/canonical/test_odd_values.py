@@ -126,6 +126,9 @@ DOUBTED = {
     "1 or 2 with one below": ([*[1, 2] * 150, -5000], {"-5,000"}),
     "one or the other, and one far away": ([*[100, 110] * 99, 400], {"400"}),
     "both sides of a constant": ([*[70] * 300, 5000, -5000], {"-5,000", "5,000"}),
+    "both sides of zeros": ([*[0] * 300, 5000, -5000], {"-5,000", "5,000"}),
+    "both sides, one farther": ([*[0] * 300, 400, -300, -300], {"-300", "400"}),
+    "both sides of 0 or 1": ([*[0, 1] * 150, 5000, -5000], {"-5,000", "5,000"}),
 }
 SAFE = {
     "ages": ADULTS,
@@ -186,6 +189,29 @@ def test_one_value_among_few_is_doubted_exactly_where_it_is_far():
         near = (max(common) if side > 0 else low) + side * dice.randint(1, 6)
         if min(low, near) >= 0 and max(*common, near) < 7:  # 7 to 9 and -1 are codes
             assert odd([*common, near]) == []
+
+
+def test_no_far_value_hides_another():
+    """The class: one or two values with many rows, and few rows far away on both sides."""
+    dice = random.Random(38)
+    for _ in range(examples(200)):
+        low, width = dice.randint(200, 250), dice.choice([0, 1, 3])
+        common = [low, low + width] * dice.randint(10, 60)
+        near = dice.randint(12, 60) * max(width, 1)
+        far = near * dice.randint(2, 900)
+        ends_of_it = [low - near, low + width + far]
+        if dice.random() < 0.5:
+            ends_of_it = [low - far, low + width + near]
+        said = odd([*common, *ends_of_it])
+        assert {f"{each:,}" for each in ends_of_it} <= set(said)
+
+
+@pytest.mark.parametrize("values", [[987_654], [5, 987_654], [7, 7, 7, 7]])
+def test_a_column_that_is_all_but_blank_is_doubted(values):
+    column = ends(values)
+    assert len(odd_values(column, rows=1500)) == len(set(values))
+    assert odd_values(column, rows=len(values)) == ()
+    assert odd_values(ends(values * 5), rows=1500) == odd_values(ends(values * 5))
 
 
 @pytest.mark.parametrize("day", [dt.date(1921, 3, 4), dt.date(2080, 1, 1)])
@@ -326,7 +352,7 @@ def test_odd_columns_are_doubts_on_every_door(door, place, capsys, monkeypatch):
     if door is not by_page:
         assert (place / "discreet.toml").read_text().count("review = true }") == len(ODD)
     (place / "discreet.toml").write_text(before)
-    monkeypatch.setattr(losses, "odd_values", lambda _: ())
+    monkeypatch.setattr(losses, "odd_values", lambda _, **_rows: ())
     draft_losses.__globals__["_seen"].cache_clear()
     assert not judged(door, place, capsys), "the twin without the rule calls them safe"
     draft_losses.__globals__["_seen"].cache_clear()

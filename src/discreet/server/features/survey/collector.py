@@ -30,7 +30,7 @@ from discreet.errors import (
 )
 from discreet.server.access.auth import API, Id, address_of, api_router, everybody
 from discreet.server.access.limits import Buckets, network_of
-from discreet.server.bodies import require_whole_letters
+from discreet.server.bodies import object_of, require_whole_letters
 from discreet.server.context import kept_once
 from discreet.server.settings import Settings
 from discreet.survey.collect.batch import MOST, count_said, donations_of, twins_of
@@ -211,7 +211,7 @@ def json_of(body: bytes) -> Any:
         raise InvalidInput("A number of the body is too long for a report.")
     try:
         # No report holds a fraction. A truth value stands for one, which is refused as well and costs less to make.
-        found = json.loads(body.decode("utf-8-sig"), parse_float=bool)
+        found = json.loads(body.decode("utf-8-sig"), parse_float=bool, object_pairs_hook=object_of)
     except (ValueError, RecursionError):
         raise InvalidInput("The body is not JSON.") from None
     if b"\\u" in body:  # half a character comes from no other spelling: UTF-8 has none
