@@ -200,6 +200,26 @@ def test_where_nothing_is_known_of_the_choice_the_answer_says_so(curator, rest):
     assert any("nothing is known of how far" in note for note in answer.provenance.notes)
 
 
+STEP = "WITH k AS (SELECT ward, COUNT(*) AS n, MEDIAN(age) AS m FROM t GROUP BY ward) "
+
+
+@pytest.mark.parametrize(
+    ("step", "known"),
+    [
+        ("SELECT ward FROM k ORDER BY m DESC LIMIT 1", False),
+        ("SELECT ward FROM k ORDER BY n DESC LIMIT 1", False),
+        ("SELECT ward FROM k WHERE m > 30", False),
+        ("SELECT ward FROM k QUALIFY RANK() OVER (ORDER BY n DESC) = 1", False),
+        ("SELECT ward, n FROM k ORDER BY n DESC LIMIT 1", True),
+        ("SELECT ward, m FROM k WHERE n > 50", True),
+    ],
+)
+def test_steps_that_show_no_error_say_that_nothing_is_known_of_the_choice(curator, step, known):
+    notes = curator.query(STEP + step, epsilon="0.5", fresh=True).provenance.notes
+    assert any("nothing is known of how far" in note for note in notes) is not known
+    assert any("each ± is made wide enough" in note for note in notes) is known
+
+
 def test_keys_that_keys_decide_are_exact(curator):
     for rest in ("ORDER BY ward LIMIT 2", "HAVING ward <> 'B'", "ORDER BY COUNT(*) LIMIT 3"):
         answer = curator.query(f"SELECT ward FROM t GROUP BY ward {rest}", epsilon="0.5")

@@ -29,7 +29,10 @@ from discreet.plan.functions.evaluate import evaluate
 from discreet.release.bars.ranks import Choices, rank_errors
 from discreet.release.bars.selected import AS_THEY_ARE, selected_before, without_selection
 from discreet.release.finish import finish
+from discreet.sql.parse import read_checked
+from discreet.sql.post_processing.lineage import selection_of
 from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
+from discreet.sql.post_processing.split import split
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
 
@@ -486,9 +489,55 @@ def test_a_union_takes_its_errors_from_all_of_its_queries(tmp_path, step, severa
     assert n - low == LaplaceLaw.of(1).half_width(1 - failure)
 
 
+COLUMNS = 40
+COUNTED = ", ".join(
+    f"COUNT(*) FILTER (WHERE balance = {i}) AS n{i}, DP_INTERVAL_LOW(n{i}) AS lo{i}"
+    for i in range(COLUMNS)
+)
+ONE_CELL = {
+    "GREATEST": f"SELECT GREATEST({', '.join(f'lo{i}' for i in range(COLUMNS))}) AS lo FROM k",
+    "UNION": " UNION ALL ".join(f"SELECT lo{i} AS lo, n{i} AS n FROM k" for i in range(COLUMNS))
+    + " ORDER BY n DESC LIMIT 1",
+}
+"""Columns of one query of which a step shows one cell."""
+
+
+def one_cell_within(kind, *, known=True):
+    """Return in how many answers the largest of 40 counts, all of 1,000 rows, is within its error bar."""
+    sql = f"WITH k AS (SELECT {COUNTED} FROM people) {ONE_CELL[kind]}"
+    program = split(read_checked(sql), CATALOGS["laplace"])
+    later = selection_of(program, 0) if known else LaterSelection(0)
+    plan = planned(program.parts[0].sql(dialect="duckdb"), CATALOGS["laplace"]).plan
+    question, laws = plan.question, plan.mechanisms.laws
+    exact = replace(exact_results(question, 1, unequal=False), groups=tuple(question.groups))
+    exact = replace(exact, measures={name: [1000] for name in exact.measures})
+    rng, good = SeededRng(20261119), 0
+    for _ in range(DRAWS):
+        table = finish(noised(exact, plan.mechanisms, rng), question, laws, later)
+        low, high = max(zip(table.rows[0], table.intervals[0], strict=True))[1]
+        good += low <= 1000 <= high
+    return good, DRAWS
+
+
+@pytest.mark.parametrize("kind", ONE_CELL)
+def test_one_of_many_columns_of_a_query_is_inside_its_bar(kind):
+    assert_frequency(*one_cell_within(kind), 0.95, 1.0)
+
+
+@pytest.mark.parametrize("kind", ONE_CELL)
+def test_columns_that_know_of_none_beside_them_are_caught(kind):
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(*one_cell_within(kind, known=False), 0.95, 1.0)
+
+
+ENDS_DRAWS = 12
 ENDS = (
     "WITH m AS (SELECT balance, COUNT(*) AS n, DP_INTERVAL_LOW(n) AS lo, DP_INTERVAL_HIGH(n) AS hi "
     "FROM people WHERE balance > -50 GROUP BY balance) SELECT {lo} AS lo, {hi} AS hi FROM m"
+)
+FIRST_ROW = (
+    "(SELECT SUM({0}) FILTER (WHERE r = 1) FROM (SELECT {0}, ROW_NUMBER() OVER () AS r "
+    "FROM (SELECT * FROM m ORDER BY {1}) AS a) AS b)"
 )
 SHOWN = {
     "ARG_MAX": ("ARG_MAX(lo, n)", "ARG_MIN(hi, n)"),
@@ -506,10 +555,10 @@ SHOWN = {
     ),
     "a root": ("lo + SQRT(n - MAX(n) OVER ())", "hi + SQRT(MIN(n) OVER () - n)"),
     "a logarithm": ("lo + 0 * LN(n - 12)", "hi + 0 * LN(8 - n)"),
+    "a row number": (FIRST_ROW.format("lo", "n DESC"), FIRST_ROW.format("hi", "n")),
     "a subquery": ("(SELECT lo FROM m ORDER BY n DESC LIMIT 1)", "(SELECT MIN(hi) FROM m)"),
 }
 """What shows the end of an interval in some rows only, or that of another row, by noisy values."""
-ENDS_DRAWS = 12
 
 
 def ends_within(tmp_path, shown):
@@ -536,6 +585,12 @@ def test_expressions_that_are_all_taken_to_pass_are_caught(tmp_path, kind, monke
     monkeypatch.setattr("discreet.sql.post_processing.lineage.passes", lambda *_: True)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*ends_within(tmp_path, SHOWN[kind]), 0.95, 1.0)
+
+
+def test_row_numbers_that_are_taken_for_keys_are_caught(tmp_path, monkeypatch):
+    monkeypatch.setattr("discreet.sql.post_processing.lineage.follows_rows", lambda _: False)
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(*ends_within(tmp_path, SHOWN["a row number"]), 0.95, 1.0)
 
 
 MEDIANS = (
@@ -567,3 +622,70 @@ def test_a_largest_median_that_is_taken_for_any_is_caught(tmp_path, monkeypatch)
     monkeypatch.setattr("discreet.sql.post_processing.lineage.passes", lambda *_: True)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*medians_within(tmp_path, LARGEST), 0.95, 1.0)
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_one_of_many_chosen_groups_is_chosen_less_surely(limit):
+    """Of 40 choices each may miss with its share, so the error grows by what a union bound of 40 costs."""
+    sql = f"SELECT balance {FROM.format(m=30)} ORDER BY COUNT(*) DESC LIMIT {limit}"
+    plan = planned(sql, CATALOGS["laplace"]).plan
+    question, laws = plan.question, plan.mechanisms.laws
+    measures = {name: [1000] * 30 for name, _ in question.measured.measures} or {"m": [1000] * 30}
+    exact = ExactResults(tuple((i + 1,) for i in range(30)), measures, {})
+
+    def error(columns):
+        noisy = noised(exact, plan.mechanisms, SeededRng(1))
+        later = LaterSelection(0, columns)
+        return finish(noisy, question, laws, later, Choices.of(plan.mechanisms)).ranks[0][0].error
+
+    epsilon, factor = plan.epsilon.value, 1 if limit == 1 else 2
+    grown = factor * math.log(40) / float(epsilon)
+    assert error(40) - error(1) >= 0.9 * grown - 2
+    assert error(1) > 0
+
+
+QUANTILES = 40
+OF_QUANTILES = {
+    "GREATEST": "GREATEST({})",
+    "LEAST of GREATEST": "LEAST(GREATEST({}), 90)",
+    "a sum": "({}) / 1",
+}
+
+
+def quantiles_within(kind):
+    """Return in how many answers a cell made of 40 medians shows none that is further off than its rank error says.
+
+    All rows of each have one value, and there are so few that any other value is off by more than is said.
+    """
+    medians = [f"MEDIAN(age) FILTER (WHERE balance = {i})" for i in range(QUANTILES)]
+    joined = (" + " if kind == "a sum" else ", ").join(medians)
+    sql = f"SELECT {OF_QUANTILES[kind].format(joined)} AS m FROM people"
+    plan = planned(sql, CATALOGS["laplace"]).plan
+    question, choices = plan.question, Choices.of(plan.mechanisms)
+    groups, selected = tuple(question.groups), selected_before(question, plan.mechanisms.laws)
+    stated = rank_errors(question, [{}], choices, selected)[0][0].error
+    histograms = {}
+    for name, selection in plan.mechanisms.selections.items():
+        histograms[name] = np.zeros((1, selection.bins), dtype=np.int64)
+        histograms[name][0, selection.bins // 2] = 2 * (stated + 1)
+    exact, rng, good = ExactResults(groups, {}, histograms), SeededRng(20261120), 0
+    middle = selection.bins // 2
+    for _ in range(DRAWS):
+        chosen = noised(exact, plan.mechanisms, rng).choices
+        good += {value for (value,) in chosen.values()} == {middle}
+    return good, DRAWS
+
+
+@pytest.mark.parametrize("kind", OF_QUANTILES)
+def test_all_quantiles_of_a_cell_are_within_its_rank_error(kind):
+    assert_frequency(*quantiles_within(kind), 0.95, 1.0)
+
+
+@pytest.mark.parametrize("kind", OF_QUANTILES)
+def test_quantiles_of_a_cell_that_share_no_failure_are_caught(kind, monkeypatch):
+    def each_alone(_value, names, _question, _selected):
+        return dict.fromkeys(names, Fraction(1, 20))
+
+    monkeypatch.setattr("discreet.release.bars.ranks.rank_failures", each_alone)
+    with pytest.raises(AssertionError, match="too rare"):
+        assert_frequency(*quantiles_within(kind), 0.95, 1.0)

@@ -30,12 +30,8 @@ from discreet.release.bars.ranks import (
     rank_errors,
     shown_groups_error,
 )
-from discreet.release.bars.selected import selected_in
+from discreet.release.bars.selected import UNKNOWN_CHOICE, NoiseSelection, selected_in
 from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
-
-_CHOSEN = (
-    "The groups were chosen by noisy values, and nothing is known of how far that choice is off"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,24 +96,24 @@ def finish(
         notes=(
             *selected.notes(name for names in shown_noise for name in names),
             *selected.notes_inside(outputs, noisy_names(question)),
-            *_of_largest(question, choices),
+            *_of_largest(question, choices, selected),
             *notes_of_shown(left_out, unknown=keys_are_chosen(question, selected)),
         ),
         ranks=ranks,
     )
 
 
-def _of_largest(question: Question, choices: Choices) -> tuple[str, ...]:
+def _of_largest(question: Question, choices: Choices, selected: NoiseSelection) -> tuple[str, ...]:
     if not question.top:
         return ()
-    return (f"The group was chosen: {largest_error(question, choices).words} (95%).",)
+    return (f"The group was chosen: {largest_error(question, choices, selected).words} (95%).",)
 
 
 def notes_of_shown(left_out: RankError | None, *, unknown: bool) -> tuple[str, ...]:
     """Return a sentence on groups that noise chose and whose numbers are not shown; none where it chose none."""
     if left_out is not None:
         return (f"The groups were chosen: {left_out.words} (95%).",)
-    return (f"{_CHOSEN}.",) if unknown else ()
+    return (UNKNOWN_CHOICE,) if unknown else ()
 
 
 def _by_row(columns: Sequence[Sequence[Any]], rows: int) -> tuple[tuple[Any, ...], ...]:

@@ -52,9 +52,9 @@ def rank_loss(selection: Selection, failure: Fraction = FAILS) -> int:
     return math.ceil(found)
 
 
-def group_loss(top: LargestGroup, groups: int) -> int:
-    """Return how many rows fewer than the largest group the chosen one has at most, at 95%."""
-    found = selection_loss(max(groups, 1), top.sensitivity, top.epsilon, FAILS)
+def group_loss(top: LargestGroup, groups: int, failure: Fraction = FAILS) -> int:
+    """Return how many rows fewer than the largest group the chosen one has at most, but for `failure`."""
+    found = selection_loss(max(groups, 1), top.sensitivity, top.epsilon, failure)
     return math.ceil(found / 2 if top.monotone else found)
 
 
@@ -67,10 +67,16 @@ def chosen_in(value: Expr, question: Question) -> list[str]:
 def rank_failures(
     value: Expr, names: Sequence[str], question: Question, selected: NoiseSelection
 ) -> Mapping[str, Fraction]:
-    """Return how often the rank error of each quantile in an output may miss."""
-    if selects_inside(value, noisy_names(question)):
-        return dict.fromkeys(names, selected.failure_of_all)
-    return {name: selected.failure([name]) for name in names}
+    """Return how often the rank error of each quantile in an output may miss.
+
+    Guarantee: all quantiles that one cell is made of are within their rank errors at once as often as a cell shall
+        be, by the union bound: so is the one that GREATEST, a CASE or the like shows, whichever it is.
+    """
+    inside = selects_inside(value, noisy_names(question))
+    failures = {
+        name: selected.failure_of_all if inside else selected.failure([name]) for name in names
+    }
+    return {name: failure / len(names) for name, failure in failures.items()}
 
 
 def noisy_names(question: Question) -> frozenset[str]:
@@ -87,7 +93,7 @@ def rank_errors(
 ) -> Ranks:
     """Return the error of each cell that was chosen; empty where there is none."""
     if question.top:
-        found = largest_error(question, choices)
+        found = largest_error(question, choices, selected)
         return tuple((found,) * len(question.outputs) for _ in rows)
     used = [chosen_in(value, question) for _, value in question.outputs]
     if not any(used):
@@ -106,12 +112,13 @@ def rank_errors(
     )
 
 
-def largest_error(question: Question, choices: Choices) -> RankError:
-    """Return the error of the choice of the largest group."""
+def largest_error(question: Question, choices: Choices, selected: NoiseSelection) -> RankError:
+    """Return the error of the choice of the largest group, which is one choice whatever the number of groups is."""
     groups = question.groups
     if choices.top is None or not isinstance(groups, PublicGroups):
         return RankError(None, largest=True)
-    return RankError(group_loss(choices.top, groups.count), largest=True)
+    failure = FAILS / selected.columns
+    return RankError(group_loss(choices.top, groups.count, failure), largest=True)
 
 
 def shown_groups_error(
@@ -131,7 +138,7 @@ def shown_groups_error(
     ((name, factor),) = form.terms.items()
     if name not in measures or measures[name].kind not in {Kind.ROWS, Kind.PRESENT}:
         return None
-    half = laws[name].half_width(1 - FAILS / selected.among) * measures[name].grain
+    half = laws[name].half_width(1 - selected.failure_of_all) * measures[name].grain
     more = (factor > 0) == question.order[0].descending
     return RankError(math.ceil(2 * half), beyond="more" if more else "fewer")
 

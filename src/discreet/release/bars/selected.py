@@ -32,19 +32,23 @@ _BEGINS = (
     "The groups were chosen",
     "Noisy values decide what is shown in",
 )
+UNKNOWN_CHOICE = (
+    "The groups were chosen by noisy values, and nothing is known of how far that choice is off."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseSelection:
     """Among how many rows noise selected, by which measures, and the measure that had to reach a threshold.
 
-    `parts`: in a column that shows cells of so many private queries each of them may miss with an equal share.
+    `columns`: where a later step shows cells of so many columns of private queries in one column, each of them may miss
+    with an equal share.
 
     Guarantee: with `failure` for each cell, all shown cells of a column are within their bars at once in
         at least 95% of answers, and where noise selected nothing, each by itself in 95%. For public groups by the
         union bound over all rows. Private groups pass a threshold each by itself, so given which passed
         their noises are still independent of each other, and that is the law that their bars invert.
-        Where a column shows several queries, those of each hold at once but for its share, so all of them do.
+        Where a column shows several columns of queries, the cells of each hold at once but for its share, so all do.
         Noise that takes no part in a selection is not changed by it. What an expression shows in one cell and
         hides in another by noisy values is selected like rows: `failure_of` any such cell is that of all.
     """
@@ -52,21 +56,21 @@ class NoiseSelection:
     among: int = 1
     by: frozenset[str] = frozenset()
     passed: tuple[str, int] | None = None
-    parts: int = 1
+    columns: int = 1
 
     @property
     def failure_of_all(self) -> Fraction:
         """Return how often each cell may miss, so that all of them hold at once."""
-        return FAILS / (self.among * self.parts)
+        return FAILS / (self.among * self.columns)
 
     @property
     def _several(self) -> str | None:
         """Return among how many cells noise selects, in words; None where there is one."""
-        if self.parts == 1:
+        if self.columns == 1:
             return f"{self.among:,}" if self.among > 1 else None
         if self.among == 1:
-            return f"{self.parts:,}"
-        return f"{self.among:,}, in one of {self.parts:,} queries"
+            return f"{self.columns:,}"
+        return f"{self.among:,} in each of {self.columns:,} columns that are shown as one"
 
     def failure(self, measures: Iterable[str]) -> Fraction:
         """Return how often the bar of one cell made of these measures may miss."""
@@ -83,7 +87,8 @@ class NoiseSelection:
         """Yield a sentence for each output in whose cells noisy values decide what is shown."""
         for name, value in outputs:
             if self._several and selects_inside(value, noisy):
-                beside = f" of each of {self.parts:,} queries" if self.parts > 1 else ""
+                one = f" of each of {self.columns:,} columns that are shown as one"
+                beside = one if self.columns > 1 else ""
                 yield (
                     f"{_BEGINS[4]} '{visible(name)}', in {self.among:,} rows{beside}: each ± is made wide enough "
                     "for all of them to hold at once (95%)."
@@ -113,6 +118,12 @@ def without_selection(notes: Iterable[str]) -> tuple[str, ...]:
     return tuple(note for note in notes if not note.startswith(_BEGINS))
 
 
+def notes_without_errors(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return the notes of an answer after steps that show none of its errors: that those are wider helps nobody."""
+    wider = (_BEGINS[0], _BEGINS[4])
+    return tuple(UNKNOWN_CHOICE if note.startswith(wider) else note for note in notes)
+
+
 def selected_in(
     noisy: Noisy, question: Question, laws: Mapping[str, Law], later: LaterSelection = NO_STEPS
 ) -> NoiseSelection:
@@ -126,7 +137,7 @@ def selected_in(
     if units is not None and units in laws and threshold is not None:
         passed = (units, threshold)
     return NoiseSelection(
-        max(among, 1), _deciding(question, laws, among, later), passed, later.parts
+        max(among, 1), _deciding(question, laws, among, later), passed, later.columns
     )
 
 
@@ -137,7 +148,7 @@ def selected_before(
     if isinstance(question.groups, PublicGroups):
         among = _candidates(question, question.groups, count=question.groups.count)
         deciding = _deciding(question, laws, among, later)
-        return NoiseSelection(max(among, 1), deciding, parts=later.parts)
+        return NoiseSelection(max(among, 1), deciding, columns=later.columns)
     return None if _deciding(question, laws, None, later) else AS_THEY_ARE
 
 

@@ -18,6 +18,7 @@ from discreet.engine.duckdb.scratch import outcome
 from discreet.ledger.entry import Payer, free_bill
 from discreet.plan.ir import scans_of
 from discreet.release.assembled import balance_of
+from discreet.release.bars.selected import notes_without_errors
 from discreet.release.desk import Desk
 from discreet.release.finish import plain_value
 from discreet.release.kept.stored import pack
@@ -34,7 +35,7 @@ from discreet.release.post_processing.tables import (
 from discreet.release.request import Request
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion
-from discreet.sql.post_processing.lineage import CellSources, selection_of, sources_of
+from discreet.sql.post_processing.lineage import CellSources, selection_of, shows_errors, sources_of
 from discreet.sql.post_processing.program import Program
 from discreet.sql.refuse import refusal
 
@@ -249,7 +250,8 @@ def _provenance(program: Program, answers: list[Answer]) -> Provenance:
         note = "Only public tables were read: they hold nobody's data."
         return Provenance(name, "", "nobody", (), (), (note,))
     first = answers[0].provenance
-    notes = dict.fromkeys(note for answer in answers for note in answer.provenance.notes)
+    found = [note for answer in answers for note in answer.provenance.notes]
+    notes = dict.fromkeys(found if shows_errors(program) else notes_without_errors(found))
     return replace(
         first,
         mechanisms=tuple(m for answer in answers for m in answer.provenance.mechanisms),

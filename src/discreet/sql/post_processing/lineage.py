@@ -6,31 +6,40 @@ And whether steps select rows by their noisy values, which those bars must allow
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from discreet.sql.aggregates import is_chosen
 from discreet.sql.post_processing.program import ROW, ErrorBarSources, LaterSelection, Program
-from discreet.sql.post_processing.selecting import passes, selects
+from discreet.sql.post_processing.selecting import follows_rows, passes, selects, tells_apart
+
+_Cells = frozenset[tuple[int, int]]
+_NONE: _Cells = frozenset()
 
 
-def bars_of(node: exp.Query, names: Sequence[str]) -> ErrorBarSources | None:
+def bars_of(
+    node: exp.Query, names: Sequence[str], parts: Sequence[exp.Select]
+) -> ErrorBarSources | None:
     """Return which result's rows the outcome shows, None where a row is made of several."""
-    found = _traced(node)
+    found = _traced(node, _keys_of_rows(parts))
     if found is None or len(node.expressions) != len(names):
         return None
     return found
 
 
 def selection_of(program: Program, part: int) -> LaterSelection:
-    """Return how steps may select among the cells of a private query, and of how many such a column is."""
+    """Return how steps may select among the cells of a private query, and of how many such a column is.
+
+    Guarantee: `columns` is at least the number of columns of private queries, this one's among them, whose errors one
+        column of the outcome shows, two columns of one query as well as columns of two.
+    """
     most = 1
     for output in _traced_outputs(program):
-        beside = {i for i in range(len(program.parts)) if _has_errors(output, program, i)}
-        if part in beside:
-            most = max(most, len(beside))
+        shown = _errors_shown(output, program)
+        if any(of == part for of, _ in shown):
+            most = max(most, len(shown))
     return LaterSelection(most_rows_kept(program, part), most)
 
 
@@ -61,16 +70,37 @@ def _traced_outputs(program: Program) -> tuple[CellSources, ...]:
         for column, output in enumerate(select.expressions)
         if not _is_noisy(output)
     }
-    found = _Tracer(frozenset(keys)).outputs(program.after)
+    found = _Tracer(frozenset(keys), _keys_of_rows(program.parts)).outputs(program.after)
     return tuple(source for _, source in found[: len(program.columns)])
 
 
-def _has_errors(output: CellSources, program: Program, part: int) -> bool:
-    """Return whether an output shows ends of a part's intervals, or values that it chose: those have rank errors."""
-    asked = program.parts[part].expressions
-    return any(
-        cell in output.ends or is_chosen(asked[cell[1]]) for cell in output.cells if cell[0] == part
+def _errors_shown(output: CellSources, program: Program) -> _Cells:
+    """Return the cells whose errors an output shows: ends of intervals, chosen values, keys of chosen groups."""
+    return output.ends | {
+        (part, column)
+        for part, column in output.cells
+        if is_chosen(program.parts[part].expressions[column]) or _chooses(program.parts[part])
+    }
+
+
+def shows_errors(program: Program) -> bool:
+    """Return whether the outcome has a column that shows errors of cells of private queries."""
+    bars = program.bars
+    passed = [] if bars is None else [column for column in bars.columns if column is not None]
+    return any(_errors_shown(output, program) for output in _traced_outputs(program)) or any(
+        bars is not None and _is_noisy(program.parts[bars.part].expressions[column])
+        for column in passed
     )
+
+
+def _chooses(select: exp.Select) -> bool:
+    """Return whether noise may choose which groups a private query shows, of which it shows the keys alone."""
+    cut = select.args.get("limit") is not None and select.args.get("order") is not None
+    return cut and not any(_is_noisy(output) for output in select.expressions)
+
+
+def _has_errors(output: CellSources, program: Program, part: int) -> bool:
+    return any(of == part for of, _ in _errors_shown(output, program))
 
 
 def with_row(node: exp.Query, mark: str) -> exp.Query:
@@ -88,12 +118,52 @@ def with_row(node: exp.Query, mark: str) -> exp.Query:
         return found
 
 
+_RowKeys = Mapping[int, frozenset[int]]
+"""The columns by which no two rows of a result are equal, where they are all there."""
+
+
+def _keys_of_rows(parts: Sequence[exp.Select]) -> _RowKeys:
+    found = {part: _keys_of_row(select) for part, select in enumerate(parts)}
+    return {part: keys for part, keys in found.items() if keys is not None}
+
+
+def _keys_of_row(select: exp.Select) -> frozenset[int] | None:
+    """Return the columns that hold all that a private query groups by; None where some of it is not shown."""
+    group = select.args.get("group")
+    if group is None:
+        return frozenset()
+    if any(value for clause, value in group.args.items() if clause != "expressions"):
+        return None
+    outputs = [output.unalias() for output in select.expressions]
+    found = set()
+    for each in group.expressions:
+        if isinstance(each, exp.Literal) and each.name.isdigit():
+            place = int(each.name) - 1
+        else:
+            # Another output's name may be a column's too: what it means is left open.
+            place = outputs.index(each) if each in outputs else len(outputs)
+        if place >= len(outputs) or _is_noisy(outputs[place]):
+            return None
+        found.add(place)
+    return frozenset(found)
+
+
+def _told_apart(
+    node: exp.Expr, row: frozenset[int] | None, place: Callable[[exp.Expr], int | None]
+) -> bool:
+    """Return whether no two rows are equal in all by which a window takes them in order; `row`: the keys of each."""
+    return row is not None and row <= {place(each) for each in tells_apart(node)}
+
+
 _GATHERS = ("group", "having", "distinct", "joins")
 _Names = Mapping[str, int | None]
 
 
-def _traced(node: exp.Expr) -> ErrorBarSources | None:
-    """Return the result that a SELECT shows row by row, which column each output is, and what selects."""
+def _traced(node: exp.Expr, rows: _RowKeys) -> ErrorBarSources | None:
+    """Return the result that a SELECT shows row by row, which column each output is, and what selects.
+
+    `rows`: the columns that tell the rows of results apart.
+    """
     if not isinstance(node, exp.Select) or _gathers(node):
         return None
     source = node.args["from_"].this
@@ -103,7 +173,7 @@ def _traced(node: exp.Expr) -> ErrorBarSources | None:
         below = ErrorBarSources(int(source.name[1:]), (), frozenset())
         known: _Names | None = None
     else:
-        found = _traced(source.this) if isinstance(source, exp.Subquery) else None
+        found = _traced(source.this, rows) if isinstance(source, exp.Subquery) else None
         if found is None:
             return None
         below = found
@@ -117,24 +187,34 @@ def _traced(node: exp.Expr) -> ErrorBarSources | None:
         for output, column in zip(node.expressions, columns, strict=True)
         if output.alias
     }
-    return ErrorBarSources(
-        below.part, columns, _deciding(node, (known, written), below.deciding), _limit(node, below)
-    )
+    deciding = _deciding(node, (known, written), below.deciding, rows.get(below.part))
+    return ErrorBarSources(below.part, columns, deciding, _limit(node, below))
 
 
 def _deciding(
-    node: exp.Select, names: tuple[_Names | None, _Names], below: frozenset[int] | None
+    node: exp.Select,
+    names: tuple[_Names | None, _Names],
+    below: frozenset[int] | None,
+    row: frozenset[int] | None,
 ) -> frozenset[int] | None:
     """Return the columns of the result that conditions read, here and below; None where it may be any.
 
-    A name may be one of the source or of an output, so it counts as both.
+    A name may be one of the source or of an output, so it counts as both. A window that may depend on the order of
+    rows, which noise may have put in order, is any; `row`: the columns that tell rows apart.
     """
     found: set[int | None] = set() if below is not None else {None}
+
+    def place(bare: exp.Expr) -> int | None:
+        return None if bare.name.lower() in names[1] else _place(bare, names[0])
+
     for clause in (node.args.get("where"), node.args.get("qualify")):
         if clause is None:
             continue
         if clause.find(exp.Select):
             return None
+        for window in clause.find_all(exp.Window):
+            if follows_rows(window) and not _told_apart(window, row, place):
+                return None
         for column in clause.find_all(exp.Column):
             known, written = names
             found.add(_place(column, known))
@@ -156,6 +236,17 @@ def _limit(node: exp.Select, below: ErrorBarSources) -> int | None:
     return rows if below.limit is None else min(rows, below.limit)
 
 
+def _part_of_rows(node: exp.Select, rows: _RowKeys) -> int | None:
+    """Return the result of which each row that windows and totals of a SELECT read is another row."""
+    if any(node.args.get(clause) for clause in ("group", "joins")) or not node.args.get("from_"):
+        return None
+    source = node.args["from_"].this
+    if isinstance(source, exp.Table):
+        return int(source.name[1:]) if source.name.startswith("r") else None
+    below = _traced(source.this, rows) if isinstance(source, exp.Subquery) else None
+    return None if below is None else below.part
+
+
 def _gathers(node: exp.Select) -> bool:
     if any(node.args.get(clause) for clause in _GATHERS) or node.args.get("from_") is None:
         return True
@@ -168,7 +259,7 @@ def _gathers(node: exp.Select) -> bool:
 
 def _in_window(node: exp.Expr) -> bool:
     above = node.parent
-    while isinstance(above, exp.Filter | exp.IgnoreNulls):
+    while isinstance(above, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
         above = above.parent
     return isinstance(above, exp.Window)
 
@@ -180,10 +271,6 @@ def _place(bare: exp.Expr, known: _Names | None) -> int | None:
     if known is not None:
         return known.get(bare.name.lower())
     return int(bare.name[1:]) if bare.name.startswith("c") and bare.name[1:].isdigit() else None
-
-
-_Cells = frozenset[tuple[int, int]]
-_NONE: _Cells = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,10 +332,14 @@ def _clauses(node: exp.Select, *, cut: bool) -> list[exp.Expr]:
 
 
 class _Tracer:
-    """Follows outputs to the cells that they are made of; `keys`: the cells that carry no noise."""
+    """Follows outputs to the cells that they are made of.
 
-    def __init__(self, keys: _Cells = _NONE) -> None:
+    `keys`: the cells that carry no noise. `rows`: the columns that tell the rows of results apart.
+    """
+
+    def __init__(self, keys: _Cells = _NONE, rows: _RowKeys | None = None) -> None:
         self.keys = keys
+        self.rows = rows or {}
         self._known: dict[int, list[tuple[str, CellSources]]] = {}
         self._decided: dict[tuple[int, bool], CellSources] = {}
 
@@ -342,7 +433,33 @@ class _Tracer:
         noisy = {place for place, part in parts.items() if part.noisy}
         hides = found.noisy and not passes(node, lambda each: id(each) in noisy)
         gathers = found.gathers or isinstance(node, exp.AggFunc | exp.Window)
-        return replace(found, same=False, hides=found.hides or hides, gathers=gathers)
+        found = replace(found, same=False, hides=found.hides or hides, gathers=gathers)
+        return found | self._order_of_rows(node, levels)
+
+    def _order_of_rows(self, node: exp.Expr, levels: _Levels) -> CellSources:
+        """Return what the order of the rows is made of that a window or total reads; nothing where it has no part.
+
+        Noise may have put them in that order, here or in a private question, so what follows it may carry noise.
+        """
+        if not follows_rows(node) or _in_window(node):
+            return CellSources()
+        select = node.parent_select
+        if not isinstance(select, exp.Select):
+            return CellSources(noisy=True)
+        part = _part_of_rows(select, self.rows)
+        if part is not None:
+
+            def place(bare: exp.Expr) -> int | None:
+                found = self._made_of(bare, levels)
+                key = found.same and found.cells <= self.keys and len(found.cells) == 1
+                return next(iter(found.cells))[1] if key else None
+
+            if _told_apart(node, self.rows.get(part), place):
+                return CellSources()
+        cells = _NONE
+        for table in self._tables(select):
+            cells |= self._deciding(table, cut=True).cells
+        return CellSources(cells, noisy=True)
 
     def _column(self, node: exp.Column, levels: _Levels) -> CellSources:
         name, table = node.name.lower(), node.table.lower()

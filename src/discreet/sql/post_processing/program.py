@@ -30,11 +30,11 @@ class LaterSelection:
     """How the steps after a private query may select among its cells by noise: its error bars allow for it.
 
     `most_rows`: above how many of its rows they may select some by any of their noisy values; None where never.
-    `parts`: of how many private queries a column may show errors beside each other, as a UNION does.
+    `columns`: of how many columns of private queries one column may show errors, as a UNION or GREATEST does.
     """
 
     most_rows: int | None = None
-    parts: int = 1
+    columns: int = 1
 
 
 NO_STEPS = LaterSelection()

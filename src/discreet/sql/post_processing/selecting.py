@@ -2,7 +2,7 @@
 
 A closed list: everything that is not on it counts as selecting by noisy values. MAX shows the cell with the most
 noise, and so do ARG_MAX, LAG in a noisy order, or a division that is NULL in the other rows.
-[docs/notes/0122-what-does-not-select.md]
+[docs/notes/0122-what-does-not-select.md, docs/notes/0125-places-among-rows-and-columns-that-share-an-error.md]
 """
 
 from __future__ import annotations
@@ -23,6 +23,14 @@ _ROW_NUMBERS = (
     *(exp.PercentRank, exp.CumeDist, exp.Ntile),
 )
 _TOTALS = (exp.Sum, exp.Avg, exp.Count)
+_BY_PEERS = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
+_OF_A_SET = (
+    *(*_TOTALS, exp.CountIf, exp.Min, exp.Max, exp.Median, exp.Quantile),
+    *(exp.PercentileCont, exp.PercentileDisc, exp.Variance, exp.VariancePop),
+    *(exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Corr, exp.CovarPop, exp.CovarSamp),
+    *(exp.RegrSlope, exp.RegrIntercept, exp.RegrR2),
+)
+_AROUND = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
 
 
 def selects(node: exp.Expr) -> bool:
@@ -34,6 +42,33 @@ def selects(node: exp.Expr) -> bool:
         if any(value for clause, value in part.args.items() if clause not in kept):
             return True
     return False
+
+
+def follows_rows(node: exp.Expr) -> bool:
+    """Return whether a window or total may depend on which of several rows comes first in what it reads.
+
+    Guarantee: everything else has one value whatever the order of those rows is, but for the rounding of doubles.
+        A window's own ORDER BY leaves rows that are equal in it in the order in which they come.
+    """
+    if not isinstance(node, exp.Window):
+        return isinstance(node, exp.AggFunc) and not isinstance(node, _OF_A_SET)
+    function = node.this
+    while isinstance(function, _AROUND):
+        function = function.this
+    if isinstance(function, _BY_PEERS):
+        return False
+    frame = node.args.get("spec")
+    counted = frame is not None and str(frame.args.get("kind")).upper() not in {"RANGE", "GROUPS"}
+    return counted or not isinstance(function, _OF_A_SET)
+
+
+def tells_apart(node: exp.Expr) -> list[exp.Expr]:
+    """Return the values by which a window or total takes rows apart or in order: those equal in all come as they are."""
+    if isinstance(node, exp.ArgMax | exp.ArgMin):
+        return [node.expression]
+    order = node.args.get("order") if isinstance(node, exp.Window) else None
+    ordered = [each.this for each in order.expressions] if order is not None else []
+    return [*(node.args.get("partition_by") or ()), *ordered]
 
 
 def passes(node: exp.Expr, noisy: Noisy) -> bool:

@@ -40,9 +40,10 @@ def split(tree: exp.Expr, catalog: Catalog) -> Program | None:
     found = splitter.query(tree, _Scope())
     after = found.node
     only_steps(after)
-    bars = bars_of(after, found.names)
+    parts = tuple(splitter.parts.selects)
+    bars = bars_of(after, found.names, parts)
     return Program(
-        parts=tuple(splitter.parts.selects),
+        parts=parts,
         public=tuple(splitter.public.values()),
         after=after if bars is None else with_row(after, mark),
         columns=tuple(found.names),
