@@ -45,6 +45,7 @@ from discreet.publish.reconcile.problem import (
     open_cells,
     spread,
 )
+from discreet.publish.reconcile.uneven_tables import evened
 
 MOST_ROUNDS = 100
 LARGE = 20_000_000
@@ -464,6 +465,7 @@ def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
         found = tree_estimates(everything, problem.zero)
         leaf = next(e for e, s in zip(found, everything, strict=True) if s is finest)
         return found[: len(problem.measured)], leaf.values.reshape(problem.leaf)
+    problem = evened(problem)
     leaf_cells = crossed_estimate(problem)
     blocks = SymmetricBlocks(problem)
     exact = blocks.unknowns <= MOST_UNKNOWNS
@@ -479,7 +481,7 @@ def widening(problem: GridProblem) -> Widening | None:
     """Return how many times as wide as those of least squares intervals are at some cells; None where they are exact."""
     if _is_tree(problem) or SymmetricBlocks(problem).unknowns <= MOST_UNKNOWNS:
         return None
-    return sampled_widening(problem)
+    return sampled_widening(evened(problem))
 
 
 def _is_tree(problem: GridProblem) -> bool:
