@@ -159,9 +159,9 @@ def test_a_rank_of_weighted_sums_fails_this_test(monkeypatch):
     wanted = dense(problem)[1][0]
 
     def weighted(rows: np.ndarray) -> int:
-        return least_squares_rank(rows) - (rows.shape[1] > 1)
+        return honest(rows) - (rows.shape[1] > 1)
 
-    least_squares_rank = least_squares.rank
-    monkeypatch.setattr(least_squares, "rank", weighted)
+    honest = uneven_tables.rank
+    monkeypatch.setattr(uneven_tables, "rank", weighted)
     found = SymmetricBlocks(problem).variances()[0].reshape(-1)
     assert not np.allclose(found, wanted, rtol=1e-2)

@@ -20,6 +20,7 @@ eigenvectors, and each kind of eigenvector is a problem of its own again, withou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product
@@ -41,11 +42,10 @@ from discreet.publish.reconcile.problem import (
     spread,
 )
 from discreet.publish.reconcile.uneven_tables import (
-    IN_SPAN,
+    block_variances,
     dense_estimate,
     is_dense,
     moved,
-    rank,
 )
 
 
@@ -403,6 +403,12 @@ MOST_UNKNOWNS = 1500
 MOST_KINDS = 4096
 """Problems into which eigenvectors may divide one block."""
 
+MOST_WORK = 2 * MOST_UNKNOWNS**3
+"""Cubes of unknowns over all problems: a minute of a core."""
+
+LEAST_UNKNOWNS = 50
+"""A problem of fewer takes as long as one of so many."""
+
 _DIAGONAL = 1e-10
 """What may stand beside the diagonal, of the largest that can, where eigenvectors are common ones."""
 _SAME = 1e-9
@@ -511,10 +517,27 @@ class SymmetricBlocks:
     @property
     def unknowns(self) -> int:
         """Return how many unknowns the largest block has."""
-        if self._problem.zero is not None:
-            return int(self._open.sum())
-        kept = [len(axis.sizes) for d, axis in enumerate(self._axes) if d not in self._kinds_of]
-        return int(np.prod(kept, dtype=np.int64))
+        return self._unknowns(range(len(self._axes)))
+
+    @property
+    def work(self) -> int:
+        """Return the cubes of the unknowns of all problems, at most: what `variances` would take."""
+        found, dimensions = 0, range(len(self._axes))
+        for outer in (o for n in range(len(self._axes) + 1) for o in combinations(dimensions, n)):
+            problems = math.prod(len(self._kinds(d)) for d in dimensions if d not in outer)
+            problems *= math.prod(len(self._kinds_of[d]) for d in outer if d in self._kinds_of)
+            found += problems * max(self._unknowns(outer), LEAST_UNKNOWNS) ** 3
+        return found
+
+    @property
+    def fits(self) -> bool:
+        """Return whether no block and no number of blocks is too large to be solved."""
+        return self.unknowns <= MOST_UNKNOWNS and self.work <= MOST_WORK
+
+    def _unknowns(self, outer: Sequence[int]) -> int:
+        """Return how many unknowns means along the dimensions `outer` have, at most."""
+        kept = math.prod(len(self._axes[d].sizes) for d in outer if d not in self._kinds_of)
+        return kept if self._problem.zero is None else min(kept, int(self._open.sum()))
 
     def variances(self) -> list[Floats]:
         """Return the variance of every estimate, table by table.
@@ -668,27 +691,3 @@ def _rows(
     row[classes[listed]] = of_group[group[listed]]
     of_mean = np.concatenate([np.ones(len(several)), 1.0 / sizes[single]])
     return GroupedSums(rows, row, of_mean, np.concatenate([np.full(len(several), -1), single]))
-
-
-def block_variances(
-    measured: Sequence[Floats], weights: Sequence[float], exact: Sequence[Floats]
-) -> list[Floats]:
-    """Return the variances of measured sums (rows of matrices) under exact ones, by orthogonal bases."""
-    free = np.concatenate(measured)
-    if exact:
-        sums = np.concatenate(exact)
-        values, vectors = np.linalg.eigh(sums.T @ sums)
-        free = free @ vectors[:, values <= IN_SPAN * max(values.max(), 1.0)]
-    # Weights may differ a million million times: which lengths are rounding is asked of sums without them.
-    count = rank(free)
-    if not count:
-        return [np.zeros(len(rows)) for rows in measured]
-    spreads = np.repeat(np.sqrt(weights), [len(rows) for rows in measured])
-    whitened = free * spreads[:, None]
-    _, lengths, basis = np.linalg.svd(np.linalg.qr(whitened, mode="r"), full_matrices=False)
-    leverage = np.square(whitened @ (basis[:count].T / lengths[:count])).sum(axis=1)
-    found, start = [], 0
-    for rows, weight in zip(measured, weights, strict=True):
-        found.append(leverage[start : start + len(rows)] / weight)
-        start += len(rows)
-    return found

@@ -23,7 +23,6 @@ from discreet.core.system.extras import needs
 from discreet.errors import FactsContradict, InvalidInput
 from discreet.publish.families import numbered_by_first_occurrence
 from discreet.publish.reconcile.least_squares import (
-    MOST_UNKNOWNS,
     SymmetricBlocks,
     TreeEstimate,
     Widening,
@@ -468,8 +467,7 @@ def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
     problem = evened(problem)
     leaf_cells = crossed_estimate(problem)
     blocks = SymmetricBlocks(problem)
-    exact = blocks.unknowns <= MOST_UNKNOWNS
-    variances = blocks.variances() if exact else bounded_variances(problem)
+    variances = blocks.variances() if blocks.fits else bounded_variances(problem)
     estimates = [
         TreeEstimate(add_up(leaf_cells, sums.maps, sums.shape), variance)
         for sums, variance in zip(problem.measured, variances, strict=True)
@@ -479,7 +477,7 @@ def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
 
 def widening(problem: GridProblem) -> Widening | None:
     """Return how many times as wide as those of least squares intervals are at some cells; None where they are exact."""
-    if _is_tree(problem) or SymmetricBlocks(problem).unknowns <= MOST_UNKNOWNS:
+    if _is_tree(problem) or SymmetricBlocks(problem).fits:
         return None
     return sampled_widening(evened(problem))
 

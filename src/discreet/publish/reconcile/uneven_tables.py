@@ -144,3 +144,27 @@ def rank(rows: Floats) -> int:
         return 0
     squares = np.linalg.eigvalsh(rows.T @ rows)
     return int((squares > IN_SPAN * max(squares.max(), 1.0)).sum())
+
+
+def block_variances(
+    measured: Sequence[Floats], weights: Sequence[float], exact: Sequence[Floats]
+) -> list[Floats]:
+    """Return the variances of measured sums (rows of matrices) under exact ones, by orthogonal bases."""
+    free = np.concatenate(measured)
+    if exact:
+        sums = np.concatenate(exact)
+        values, vectors = np.linalg.eigh(sums.T @ sums)
+        free = free @ vectors[:, values <= IN_SPAN * max(values.max(), 1.0)]
+    # Weights may differ a million million times: which lengths are rounding is asked of sums without them.
+    count = rank(free)
+    if not count:
+        return [np.zeros(len(rows)) for rows in measured]
+    spreads = np.repeat(np.sqrt(weights), [len(rows) for rows in measured])
+    whitened = free * spreads[:, None]
+    _, lengths, basis = np.linalg.svd(np.linalg.qr(whitened, mode="r"), full_matrices=False)
+    leverage = np.square(whitened @ (basis[:count].T / lengths[:count])).sum(axis=1)
+    found, start = [], 0
+    for rows, weight in zip(measured, weights, strict=True):
+        found.append(leverage[start : start + len(rows)] / weight)
+        start += len(rows)
+    return found
