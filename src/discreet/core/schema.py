@@ -208,6 +208,13 @@ FiniteDomain: TypeAlias = (
 Domain: TypeAlias = FiniteDomain | IdentifierDomain | TextDomain
 
 
+IMMUTABLE_WORDS = (
+    "You promise that nobody's value changes in any later rows, also from another file, table or database. "
+    "It is not checked: where it is not so, people lose more than they are charged for."
+)
+"""What an owner promises of a column declared `immutable`: bills are split by its values for ever."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column and what the owner has declared about it.

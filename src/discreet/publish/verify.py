@@ -39,15 +39,14 @@ from discreet.publish.zip_form import (
     STORED,
     PackageProblem,
     canonical_member,
+    check_work,
     local_header,
     read_directory,
     unpacked,
 )
 
 FORMAT, EARLIER = "discreet-release/2", "discreet-release/1"
-EARLIER_FORM = (
-    f"of the earlier form, {EARLIER}: its packed bytes are not signed, what they unpack to is"
-)
+EARLIER_FORM = f"of the earlier form, {EARLIER}: packed bytes are not signed, their content is"
 GIGABYTE = 1 << 30
 LARGEST = 2
 """Gigabytes that a package may hold unpacked, unless a larger limit is given."""
@@ -562,6 +561,7 @@ def check_tables(package: Package, readers: dict[str, list[CheckedSums | Zeros]]
 
 def check_sums(package: Package) -> None:
     """Require everything that is about the published numbers: tables, sums, facts and rules."""
+    check_work(package.manifest, package.members, package.gigabytes)
     readers: dict[str, list[CheckedSums | Zeros]] = {}
 
     def sums(side: dict[str, Any]) -> CheckedSums:

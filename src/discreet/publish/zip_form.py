@@ -1,15 +1,17 @@
-"""The one form of a package as a zip file: every byte around the packed members follows from them.
+"""The one form of a package as a zip file: every byte around the packed members follows from them; and how much
+work a manifest may ask for.
 
 `verify.py` in a package begins with this file; it needs nothing but Python's standard library.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 BLOCK = 1 << 20
 
@@ -149,3 +151,45 @@ def unpacked(blocks: Iterable[bytes]) -> Iterator[bytes]:
             yield block
     if not unpacker.eof or unpacker.unused_data:
         raise PackageProblem("a member is not packed as the owner's program packs it")
+
+
+MOST_READS, MOST_HELD = 200_000_000, 4_000_000
+"""For each gigabyte of the limit: rows, once for each sum or group of a rule, and sums and labels that are held."""
+
+
+def check_work(
+    manifest: dict[str, Any], members: dict[str, tuple[ZipMember, int]], gigabytes: int
+) -> None:
+    """Require that sums, facts and rules ask for no more work than the limit allows, before a row is read.
+
+    Guarantee: what is read is in proportion to `gigabytes`, and so is the number of sums and labels that are held,
+        whatever the manifest says. Two measures of tables agree once, as the owner's program writes it.
+    """
+    tables, pairs, links = manifest["tables"], set(), set()
+    sides = [fact["side"] for fact in manifest["facts"]]
+    for agreement in manifest["agreements"]:
+        both = agreement["left"], agreement["right"]
+        pair = frozenset((side["table"], side["measure"]) for side in both)
+        if len(pair) != len(both) or pair in pairs:
+            raise PackageProblem("two tables are said to agree more than once")
+        pairs.add(pair)
+        sides += both
+    asked = [(side["table"], 1 + len(side["only"])) for side in sides]
+    asked += [
+        (rule["table"], 1 + len(group)) for rule in manifest["rules"] for group in rule["cells"]
+    ]
+    reads, held = sum(tables[name]["rows"] * count for name, count in asked), 0
+    for side in sides:
+        table = tables[side["table"]]
+        values = {key["name"]: len(key["values"]) for key in table["keys"]}
+        held += min(table["rows"], math.prod(values[link["key"]] for link in side["by"]))
+        links |= {each["mapping"] for each in (*side["by"], *side["only"])}
+    links |= {
+        one["mapping"] for rule in manifest["rules"] for group in rule["cells"] for one in group
+    }
+    held += sum(members[f"mappings/{name}.csv"][0].size // 4 for name in links - {None})
+    if reads > MOST_READS * gigabytes or held > MOST_HELD * gigabytes:
+        raise PackageProblem(
+            f"its agreements, facts and rules ask for {reads:,} comparisons and {held:,} sums, more than the "
+            f"{gigabytes} GB to which checks are limited allow; raise the limit with --max-gb"
+        )

@@ -11,7 +11,6 @@ from scipy.linalg import null_space
 from discreet.publish.prepare import _measured
 from discreet.publish.reconcile import least_squares as crossed_groupings
 from discreet.publish.reconcile import least_squares as symmetric_blocks
-from discreet.publish.reconcile import solve
 from discreet.publish.reconcile.least_squares import (
     SymmetricBlocks,
     bounded_variances,
@@ -204,6 +203,51 @@ def test_a_limit_on_kinds_leaves_the_rest_to_a_dense_block(monkeypatch, most: in
     assert all(np.allclose(a, b) for a, b in zip(part.variances(), whole, strict=True))
 
 
+def in_unequal_bins(groups: int, tens: int) -> GridProblem:
+    """Return two dimensions in bins that do not commute, beside dimensions in bins that do."""
+    dice = np.random.default_rng(0)
+    fine = np.repeat(np.arange(groups), dice.integers(1, 4, groups))
+    coarse = np.unique(np.minimum(fine // 3, fine // 4 + 1), return_inverse=True)[1]
+    single, eight = np.arange(len(fine)), np.arange(8)
+    tables = [
+        (single, coarse, *[eight // 8] * tens),
+        (fine, fine, *[eight] * tens),
+        (coarse, single, *[eight // 2] * tens),
+        (fine, coarse, *[eight // 4] * tens),
+    ]
+    leaf = (len(fine), len(fine), *[8] * tens)
+    return GridProblem(leaf, tuple(sums(maps, 1.0 + t) for t, maps in enumerate(tables)))
+
+
+@pytest.mark.parametrize(
+    ("groups", "tens", "fits"), [(36, 0, True), (36, 1, True), (36, 2, False), (12, 3, True)]
+)
+def test_many_large_blocks_are_not_solved(groups: int, tens: int, fits: bool):
+    blocks = SymmetricBlocks(in_unequal_bins(groups, tens))
+    assert blocks.unknowns <= crossed_groupings.MOST_UNKNOWNS  # which alone was asked before
+    assert blocks.fits == fits
+
+
+def test_the_planned_work_is_what_is_done(monkeypatch):
+    done = 0
+
+    def counted(measured, weights, exact):
+        nonlocal done
+        done += max(measured[0].shape[1], crossed_groupings.LEAST_UNKNOWNS) ** 3
+        return solved(measured, weights, exact)
+
+    solved = crossed_groupings.block_variances
+    monkeypatch.setattr(crossed_groupings, "block_variances", counted)
+    monkeypatch.setattr(crossed_groupings, "LEAST_UNKNOWNS", 1)
+    for problem in [in_unequal_bins(6, 1), binned((12, 6, 4), 5)] + [
+        random_problem((12, 7, 6), seed) for seed in range(12)
+    ]:
+        done = 0
+        blocks = SymmetricBlocks(problem)
+        blocks.variances()
+        assert done <= blocks.work
+
+
 def test_large_grids_in_tens_are_exact(monkeypatch):
     """Half a million cells with 2,000 groups, which are too many for a dense block."""
     leaf, single = (100, 100, 50), [np.arange(n) for n in (100, 100, 50)]
@@ -235,7 +279,7 @@ def test_intervals_use_the_exact_variances_and_exact_facts():
 
 def test_beyond_the_limit_the_factor_is_measured(monkeypatch):
     problem = crossed((12, 10, 8), coarse=4)
-    monkeypatch.setattr(solve, "MOST_UNKNOWNS", 10)
+    monkeypatch.setattr(crossed_groupings, "MOST_UNKNOWNS", 10)
     ratios = [
         np.sqrt(bound / exact).reshape(-1)
         for bound, exact in zip(bounded_variances(problem), dense(problem), strict=True)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.publish import recheck
+from discreet.publish import recheck, zip_form
 from discreet.publish import verify as verifier
 from discreet.publish.package import Archive, add_csv, add_parquet
 from discreet.publish.zip_form import PackageProblem, read_directory
@@ -230,6 +230,56 @@ def test_noise_of_too_many_digits_is_not_added_up(monkeypatch: pytest.MonkeyPatc
         verifier.check_price(found)  # type: ignore[arg-type]
     found.manifest["events"] = found.manifest["events"][:20]
     verifier.check_price(found)  # type: ignore[arg-type]
+
+
+# What agreements, facts and rules ask for.
+
+
+def false_problem(path: Path, members: dict[str, bytes], **changed: Any) -> list[str]:
+    path.write_bytes(resigned(members, **changed))
+    problems: list[str] = verifier.verify(str(path))["problems"]
+    return problems
+
+
+def test_tables_agree_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    members = members_of(package(tmp_path))
+    told = json.loads(members["manifest.json"])["agreements"]
+    again = {"left": told[0]["right"], "right": told[0]["left"]}
+    itself = {"left": told[0]["left"], "right": told[0]["left"]}
+    for more in (told[0], again, itself):
+        said = false_problem(tmp_path / "false.zip", members, agreements=[*told, more])
+        assert said == ["sums: two tables are said to agree more than once"]
+    # The twin, which every further agreement takes longer.
+    monkeypatch.setattr(verifier, "check_work", lambda *_: None)
+    assert not false_problem(tmp_path / "false.zip", members, agreements=[*told, itself])
+
+
+def test_work_is_planned_before_rows_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = members_of(package(tmp_path))
+    manifest = json.loads(members["manifest.json"])
+    table, facts = next(iter(manifest["tables"])), manifest["tables"]
+    group = [{"key": facts[table]["keys"][0]["name"], "values": ["no"], "mapping": None}]
+    measure = facts[table]["measures"][0]["name"]
+    rule = {"text": "r", "table": table, "measure": measure, "cells": [group] * 200}
+    more = {"rules": [*manifest["rules"], rule]}
+    path = tmp_path / "false.zip"
+    assert not false_problem(path, members, **more)
+    honest, least = verifier.check_tables, zip_form.MOST_READS
+    monkeypatch.setattr(zip_form, "MOST_READS", 200 * facts[table]["rows"])
+    read: list[int] = []
+    monkeypatch.setattr(verifier, "check_tables", lambda *_: read.append(1))
+    (problem,) = false_problem(path, members, **more)
+    assert "raise the limit with --max-gb" in problem
+    assert not read
+    monkeypatch.setattr(verifier, "check_tables", honest)
+    assert not false_problem(path, members)
+    monkeypatch.setattr(zip_form, "MOST_READS", least)
+    # Sums and labels of mappings that are held.
+    monkeypatch.setattr(zip_form, "MOST_HELD", 1)
+    (problem,) = false_problem(path, members)
+    assert "raise the limit with --max-gb" in problem
 
 
 # What is said of files that are nearly packages.

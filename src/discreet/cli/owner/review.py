@@ -44,6 +44,8 @@ def review(
 
 def table_words(each: Any) -> list[str]:
     """Return one line a column, with what is doubtful about it below."""
+    from discreet.core.schema import IMMUTABLE_WORDS
+
     table = each.declared.table
     unit = "each row" if table.unit.is_row else f"each person in '{visible(table.unit.column)}'"
     whom = f"protects {unit}" if each.declared.unit_known else "says not yet whom it protects"
@@ -61,7 +63,8 @@ def table_words(each: Any) -> list[str]:
         if not seen.column.hidden:
             read = _cut(visible(seen.column.spelling.words()))
             lines += [f"  {'':<{width}}            read: {read}"] if read else []
-            lines += [f"  {'':<{width}}  ! {visible(doubt)}" for doubt in seen.doubts]
+            lasting = [f"immutable: {IMMUTABLE_WORDS}"] if seen.column.immutable else []
+            lines += [f"  {'':<{width}}  ! {visible(doubt)}" for doubt in (*seen.doubts, *lasting)]
     return lines
 
 

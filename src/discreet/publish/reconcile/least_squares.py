@@ -20,6 +20,7 @@ eigenvectors, and each kind of eigenvector is a problem of its own again, withou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product
@@ -39,6 +40,12 @@ from discreet.publish.reconcile.problem import (
     parts_along,
     refines,
     spread,
+)
+from discreet.publish.reconcile.uneven_tables import (
+    block_variances,
+    dense_estimate,
+    is_dense,
+    moved,
 )
 
 
@@ -143,6 +150,17 @@ KNOWN = 1e-6
 
 MOST_STEPS = 2000
 
+SETTLED = 1e-6
+"""Conjugate gradients begin again until no sum moves by more, in standard deviations of its table."""
+
+MOST_RESTARTS = 20
+
+QUIET_STEPS = 20
+"""A run also ends after so many steps that together move the sums by less than `SETTLED`."""
+
+FLAT = 1e-6
+"""A direction in which the weakest table has less than this part of its weight is told apart by none."""
+
 LEAST_MEASURED = 3
 """At how many cells of a table it is measured by how much an interval is too wide, at least."""
 
@@ -241,29 +259,51 @@ def crossed_estimate(problem: GridProblem) -> Floats:
 
     Where the measurements leave leaf cells open, the solution is the one nearest to its start: its
     sums are the optimum all the same.
+
+    Guarantee: variances of which none is a smaller part of the largest than `evened` leaves are all fitted: a weak
+        table no less than a precise one. One run of conjugate gradients ends at a part of its first gradient, and
+        that of a precise table can be all of it; so they begin again, with the gradient of the cells they found.
     """
+    if is_dense(problem):
+        return dense_estimate(problem)
     projection = Projection(problem)
     cells = projection.start()
-    return _descended(problem, projection, cells, _pulled(problem, cells), TOLERANCE)
+    for count in range(MOST_RESTARTS):
+        before, pulled = cells, _pulled(problem, cells)
+        cells = _descended(problem, projection, cells, pulled, TOLERANCE, quiets=count > 0)
+        if moved(problem, cells - before) <= SETTLED:
+            break
+    return cells
 
 
 def _descended(
-    problem: GridProblem, projection: Projection, cells: Floats, pulled: Floats, tolerance: float
+    problem: GridProblem,
+    projection: Projection,
+    cells: Floats,
+    pulled: Floats,
+    tolerance: float,
+    *,
+    quiets: bool = False,
 ) -> Floats:
-    """Return the cells at which nothing pulls any more, by conjugate gradients."""
+    """Return the cells at which nothing pulls any more, by conjugate gradients; where it `quiets`, hardly anything."""
     residual = projection.apply(pulled)
     direction = residual
     size = float((residual * residual).sum())
     # Measured against what facts may have taken away: what is left of that is rounding.
     small = tolerance**2 * float((pulled * pulled).sum())
+    # Curvature below this is rounding: every direction that some sum tells apart has more.
+    flat = FLAT / max(sums.variance for sums in problem.measured)
+    quiet = 0
     for _ in range(MOST_STEPS):
-        if size <= small:
+        if size <= small or quiet > QUIET_STEPS:
             break
         curved = projection.apply(_curvature(problem, direction))
         along = float((direction * curved).sum())
-        if along <= 0:
+        if along <= flat * float((direction * direction).sum()):
             break
         step = size / along
+        # Step times size is the sum of squares by which all sums move, in standard deviations.
+        quiet = quiet + 1 if quiets and step * size < (SETTLED / QUIET_STEPS) ** 2 else 0
         cells = cells + step * direction
         residual = residual - step * curved
         after = float((residual * residual).sum())
@@ -363,12 +403,16 @@ MOST_UNKNOWNS = 1500
 MOST_KINDS = 4096
 """Problems into which eigenvectors may divide one block."""
 
+MOST_WORK = 2 * MOST_UNKNOWNS**3
+"""Cubes of unknowns over all problems: a minute of a core."""
+
+LEAST_UNKNOWNS = 50
+"""A problem of fewer takes as long as one of so many."""
+
 _DIAGONAL = 1e-10
 """What may stand beside the diagonal, of the largest that can, where eigenvectors are common ones."""
 _SAME = 1e-9
 """Eigenvalues that are this near are one."""
-_NOTHING = 1e-10
-_IN_SPAN = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -473,10 +517,27 @@ class SymmetricBlocks:
     @property
     def unknowns(self) -> int:
         """Return how many unknowns the largest block has."""
-        if self._problem.zero is not None:
-            return int(self._open.sum())
-        kept = [len(axis.sizes) for d, axis in enumerate(self._axes) if d not in self._kinds_of]
-        return int(np.prod(kept, dtype=np.int64))
+        return self._unknowns(range(len(self._axes)))
+
+    @property
+    def work(self) -> int:
+        """Return the cubes of the unknowns of all problems, at most: what `variances` would take."""
+        found, dimensions = 0, range(len(self._axes))
+        for outer in (o for n in range(len(self._axes) + 1) for o in combinations(dimensions, n)):
+            problems = math.prod(len(self._kinds(d)) for d in dimensions if d not in outer)
+            problems *= math.prod(len(self._kinds_of[d]) for d in outer if d in self._kinds_of)
+            found += problems * max(self._unknowns(outer), LEAST_UNKNOWNS) ** 3
+        return found
+
+    @property
+    def fits(self) -> bool:
+        """Return whether no block and no number of blocks is too large to be solved."""
+        return self.unknowns <= MOST_UNKNOWNS and self.work <= MOST_WORK
+
+    def _unknowns(self, outer: Sequence[int]) -> int:
+        """Return how many unknowns means along the dimensions `outer` have, at most."""
+        kept = math.prod(len(self._axes[d].sizes) for d in outer if d not in self._kinds_of)
+        return kept if self._problem.zero is None else min(kept, int(self._open.sum()))
 
     def variances(self) -> list[Floats]:
         """Return the variance of every estimate, table by table.
@@ -630,26 +691,3 @@ def _rows(
     row[classes[listed]] = of_group[group[listed]]
     of_mean = np.concatenate([np.ones(len(several)), 1.0 / sizes[single]])
     return GroupedSums(rows, row, of_mean, np.concatenate([np.full(len(several), -1), single]))
-
-
-def block_variances(
-    measured: Sequence[Floats], weights: Sequence[float], exact: Sequence[Floats]
-) -> list[Floats]:
-    """Return the variances of measured sums (rows of matrices) under exact ones, by orthogonal bases."""
-    whitened = np.concatenate(
-        [np.sqrt(weight) * rows for rows, weight in zip(measured, weights, strict=True)]
-    )
-    if exact:
-        sums = np.concatenate(exact)
-        values, vectors = np.linalg.eigh(sums.T @ sums)
-        whitened = whitened @ vectors[:, values <= _IN_SPAN * max(values.max(), 1.0)]
-    if not whitened.shape[1]:
-        return [np.zeros(len(rows)) for rows in measured]
-    _, lengths, basis = np.linalg.svd(np.linalg.qr(whitened, mode="r"), full_matrices=False)
-    kept = lengths > _NOTHING * np.sqrt(max(weights))
-    leverage = np.square(whitened @ (basis[kept].T / lengths[kept])).sum(axis=1)
-    found, start = [], 0
-    for rows, weight in zip(measured, weights, strict=True):
-        found.append(leverage[start : start + len(rows)] / weight)
-        start += len(rows)
-    return found

@@ -23,7 +23,6 @@ from discreet.core.system.extras import needs
 from discreet.errors import FactsContradict, InvalidInput
 from discreet.publish.families import numbered_by_first_occurrence
 from discreet.publish.reconcile.least_squares import (
-    MOST_UNKNOWNS,
     SymmetricBlocks,
     TreeEstimate,
     Widening,
@@ -45,6 +44,7 @@ from discreet.publish.reconcile.problem import (
     open_cells,
     spread,
 )
+from discreet.publish.reconcile.uneven_tables import evened
 
 MOST_ROUNDS = 100
 LARGE = 20_000_000
@@ -464,10 +464,10 @@ def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
         found = tree_estimates(everything, problem.zero)
         leaf = next(e for e, s in zip(found, everything, strict=True) if s is finest)
         return found[: len(problem.measured)], leaf.values.reshape(problem.leaf)
+    problem = evened(problem)
     leaf_cells = crossed_estimate(problem)
     blocks = SymmetricBlocks(problem)
-    exact = blocks.unknowns <= MOST_UNKNOWNS
-    variances = blocks.variances() if exact else bounded_variances(problem)
+    variances = blocks.variances() if blocks.fits else bounded_variances(problem)
     estimates = [
         TreeEstimate(add_up(leaf_cells, sums.maps, sums.shape), variance)
         for sums, variance in zip(problem.measured, variances, strict=True)
@@ -477,9 +477,9 @@ def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
 
 def widening(problem: GridProblem) -> Widening | None:
     """Return how many times as wide as those of least squares intervals are at some cells; None where they are exact."""
-    if _is_tree(problem) or SymmetricBlocks(problem).unknowns <= MOST_UNKNOWNS:
+    if _is_tree(problem) or SymmetricBlocks(problem).fits:
         return None
-    return sampled_widening(problem)
+    return sampled_widening(evened(problem))
 
 
 def _is_tree(problem: GridProblem) -> bool:

@@ -21,7 +21,7 @@ from discreet.catalog.propose.request import InitRequest
 from discreet.catalog.read.domains import column_of
 from discreet.catalog.read.file_shape import ColumnShape
 from discreet.catalog.read.sources import Sources
-from discreet.core.schema import Column, IdentifierDomain, Table
+from discreet.core.schema import IMMUTABLE_WORDS, Column, IdentifierDomain, Table
 from discreet.core.system.regular_file import read_text
 from discreet.core.unit import PrivacyUnit
 from discreet.engine.base import Engine, EngineLimits
@@ -202,6 +202,8 @@ def reveals(column: ColumnProposal) -> str:
         sentence += " It also says that values may be missing."
     if column.settings.get("constant"):
         sentence += " It also says that all rows of one person carry the same value."
+    if column.settings.get("immutable"):
+        sentence += f" {IMMUTABLE_WORDS}"
     return sentence
 
 
