@@ -12,9 +12,8 @@ from fractions import Fraction
 from benchmarks.figures import figure
 
 from discreet.account.batch import batch_epsilon
-from discreet.account.calibrate import gaussian_sigma_squared
-from discreet.account.filter import Limits
-from discreet.account.price import price
+from discreet.account.composition import Limits
+from discreet.account.price import gaussian_sigma_squared, price
 from discreet.core.cost import FREE
 from discreet.core.event import Gaussian, Laplace, Pure, Repeated, Sampled
 from discreet.core.numbers import Delta, Epsilon

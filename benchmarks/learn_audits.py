@@ -23,8 +23,8 @@ from unittest.mock import patch
 
 import numpy as np
 
+from discreet.account.batch import NoisySteps, least_noise
 from discreet.account.convert import rho_of_target
-from discreet.account.noisy_steps import NoisySteps, least_noise
 from discreet.attack.audit.bounds import epsilon_from_one_run
 from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from discreet.account.batch import least_epsilon, price_batch
-from discreet.account.curves.pld import LossBatch
-from discreet.account.curves.pld_laws import atoms_of
-from discreet.account.filter import Limits
+from discreet.account.composition import Limits
+from discreet.account.pld import LossBatch
+from discreet.account.pld_laws import atoms_of
 from discreet.account.price import price
 from discreet.core.cost import FREE
 from discreet.core.event import (

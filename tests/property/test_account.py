@@ -5,9 +5,8 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.account.calibrate import gaussian_sigma_squared, laplace_scale
-from discreet.account.filter import Limits
-from discreet.account.price import price
+from discreet.account.composition import Limits
+from discreet.account.price import gaussian_sigma_squared, laplace_scale, price
 from discreet.core.cost import FREE, Cost
 from discreet.core.event import (
     Approximate,

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.account.noisy_steps import NoisySteps, least_noise
+from discreet.account.batch import NoisySteps, least_noise
 from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
 from discreet.learn import tuning

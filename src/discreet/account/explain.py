@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from discreet.account.group import group_delta, group_epsilon
+from discreet.account.composition import group_delta, group_epsilon
 from discreet.core.numbers import Delta, Epsilon, Number, plain
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput

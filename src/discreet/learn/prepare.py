@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from discreet.account.noisy_steps import NoisySteps
+from discreet.account.batch import NoisySteps
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta

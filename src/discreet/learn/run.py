@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.account.noisy_steps import NoisySteps
+from discreet.account.batch import NoisySteps
 from discreet.core.arrays import Floats
 from discreet.core.bill import Charged, Spent
 from discreet.core.display import result_lines

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
-from discreet.account.filter import Limits
+from discreet.account.composition import Limits
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.numbers import plain, plain_below
 from discreet.errors import BudgetExceeded, TooManyRequests

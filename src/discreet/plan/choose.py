@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from discreet.account.calibrate import least_size
+from discreet.account.price import least_size
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import QueryRefused
 from discreet.kernel.mechanism import Law, Mechanisms, Selection

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.account.advanced import optimal_delta, optimal_epsilon
+from discreet.account.composition import optimal_delta, optimal_epsilon
 
 
 def exact_delta(epsilon, count, target):

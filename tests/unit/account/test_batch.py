@@ -3,10 +3,10 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.account.advanced import optimal_delta, optimal_epsilon
 from discreet.account.batch import batch_epsilon, price_batch
-from discreet.account.calibrate import gaussian_epsilon
+from discreet.account.composition import optimal_delta, optimal_epsilon
 from discreet.account.convert import epsilon_of_rho
+from discreet.account.price import gaussian_epsilon
 from discreet.core.cost import FREE
 from discreet.core.event import (
     Approximate,

@@ -2,14 +2,9 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.account.calibrate import (
-    gaussian_epsilon,
-    gaussian_sigma_squared,
-    laplace_scale,
-    rho_for,
-)
 from discreet.account.convert import epsilon_of_rho
-from discreet.account.curves.discrete_gaussian import delta_bounds
+from discreet.account.discrete_gaussian import delta_bounds
+from discreet.account.price import gaussian_epsilon, gaussian_sigma_squared, laplace_scale, rho_for
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
 from patience import quickest, slowness

@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
+from discreet.account.composition import Limits
 from discreet.account.convert import rho_of_pure
-from discreet.account.filter import Limits
 from discreet.core.cost import FREE, Cost
 from discreet.errors import InvalidInput
 

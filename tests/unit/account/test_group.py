@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.account.group import group_delta, group_epsilon
+from discreet.account.composition import group_delta, group_epsilon
 from discreet.errors import InvalidInput
 
 

@@ -2,10 +2,9 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.account.calibrate import gaussian_sigma_squared
 from discreet.account.convert import epsilon_of_rho, rho_of_pure
-from discreet.account.curves.discrete_gaussian import delta_bounds
-from discreet.account.price import price
+from discreet.account.discrete_gaussian import delta_bounds
+from discreet.account.price import gaussian_sigma_squared, price
 from discreet.core.cost import FREE, Cost
 from discreet.core.event import (
     NOTHING,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from copying import MemoryEngine
-from discreet.account.curves.gaussian_law import gaussian_atoms
-from discreet.account.noisy_steps import NoisySteps, least_noise, steps_epsilon
+from discreet.account.batch import NoisySteps, least_noise, steps_epsilon
+from discreet.account.pld_laws import gaussian_atoms
 from discreet.api import Curator, policy_of
 from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Delta, Epsilon

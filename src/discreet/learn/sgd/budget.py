@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.account.batch import NoisySteps, least_noise
 from discreet.account.convert import rho_of_target
-from discreet.account.noisy_steps import NoisySteps, least_noise
 from discreet.account.price import price
 from discreet.core.event import Approximate
 from discreet.core.numbers import Delta, Epsilon

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.account.noisy_steps import NoisySteps
+from discreet.account.batch import NoisySteps
 from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InternalError, InvalidInput

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.account.noisy_steps import NoisySteps
+from discreet.account.batch import NoisySteps
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InternalError

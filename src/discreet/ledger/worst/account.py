@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from discreet.account.filter import Limits
+from discreet.account.composition import Limits
 from discreet.core.cost import FREE, Cost
 from discreet.core.hash_chain import canonical
 from discreet.core.numbers import Delta, Epsilon

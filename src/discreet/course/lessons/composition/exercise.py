@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.account.advanced import optimal_epsilon
+from discreet.account.composition import optimal_epsilon
 from discreet.course.lesson import AnswerKind, GradedAnswer, LessonQuestion, judged, near
 from discreet.course.practice_town import ASKED_FOUR, FOUR
 
@@ -67,6 +67,6 @@ QUESTIONS = (
             within=0.02,
         ),
         "4.77",
-        "discreet.account.advanced.optimal_epsilon: the exact composition of k equal pure mechanisms.",
+        "discreet.account.composition.optimal_epsilon: the exact composition of k equal pure mechanisms.",
     ),
 )

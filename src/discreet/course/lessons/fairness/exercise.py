@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.account.group import group_epsilon
+from discreet.account.composition import group_epsilon
 from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.noise.laws import LaplaceLaw
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.account.group import group_delta, group_epsilon
+from discreet.account.composition import group_delta, group_epsilon
 from discreet.course.lesson import GradedAnswer, LessonQuestion, judged, near
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)

@@ -6,7 +6,7 @@ import math
 import statistics
 from fractions import Fraction
 
-from discreet.account.calibrate import gaussian_epsilon
+from discreet.account.price import gaussian_epsilon
 from discreet.course.lesson import (
     AnswerKind,
     GradedAnswer,

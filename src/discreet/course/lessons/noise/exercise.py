@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from functools import cache
 
-from discreet.account.calibrate import gaussian_sigma_squared
+from discreet.account.price import gaussian_sigma_squared
 from discreet.core.numbers import Delta, Epsilon
 from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.laws import LaplaceLaw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.account.calibrate import gaussian_sigma_squared
+from discreet.account.price import gaussian_sigma_squared
 from discreet.core.numbers import Delta, Epsilon
 from discreet.course.facts import facts_json
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from discreet.account.composition import group_epsilon
 from discreet.account.explain import belief, factor
-from discreet.account.group import group_epsilon
 from discreet.course.lesson import (
     AnswerKind,
     GradedAnswer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.account.calibrate import laplace_scale
+from discreet.account.price import laplace_scale
 from discreet.core.numbers import Epsilon
 from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
 

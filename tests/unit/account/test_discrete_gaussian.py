@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from discreet.account.curves.discrete_gaussian import delta_bounds
+from discreet.account.discrete_gaussian import delta_bounds
 
 
 def brute_delta(variance, shift, epsilon):

@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.account.advanced import optimal_delta
-from discreet.account.curves import pld
-from discreet.account.curves.pld import LossBatch
-from discreet.account.curves.pld_laws import Atoms, pure_atoms
+from discreet.account import pld
+from discreet.account.composition import optimal_delta
+from discreet.account.pld import LossBatch
+from discreet.account.pld_laws import Atoms, pure_atoms
 
 EPSILON, COUNT = Fraction(1, 10), 100
 BATCH = LossBatch(((pure_atoms(0.1), COUNT),))

@@ -4,14 +4,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.account.curves.discrete_gaussian import delta_bounds
-from discreet.account.curves.loss_stack import StackedLaws
-from discreet.account.curves.pld_laws import (
-    atoms_of,
-    concentrated_atoms,
-    has_directions,
-    pure_atoms,
-)
+from discreet.account.discrete_gaussian import delta_bounds
+from discreet.account.pld import StackedLaws
+from discreet.account.pld_laws import atoms_of, concentrated_atoms, has_directions, pure_atoms
 from discreet.core.event import Approximate, Failing, Gaussian, Laplace, Pure, Sampled
 from discreet.errors import InvalidInput
 
