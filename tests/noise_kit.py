@@ -2,10 +2,9 @@
 
 from fractions import Fraction
 
-from discreet.noise.exact.real_coins import RationalOdds, flip
-from discreet.noise.exact.utility_lattice import utility_gaps
+from discreet.noise.coins import RationalOdds, flip
 from discreet.noise.rng import SYSTEM
-from discreet.noise.select import _permute_and_flip
+from discreet.noise.select import _permute_and_flip, utility_gaps
 
 
 def permute_and_flip_rows(utilities, sensitivity, epsilon, *, monotone=False, rng=SYSTEM):

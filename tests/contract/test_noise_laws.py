@@ -12,7 +12,7 @@ from discreet.account.convert import cost_up
 from discreet.account.price import price
 from discreet.account.tally import tally
 from discreet.core.numbers import Delta, Epsilon
-from discreet.noise.bars.spread import combined_half_width
+from discreet.noise.error_bars import combined_half_width
 from discreet.noise.laws import law_costing, law_of
 from discreet.noise.laws.law import LEAST
 from discreet.noise.laws.registry import LAWS

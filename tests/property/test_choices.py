@@ -6,11 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.exp_table import BITS, exp_table
+from discreet.noise.certified import exp_bounds
+from discreet.noise.coins import BITS, exp_table
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.select import exponential, permute_and_flip
-from discreet.noise.threshold import threshold_for
+from discreet.noise.select import exponential, permute_and_flip, threshold_for
 from discreet.testing.rng import FakeBits, SeededRng
 from noise_kit import appearance_bounds
 from sittings import examples

@@ -14,7 +14,7 @@ from curator_kit import DATASET, SCHEMAS, TABLES, MemoryEngine, catalog_of, plan
 from discreet.api import Curator
 from discreet.core.numbers import Delta
 from discreet.noise.laws import LaplaceLaw
-from discreet.noise.threshold import threshold_for
+from discreet.noise.select import threshold_for
 from discreet.plan.keys import PrivateGroups
 from discreet.testing import FakeEngine, SeededRng, assert_frequency
 from nasty_rows import arrow

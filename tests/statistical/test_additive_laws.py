@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.bars.spread import combined_half_width
+from discreet.noise.error_bars import combined_half_width
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
 from discreet.testing.laws import assert_frequency, assert_law

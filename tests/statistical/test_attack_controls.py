@@ -14,7 +14,7 @@ from discreet.attack.release_risk.inference import guessed
 from discreet.attack.release_risk.linkability import joined
 from discreet.attack.release_risk.releases import difference, parties_of
 from discreet.attack.release_risk.singling_out import question_from, singling_out
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 from sittings import FULL
 
 ALPHA = 1e-9

@@ -16,8 +16,7 @@ from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.random_response import coin_response
 from discreet.noise.rng import SystemRng
-from discreet.noise.select import exponential_rows
-from discreet.noise.threshold import keep_groups, threshold_for
+from discreet.noise.select import exponential_rows, keep_groups, threshold_for
 from discreet.testing.audit import audit
 from discreet.testing.rng import SeededRng
 from noise_kit import permute_and_flip_rows

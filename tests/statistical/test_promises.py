@@ -32,7 +32,7 @@ from discreet.account.explain import (
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.kernel.look import ExactResults, noised
-from discreet.noise.bars.binomial import lower_limit, upper_limit
+from discreet.noise.error_bars import lower_limit, upper_limit
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.testing import SeededRng
 

@@ -22,7 +22,7 @@ from asking import curator
 from asking import people as people_table
 from curator_kit import catalog_of, planned
 from discreet.kernel.look import ExactResults, noised
-from discreet.noise.bars.passed import passed_ends
+from discreet.noise.error_bars import passed_ends
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
 from discreet.plan.functions.evaluate import evaluate

@@ -12,7 +12,7 @@ from discreet.core.arrays import Bits
 from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput, UnknownName
-from discreet.noise.bars.binomial import clopper_pearson
+from discreet.noise.error_bars import clopper_pearson
 from discreet.report.charts import bars
 from discreet.report.document import Document, DocumentBlock, Grid, Paragraph, Section
 

@@ -35,7 +35,7 @@ from discreet.core.arrays import Bits, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
-from discreet.noise.bars.binomial import clopper_pearson
+from discreet.noise.error_bars import clopper_pearson
 from discreet.report import DocumentBlock, Figure, Grid, Paragraph, bars
 
 ATTACK = Attack(

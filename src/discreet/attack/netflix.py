@@ -46,7 +46,7 @@ from discreet.core.arrays import Floats, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
-from discreet.noise.bars.binomial import clopper_pearson
+from discreet.noise.error_bars import clopper_pearson
 from discreet.report import Figure, Grid, Paragraph, lines
 
 ATTACK = Attack(

@@ -24,7 +24,7 @@ from discreet.kernel.trees.nodes import SelectNode as Statement
 from discreet.kernel.trees.read_duckdb import read_duckdb
 from discreet.kernel.trees.read_sqlglot import read_sqlglot
 from discreet.noise.laws.registry import LAWS
-from discreet.noise.threshold import threshold_for
+from discreet.noise.select import threshold_for
 
 
 @dataclass(frozen=True, slots=True)

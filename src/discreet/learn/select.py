@@ -29,7 +29,7 @@ from discreet.learn.measure.columns import fine_cells, plain_column
 from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
 from discreet.learn.prepare import private_scan
 from discreet.ledger.entry import Receipt
-from discreet.noise.bars.selection import selection_loss
+from discreet.noise.error_bars import selection_loss
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk

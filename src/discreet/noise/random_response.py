@@ -10,10 +10,9 @@ import numpy.typing as npt
 from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Number, least_whole, to_fraction
 from discreet.errors import InvalidInput
-from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.real_coins import RationalOdds, flip
-from discreet.noise.exact.refine import WORD_BITS
-from discreet.noise.rng import SYSTEM, Rng
+from discreet.noise.certified import exp_bounds
+from discreet.noise.coins import RationalOdds, flip
+from discreet.noise.rng import SYSTEM, WORD_BITS, Rng
 
 _DIGITS = 10**12
 

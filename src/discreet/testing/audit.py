@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import lower_limit, upper_limit
+from discreet.noise.error_bars import lower_limit, upper_limit
 
 Outcomes: TypeAlias = Integers
 Data = TypeVar("Data")

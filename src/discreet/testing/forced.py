@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.errors import InternalError
-from discreet.noise.exact.alias_tables import AliasTable
-from discreet.noise.exact.refine import WORD_BITS
+from discreet.noise.alias_tables import AliasTable
+from discreet.noise.rng import WORD_BITS
 
 
 def words_for(table: AliasTable, value: int) -> list[int]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import lower_limit, upper_limit
+from discreet.noise.error_bars import lower_limit, upper_limit
 from discreet.noise.laws import NoiseLaw
 
 ALPHA = 1e-9

@@ -3,7 +3,7 @@
 from math import exp
 
 from discreet.attack.attacks import attack_named
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 
 ALPHA = 1e-9
 """How often each limit below accuses a device that is right."""

@@ -11,7 +11,7 @@ from discreet.core.bill import Bill
 from discreet.core.schema import CategoryDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.select import BETA, MOST_BUYERS, _in_cells, reach, scores_of
-from discreet.noise.bars.selection import selection_loss
+from discreet.noise.error_bars import selection_loss
 from discreet.noise.select import exponential
 from discreet.synth.columns import Coded
 from discreet.testing import SeededRng

@@ -6,10 +6,10 @@ import pytest
 
 from discreet.core.event import Gaussian, Laplace
 from discreet.errors import InvalidInput
-from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.tails import GaussianTail
+from discreet.noise.certified import exp_bounds
 from discreet.noise.laws import GaussianLaw, LaplaceLaw, law_of
 from discreet.noise.laws.gaussian import _wide_gaussian_tail
+from discreet.noise.tails import GaussianTail
 from noise_kit import coverage, tail
 from sittings import FULL
 

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from discreet.errors import InvalidInput
 from discreet.noise import random_response
-from discreet.noise.exact.real_coins import RationalOdds
+from discreet.noise.coins import RationalOdds
 from discreet.noise.random_response import coin_epsilon, coin_response
 from discreet.testing.rng import SeededRng
 

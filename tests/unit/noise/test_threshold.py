@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from discreet.errors import InvalidInput
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.threshold import _least_distance, keep_groups, threshold_for
+from discreet.noise.select import _least_distance, keep_groups, threshold_for
 from discreet.testing.rng import SeededRng
 from noise_kit import appearance_bounds
 

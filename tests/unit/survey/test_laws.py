@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.certified import exp_bounds
 from discreet.noise.rng import SystemRng
 from discreet.survey.audited import AUDITED, WORDS, as_numbers
 from discreet.survey.randomizers.bits import packed_coins

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from discreet.noise.bars.binomial import lower_limit, upper_limit, wilson
+from discreet.noise.error_bars import lower_limit, upper_limit, wilson
 
 _STEPS = 60
 _STRICT = 1e-3  # the level at which a rule is chosen, unless the measurement asks for more

@@ -28,7 +28,7 @@ from discreet.attack.release_risk.cells import NOTHING, Gaps, ReleaseColumn, col
 from discreet.core.arrays import Bits, Integers
 from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import clopper_pearson, wilson
+from discreet.noise.error_bars import clopper_pearson, wilson
 from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid, Paragraph
 

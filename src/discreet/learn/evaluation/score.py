@@ -14,7 +14,7 @@ from discreet.errors import InvalidInput
 from discreet.learn.evaluation.read_file import codes_of_table, read_table
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.sgd.model import AnyClassifier
-from discreet.noise.bars.binomial import wilson
+from discreet.noise.error_bars import wilson
 from discreet.synth.shape import Codes
 
 MOST_SUBGROUPS = 12

@@ -14,10 +14,10 @@ from discreet.core.arrays import Floats, Integers
 from discreet.core.event import Gaussian
 from discreet.core.numbers import Number
 from discreet.noise.additive import DrawShape, discrete_gaussian_squared
-from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.tails import GaussianTail
+from discreet.noise.certified import exp_bounds
 from discreet.noise.laws.law import BITS, DEEPEST, LEAST, REACH, NoiseLaw, positive
 from discreet.noise.rng import Rng
+from discreet.noise.tails import GaussianTail
 
 SUMMED = 300  # the greatest sigma whose law is added up term by term
 NARROW = 10_000  # the greatest sigma whose mean size is added up term by term

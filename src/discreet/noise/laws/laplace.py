@@ -14,9 +14,9 @@ from discreet.core.arrays import Floats, Integers
 from discreet.core.event import Laplace
 from discreet.core.numbers import Number, plain
 from discreet.noise.additive import DrawShape, discrete_laplace
-from discreet.noise.exact.tails import LaplaceTail
 from discreet.noise.laws.law import LEAST, NoiseLaw, positive
 from discreet.noise.rng import Rng
+from discreet.noise.tails import LaplaceTail
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from discreet.core.event import PrivacyEvent
 from discreet.core.numbers import Number, least_whole, plain, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.additive import DrawShape
-from discreet.noise.exact.tails import Tail
 from discreet.noise.rng import Rng
+from discreet.noise.tails import Tail
 
 BITS = 128
 DEEPEST = 1024  # bits after which a comparison is settled on the safe side

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.kernel.mechanism import Law
-from discreet.noise.bars.passed import passed_ends
+from discreet.noise.error_bars import passed_ends
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.release.bars.forms import (

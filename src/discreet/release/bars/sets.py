@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.kernel.mechanism import Law
-from discreet.noise.bars.spread import CELLS as WHOLE
-from discreet.noise.bars.spread import combined_half_width
+from discreet.noise.error_bars import CELLS as WHOLE
+from discreet.noise.error_bars import combined_half_width
 from discreet.release.bars.forms import Ratio, Spread
 from discreet.release.bars.intervals import EVERYTHING, Interval, as_float
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from discreet.core.arrays import Bits, Integers
 from discreet.errors import InternalError, InvalidInput
-from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.certified import exp_bounds
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Randomizer
 from discreet.survey.randomizers.device_coins import WORD

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.arrays import Bits, Integers
-from discreet.noise.exact.coins import uniform
+from discreet.noise.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.device_coins import WORD, Draws

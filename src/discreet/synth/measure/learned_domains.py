@@ -36,7 +36,7 @@ from discreet.engine.base import Engine, PaidReader, open_exact, require_paid
 from discreet.errors import InternalError
 from discreet.noise.laws import law_costing
 from discreet.noise.rng import Rng
-from discreet.noise.threshold import keep_groups, threshold_for
+from discreet.noise.select import keep_groups, threshold_for
 from discreet.plan.ir import Scan
 from discreet.synth.columns import (
     BINS,

@@ -20,9 +20,8 @@ from discreet.core.certified_functions import sqrt_lower
 from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
-from discreet.noise.exact.wide_multiply import below
 from discreet.noise.laws import NoiseLaw, law_costing
-from discreet.noise.rng import Rng
+from discreet.noise.rng import Rng, below
 from discreet.noise.select import exponential
 from discreet.synth.shape import Columns, Counts, Merges, Shape, merge_counts
 

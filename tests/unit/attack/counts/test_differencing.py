@@ -3,7 +3,7 @@ import pytest
 
 from discreet.attack.counts.differencing import ATTACK
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 
 ALPHA = 1e-9
 

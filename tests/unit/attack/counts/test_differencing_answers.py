@@ -16,7 +16,7 @@ from discreet.attack.counts.differencing_answers import (
 )
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 from discreet.testing import SeededRng
 
 ALPHA = 1e-9

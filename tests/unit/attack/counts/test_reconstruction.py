@@ -14,7 +14,7 @@ from discreet.attack.counts.reconstruction import (
     sums,
 )
 from discreet.attack.curator import people_table, subsets_table
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 from discreet.report.document import to_svg
 
 ALPHA = 1e-9

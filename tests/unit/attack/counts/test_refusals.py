@@ -3,7 +3,7 @@ import numpy as np
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.counts.people import Blocks
 from discreet.attack.counts.refusals import ATTACK, against_curator
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 
 ALPHA = 1e-9
 

@@ -7,7 +7,7 @@ import pytest
 from discreet.attack import linkage
 from discreet.attack.linkage import ATTACK, most_right
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 
 ASKED, EPSILON = 80, 0.3
 

@@ -3,7 +3,7 @@ import pytest
 
 from discreet.attack.membership.scores import auc_score
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import clopper_pearson
+from discreet.noise.error_bars import clopper_pearson
 
 
 def test_area_counts_pairs_and_halves_ties():

@@ -6,7 +6,7 @@ import pytest
 from discreet.attack.membership.game import ADVERSARIES, Played, auc_ceiling, coins, threshold_for
 from discreet.attack.membership.scores import auc_score, clustered_auc, low_rates
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import clopper_pearson
+from discreet.noise.error_bars import clopper_pearson
 
 
 def made_up(models, people, *, gain, seed, luck=0.0):

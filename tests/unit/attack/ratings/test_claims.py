@@ -14,7 +14,7 @@ from discreet.attack.ratings import (
     calibrated,
     claims,
 )
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 from patience import slowness
 
 

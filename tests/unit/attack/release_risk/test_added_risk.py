@@ -2,7 +2,7 @@ import pytest
 
 from discreet.attack.release_risk.releases import difference, split_of_hits
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import wilson
+from discreet.noise.error_bars import wilson
 
 Z95 = 1.959963984540054
 

@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.attack.attacks import attack_named
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 from server_kit import running, write_world
 
 SHARES = """

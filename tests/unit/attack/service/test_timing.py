@@ -7,7 +7,7 @@ from discreet.attack import timing
 from discreet.attack.attacks import attack_named
 from discreet.attack.timing import Timed, halved, taught
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 
 
 def test_the_limit_is_learnt_either_way_round():

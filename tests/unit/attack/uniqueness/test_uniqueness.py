@@ -8,7 +8,7 @@ import pytest
 from discreet.attack.attacks import attack_named
 from discreet.attack.uniqueness import coded
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import lower_limit
+from discreet.noise.error_bars import lower_limit
 
 pytest.importorskip("scipy")
 

@@ -11,7 +11,7 @@ from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.core.schema import CategoryDomain
 from discreet.noise.laws import GaussianLaw
-from discreet.noise.threshold import threshold_for
+from discreet.noise.select import threshold_for
 from discreet.synth.columns import Bins, outline_of
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget

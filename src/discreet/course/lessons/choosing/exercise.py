@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
-from discreet.noise.bars.selection import selection_loss
+from discreet.noise.error_bars import selection_loss
 
 BIDS = (1.00, 1.00, 1.00, 3.01)
 TOP = 4.0

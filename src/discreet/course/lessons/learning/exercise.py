@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
-from discreet.noise.bars.selection import selection_loss
+from discreet.noise.error_bars import selection_loss
 
 MODELS, ROWS = 50, 1_000
 LENGTH = 5.0

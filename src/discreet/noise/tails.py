@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
 
-from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.certified import exp_bounds
 
 _WIDEST = 1 << 12  # the greatest sigma that is summed term by term
 _COARSE = 1 << 10  # terms to a sigma beyond that

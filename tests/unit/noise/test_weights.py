@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.noise.exact.weights import GaussianSides, GeometricDigits, GeometricSides
+from discreet.noise.certified import GaussianSides, GeometricDigits, GeometricSides
 
 BITS = 200
 

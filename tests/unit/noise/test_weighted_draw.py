@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from discreet.noise.exact import weighted_draw
-from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.exp_table import ExpTable, exp_table
-from discreet.noise.exact.weighted_draw import WeightedDraw, _Rest
+from discreet.noise import select
+from discreet.noise.certified import exp_bounds
+from discreet.noise.coins import ExpTable, exp_table
+from discreet.noise.select import WeightedDraw, _Rest
 from discreet.testing.rng import FakeBits, SeededRng
 from sittings import FULL
 
@@ -61,7 +61,7 @@ def test_law_is_exact_with_good_and_with_crude_tables(weights, crude):
 
 def test_dropping_the_spare_tickets_would_be_caught(monkeypatch):
     gaps, rate = (0, 1, 2, 5), Fraction(1, 2)
-    monkeypatch.setattr(weighted_draw, "is_below", lambda *_: False)
+    monkeypatch.setattr(select, "is_below", lambda *_: False)
     counts = sample(Crude(exp_table(rate)), (1, 1, 1, 1), gaps)
     assert pvalue(counts, (1, 1, 1, 1), gaps, rate) < ALPHA
 
@@ -107,7 +107,7 @@ def test_each_spare_ticket_belongs_to_one_part_of_one_candidate(monkeypatch):
         asked.append(bounds.__self__)
         return True
 
-    monkeypatch.setattr(weighted_draw, "is_below", record)
+    monkeypatch.setattr(select, "is_below", record)
     for spare in range(3 * weighted.spare):
         # A 128-bit number that `below` maps to this ticket; the least one it may reject.
         wanted = -(-((sum(tickets) + spare) << 128) // total) + 1

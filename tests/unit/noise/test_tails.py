@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.noise.exact.tails import GaussianTail, LaplaceTail, _rounded
+from discreet.noise.tails import GaussianTail, LaplaceTail, _rounded
 
 
 def summed(weight, m, reach):
@@ -48,8 +48,8 @@ def test_blocks_bracket_the_exact_sum(monkeypatch):
     exact = GaussianTail(Fraction(3000**2))
     assert exact.sharp
     sums = [exact.bounds(m, 64) for m in (1, 2000, 9000, 15_000)]
-    monkeypatch.setattr("discreet.noise.exact.tails._WIDEST", 1000)
-    monkeypatch.setattr("discreet.noise.exact.tails._COARSE", 300)
+    monkeypatch.setattr("discreet.noise.tails._WIDEST", 1000)
+    monkeypatch.setattr("discreet.noise.tails._COARSE", 300)
     assert exact.block == 10
     for m, (low, high) in zip((1, 2000, 9000, 15_000), sums, strict=True):
         coarse_low, coarse_high = exact.bounds(m, 64)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from discreet.noise.exact.wide_multiply import below, below_small, wide_product
+from discreet.noise.rng import below, below_small, wide_product
 from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9

@@ -6,13 +6,7 @@ from scipy.special import betainc
 from scipy.stats import beta
 
 from discreet.errors import InvalidInput
-from discreet.noise.bars.binomial import (
-    beta_share,
-    clopper_pearson,
-    lower_limit,
-    upper_limit,
-    wilson,
-)
+from discreet.noise.error_bars import beta_share, clopper_pearson, lower_limit, upper_limit, wilson
 
 CASES = [(0, 10), (10, 10), (1, 10), (70, 90), (3, 10**6), (500_000, 10**6), (999_990, 10**6)]
 

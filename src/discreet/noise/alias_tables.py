@@ -15,10 +15,8 @@ import numpy as np
 
 from discreet.core.arrays import Integers
 from discreet.errors import InternalError
-from discreet.noise.exact.certified import Bracket
-from discreet.noise.exact.refine import WORD_BITS, is_below
-from discreet.noise.exact.weights import Weights
-from discreet.noise.rng import Rng, Words
+from discreet.noise.certified import Bracket, Weights
+from discreet.noise.rng import WORD_BITS, Rng, Words, is_below
 
 FIRST_PRECISION = 160
 """Bits to start with; a table that needs more asks for more."""

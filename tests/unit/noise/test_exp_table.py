@@ -3,8 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.exp_table import BITS, exp_table
+from discreet.noise.certified import exp_bounds
+from discreet.noise.coins import BITS, exp_table
 from discreet.testing.rng import SeededRng
 
 RATES = [Fraction(1, 2), Fraction(7), Fraction(100), Fraction(3, 1000), Fraction(1, 10**9)]

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.noise.exact import gaussian as gaussian_module
-from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.gaussian import (
+from discreet.noise import additive as gaussian_module
+from discreet.noise.additive import (
     EXP_ERROR,
     BlockSampler,
     TableSampler,
@@ -17,7 +16,7 @@ from discreet.noise.exact.gaussian import (
     draw_tail,
     gaussian_sampler,
 )
-from discreet.noise.exact.weights import GaussianSides
+from discreet.noise.certified import GaussianSides, exp_bounds
 from discreet.testing.forced import words_for
 from discreet.testing.laws import ALPHA, assert_frequency
 from discreet.testing.rng import FakeBits, SeededRng

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.bars.spread import combined_half_width
+from discreet.noise.error_bars import combined_half_width
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from noise_kit import tail
 

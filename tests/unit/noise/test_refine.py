@@ -2,8 +2,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.refine import is_below
+from discreet.noise.certified import exp_bounds
+from discreet.noise.rng import is_below
 from discreet.testing.rng import FakeBits
 
 ONES = 2**64 - 1

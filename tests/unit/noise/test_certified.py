@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.noise.exact.certified import _exp_small, exp_bounds, exp_powers, exp_squares
+from discreet.noise.certified import _exp_small, exp_bounds, exp_powers, exp_squares
 
 getcontext().prec = 400
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from discreet.errors import InvalidInput
-from discreet.noise.bars.selection import selection_loss
+from discreet.noise.error_bars import selection_loss
 from discreet.noise.select import exponential_rows
 from discreet.testing.rng import SeededRng
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.noise.exact.alias_tables import _plan, _replay, _shares, build_table
-from discreet.noise.exact.weights import GaussianSides, GeometricDigits, GeometricSides
+from discreet.noise.alias_tables import _plan, _replay, _shares, build_table
+from discreet.noise.certified import GaussianSides, GeometricDigits, GeometricSides
 from discreet.testing.rng import FakeBits
 
 ONES = 2**64 - 1

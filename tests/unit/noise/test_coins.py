@@ -6,9 +6,8 @@ import pytest
 from scipy.stats import binomtest
 
 from discreet.errors import InvalidInput
-from discreet.noise.exact.certified import exp_bounds
-from discreet.noise.exact.coins import flip_exp, uniform
-from discreet.noise.exact.exp_table import exp_table
+from discreet.noise.certified import exp_bounds
+from discreet.noise.coins import exp_table, flip_exp, uniform
 from discreet.noise.rng import SYSTEM
 from discreet.testing.rng import FakeBits, SeededRng
 

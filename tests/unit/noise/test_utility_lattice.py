@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.exact.utility_lattice import utility_gaps
+from discreet.noise.select import utility_gaps
 
 
 def gaps_of(utilities, **options):

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 from scipy.stats import binomtest
 
-from discreet.noise.exact.real_coins import ExpOdds, RationalOdds, flip
+from discreet.noise.coins import ExpOdds, RationalOdds, flip
 from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9

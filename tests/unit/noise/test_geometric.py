@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.noise.exact.alias_tables import AliasTable
-from discreet.noise.exact.geometric import DIGIT_BITS, _widths, geometric_sampler
+from discreet.noise.additive import DIGIT_BITS, _widths, geometric_sampler
+from discreet.noise.alias_tables import AliasTable
 from discreet.testing.forced import words_for
 from discreet.testing.rng import FakeBits, SeededRng
 
