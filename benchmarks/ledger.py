@@ -94,8 +94,8 @@ def filled(base: Path, entries: int, priced: Callable[[int], Quote] = quote) -> 
     """Write a ledger of so many charges, without waiting for the disk at each."""
     import json
 
-    from discreet.ledger.chain.links import link
-    from discreet.ledger.store.sqlite import SqliteStore
+    from discreet.ledger.entry import link
+    from discreet.ledger.sqlite import SqliteStore
 
     ledger = Ledger.open(URL, POLICY, base=base)
     charge(ledger, "first", 0)

@@ -10,13 +10,12 @@ from typing import Any
 
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, InvalidInput
-from discreet.ledger import BudgetPolicy, Cap, Charge, Ledger, Payer, Policy
+from discreet.ledger import BudgetPolicy, Cap, Charge, Ledger, Payer, Policy, checkpoint
 from discreet.ledger.accounts import Accounts, _asked
-from discreet.ledger.checkpoint import making
-from discreet.ledger.checkpoint.state import facts_of
+from discreet.ledger.checkpoint import facts_of
 from discreet.ledger.entry import Entry
-from discreet.ledger.loading import load
-from discreet.ledger.reports.releases import record_state
+from discreet.ledger.history import load
+from discreet.ledger.reports import record_state
 from ledger_kit import begin, quote
 
 URL = "sqlite:ledger.db"
@@ -37,7 +36,7 @@ def checkpointed(ledger: Ledger) -> bool:
     """Return whether a checkpoint was made now, however little was entered."""
     with ledger.session() as session:
         accounts = session.accounts
-    return making.make(ledger._store, accounts)
+    return checkpoint.make(ledger._store, accounts)
 
 
 class Life:

@@ -19,7 +19,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Engine, Exact, PaidReader, engine_failed
 from discreet.kernel.look import exact, rank_utilities
-from discreet.ledger.versions import DataVersion, NewVersion, Versions
+from discreet.ledger.accounts import DataVersion, NewVersion, Versions
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.release.sealing import Sealed, seal

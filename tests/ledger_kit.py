@@ -15,8 +15,8 @@ from discreet.core.cost import Cost, Quote
 from discreet.core.event import Pure
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.ledger import BudgetPolicy, Ledger, Payer, Policy
-from discreet.ledger.chain.known_head import known_heads
-from discreet.ledger.versions import NewVersion
+from discreet.ledger.accounts import NewVersion
+from discreet.ledger.head import known_heads
 from lent import for_a_fork
 
 OWNER = Payer(None, "census", "census")

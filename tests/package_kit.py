@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.hash_chain import ROOT
-from discreet.ledger.chain.links import link
+from discreet.ledger.entry import link
 from discreet.publish.contents import (
     Agreement,
     Contents,

@@ -10,9 +10,8 @@ from unittest.mock import patch
 import numpy as np
 
 from discreet.core.region import NULL, Positions
-from discreet.ledger.worst.axes import Axis, bounds
-from discreet.ledger.worst.grid import AxisBox, BillGrid
-from discreet.ledger.worst.nearest import Nearest
+from discreet.ledger.worst.grid import Axis, AxisBox, BillGrid, bounds
+from discreet.ledger.worst.small_grids import Nearest
 from discreet.ledger.worst.worst_hit import Worst
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from discreet.core.system import atomic_file
-from discreet.ledger.chain import head as head_module
+from discreet.ledger import head as head_module
 
 OK, IOERR_WRITE, IOERR_FSYNC, FULL = 0, 778, 1034, 13
 

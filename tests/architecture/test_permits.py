@@ -15,7 +15,7 @@ import discreet
 HOUSE = Path(discreet.__file__).resolve().parent
 
 MAY_MINT = {
-    "ledger/idempotency/outcomes.py": "a charge was begun: the mark is durable, and nobody else gets it",
+    "ledger/outcomes.py": "a charge was begun: the mark is durable, and nobody else gets it",
     "ledger/ledger.py": "the owner's look, or an exposure, was written down",
 }
 MAY_READ_UNPAID = {

@@ -19,9 +19,8 @@ from discreet.errors import (
 )
 from discreet.ledger import Cap, Charge, Ledger, Payer
 from discreet.ledger.accounts import Accounts
-from discreet.ledger.chain.links import link
-from discreet.ledger.entry import Entry
-from discreet.ledger.loading import open_store
+from discreet.ledger.entry import Entry, link
+from discreet.ledger.history import open_store
 from discreet.release.outcome import once
 from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, forked, open_ledger, pay, policy, quote
 

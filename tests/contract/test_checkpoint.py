@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from checkpoint_kit import checkpointed, differences
+from discreet.ledger import checkpoint
 from discreet.ledger import session as session_module
-from discreet.ledger.checkpoint import making
-from discreet.ledger.loading import load
+from discreet.ledger.history import load
 from ledger_kit import MEN, WOMEN, forked, open_ledger, pay
 from sittings import FULL
 
@@ -47,8 +47,8 @@ def test_a_checkpoint_leads_to_the_same_book(url, tmp_path):
 @pytest.fixture
 def small(monkeypatch):
     """Checkpoints after every few entries, merged as those of millions are."""
-    monkeypatch.setattr(making, "LEAST", 5)
-    monkeypatch.setattr(making, "LARGEST", 60)
+    monkeypatch.setattr(checkpoint, "LEAST", 5)
+    monkeypatch.setattr(checkpoint, "LARGEST", 60)
     monkeypatch.setattr(session_module, "PAUSE", 1)
 
 

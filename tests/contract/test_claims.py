@@ -9,7 +9,7 @@ import time
 import pytest
 
 from discreet.errors import AnswerLost
-from discreet.ledger.loading import open_store
+from discreet.ledger.history import open_store
 from discreet.release.outcome import once
 from ledger_kit import forked, open_ledger, pay
 from patience import eventually

@@ -20,11 +20,11 @@ from discreet.errors import (
     LedgerTampered,
     RequestConflict,
 )
-from discreet.ledger import Ledger
-from discreet.ledger.chain.links import link
-from discreet.ledger.loading import open_store
-from discreet.ledger.store import sqlite, tables
-from discreet.ledger.store.base import StoredAnswer, seal
+from discreet.ledger import Ledger, sqlite
+from discreet.ledger import store as tables
+from discreet.ledger.entry import link
+from discreet.ledger.history import open_store
+from discreet.ledger.store import StoredAnswer, seal
 from ledger_kit import OWNER, as_a_new_process, forked, open_ledger, pay, policy, quote
 
 STORES = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]

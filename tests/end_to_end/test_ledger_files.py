@@ -15,7 +15,7 @@ import pytest
 
 from discreet.errors import DiscreetError
 from discreet.ledger import Ledger
-from discreet.ledger.store.sqlite import SqliteStore
+from discreet.ledger.sqlite import SqliteStore
 from ledger_kit import forked, open_ledger, pay, policy
 
 PARTS = ("", "-wal", "-shm", ".head", ".head.lock", ".users", ".running")

@@ -17,8 +17,8 @@ import pytest
 
 from checkpoint_kit import differences
 from discreet.errors import DiscreetError, LedgerWriteFailed
+from discreet.ledger import checkpoint
 from discreet.ledger import session as session_module
-from discreet.ledger.checkpoint import making
 from ledger_kit import as_a_new_process, open_ledger, pay
 from sittings import FULL
 from sqlite_shim import Disk, after_power_loss, shimmed
@@ -42,7 +42,7 @@ def tmp_path(tmp_path):
 @pytest.fixture
 def checkpoints(monkeypatch):
     """A checkpoint after every three entries."""
-    monkeypatch.setattr(making, "LEAST", 3)
+    monkeypatch.setattr(checkpoint, "LEAST", 3)
     monkeypatch.setattr(session_module, "PAUSE", 1)
 
 
@@ -131,11 +131,11 @@ def test_power_lost_while_a_checkpoint_is_made_is_harmless(tmp_path, checkpoints
 @contextmanager
 def _no_new_ones():
     """What is opened after the loss is what was left behind."""
-    least, making.LEAST = making.LEAST, 10**9
+    least, checkpoint.LEAST = checkpoint.LEAST, 10**9
     try:
         yield
     finally:
-        making.LEAST = least
+        checkpoint.LEAST = least
 
 
 @pytest.mark.parametrize("synchronous", ["NORMAL", "OFF"])
@@ -146,13 +146,13 @@ def test_the_shim_catches_a_twin_that_does_not_sync(tmp_path, synchronous):
     assert any(lost(log[:point], tmp_path / f"drop{point}", None) for point in told)
 
 
-@pytest.mark.parametrize("least", [3, making.LEAST])
+@pytest.mark.parametrize("least", [3, checkpoint.LEAST])
 def test_a_write_that_fails_answers_nothing_uncharged(
     tmp_path, monkeypatch, least, record_property
 ):
     """Step 1, 2, ... fails, and all after it: nothing is acknowledged that is not there, the words
     are ours, and when the disk works again every request can be repeated, charged once."""
-    monkeypatch.setattr(making, "LEAST", least)
+    monkeypatch.setattr(checkpoint, "LEAST", least)
     monkeypatch.setattr(session_module, "PAUSE", 1)
     failed = 0
     for step in range(1, FAILURES + 1):

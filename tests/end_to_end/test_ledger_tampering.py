@@ -172,8 +172,8 @@ def test_any_flip_in_the_file_is_found_or_changes_nothing(base):
 def test_a_rewritten_chain_with_right_hashes_is_found_by_the_head(base):
     """Whoever can compute SHA-256 can write a consistent history, but not the head outside."""
     from discreet.core.hash_chain import ROOT
-    from discreet.ledger.chain.links import link
-    from discreet.ledger.store.sqlite import SqliteStore
+    from discreet.ledger.entry import link
+    from discreet.ledger.sqlite import SqliteStore
 
     store = SqliteStore(base / "ledger.db")
     kept, previous = [], ROOT

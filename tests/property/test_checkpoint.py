@@ -10,9 +10,9 @@ import pytest
 
 from checkpoint_kit import Life, checkpointed, differences
 from discreet.errors import LedgerTampered
+from discreet.ledger import checkpoint
 from discreet.ledger.accounts import _RULES
-from discreet.ledger.checkpoint import making, state
-from discreet.ledger.loading import load
+from discreet.ledger.history import load
 from sittings import FULL
 
 LIVES, STEPS = (300, 200) if FULL else (6, 90)
@@ -70,7 +70,7 @@ def test_a_checkpoint_that_forgets_something_is_caught(base, monkeypatch, twin):
     life.charge()
     life.take()
     name, forget = TWINS[twin]
-    honest = getattr(state, name)
+    honest = getattr(checkpoint, name)
 
     def forgetful(accounts):
         found = honest(accounts)
@@ -78,9 +78,9 @@ def test_a_checkpoint_that_forgets_something_is_caught(base, monkeypatch, twin):
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(making, name, forgetful)
+        patch.setattr(checkpoint, name, forgetful)
         assert checkpointed(life.ledger)
     with pytest.raises(LedgerTampered, match="does not say what its history says"):
         life.ledger.verify()
-    monkeypatch.setattr("discreet.ledger.loading.require_same", lambda *_: None)
+    monkeypatch.setattr("discreet.ledger.history.require_same", lambda *_: None)
     assert differences(life.ledger) != []

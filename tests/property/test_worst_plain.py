@@ -9,8 +9,8 @@ import pytest
 
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.worst.axes import FARTHEST, UNCUT, Axis
-from discreet.ledger.worst.nearest import Nearest
+from discreet.ledger.worst.grid import FARTHEST, UNCUT, Axis
+from discreet.ledger.worst.small_grids import Nearest
 from discreet.ledger.worst.worst_hit import Worst
 from plain_worst import everything, plain, refined, touched, width
 from sittings import FULL

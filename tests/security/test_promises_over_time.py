@@ -25,7 +25,7 @@ from discreet.errors import BudgetExceeded, CatalogError, InvalidInput
 from discreet.kernel.canonical import select, source
 from discreet.kernel.canonical.cells import unit_cell
 from discreet.ledger import Ledger
-from discreet.ledger.versions import Versions
+from discreet.ledger.accounts import Versions
 from discreet.publish import totals
 from discreet.publish.totals import TotalsRequest
 from discreet.release import sealing as release_sealing

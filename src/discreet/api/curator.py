@@ -25,7 +25,7 @@ from discreet.core.requests.request_fields import given
 from discreet.core.requests.schema import WithProgress, schema
 from discreet.core.requests.synth import LinkedFields, LocalSynthFields
 from discreet.errors import UnknownName
-from discreet.ledger.reports.report import question_report
+from discreet.ledger.reports import question_report
 from discreet.release.request import Request
 from discreet.release.statement import explain as explain_request
 from discreet.release.statement import release, shape_of

@@ -15,8 +15,8 @@ from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.kernel.canonical.declared import declared_cells
 from discreet.kernel.canonical.paths import every_path
+from discreet.ledger.budget import BudgetPolicy, Cap, Policy
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.noise.rng import Rng, SystemRng
 
 

@@ -18,7 +18,7 @@ from discreet.core.bill import Spent
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.schema import Dataset
 from discreet.errors import CatalogError
-from discreet.ledger.chain.known_head import KnownHead
+from discreet.ledger.head import KnownHead
 from discreet.ledger.ledger import Ledger
 from discreet.release.planning.child import PlanningLimits
 from discreet.sql.parse import ParsedQuestion, read

@@ -12,8 +12,13 @@ from discreet.catalog.read.check import type_warnings
 from discreet.core.answers.answer import Answer
 from discreet.core.display.budget_report import BudgetReport
 from discreet.core.schema import Dataset
-from discreet.ledger.reports.report import history_report, share_report, standing_of
-from discreet.ledger.reports.text import budget_report, budget_words
+from discreet.ledger.reports import (
+    budget_report,
+    budget_words,
+    history_report,
+    share_report,
+    standing_of,
+)
 from discreet.release.kept.stored import unpack
 from discreet.release.snapshots import begin_versions, stale_words, versions_report
 

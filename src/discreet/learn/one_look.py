@@ -13,8 +13,8 @@ from discreet.core.requests.look import LookFields
 from discreet.engine.base import Held, PaidReader
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.unit_rows import SealedUnitCodes
+from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Payer, Receipt
-from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk

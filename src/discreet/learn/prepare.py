@@ -24,7 +24,7 @@ from discreet.learn.request import LearnRequest
 from discreet.learn.sgd.budget import COUNTING_SHARE as NETWORK_COUNTING
 from discreet.learn.sgd.budget import MOST_CLASSES, NetworkShape, network_budget
 from discreet.ledger.entry import Payer
-from discreet.ledger.reports.text import exposure_note
+from discreet.ledger.reports import exposure_note
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of

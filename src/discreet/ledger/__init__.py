@@ -3,11 +3,11 @@
 Imported by: anonymize, api, learn, publish, release, synth, tasks.
 """
 
+from discreet.ledger.budget import BudgetPolicy, Cap, Policy
+from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Balance, Entry, Payer, Receipt, SpentSoFar
-from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.policy import BudgetPolicy, Cap, Policy
-from discreet.ledger.reports.text import budget_report, budget_words
+from discreet.ledger.reports import budget_report, budget_words
 
 __all__ = [
     "Balance",

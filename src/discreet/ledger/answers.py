@@ -1,15 +1,18 @@
-"""Stored answers: kept with their charge, sealed by the chain, given out under their request id."""
+"""Stored answers: kept with their charge, checked against the hash in the chain, given out under their request id."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.core.cost import FREE
 from discreet.core.region import Positions, Region
+from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts
+from discreet.ledger.charge import known_account, repeated, require_body, require_held
 from discreet.ledger.entry import (
+    AccountState,
     Entry,
     Payer,
     Receipt,
@@ -18,13 +21,64 @@ from discreet.ledger.entry import (
     checked_text,
     fingerprint,
 )
-from discreet.ledger.idempotency.answer_hashes import checked_against_chain
-from discreet.ledger.idempotency.outcomes import error_of, missing_answer
-from discreet.ledger.idempotency.repeating import repeated, require_body, require_held
-from discreet.ledger.idempotency.states import AccountState
-from discreet.ledger.pricing import known_account
+from discreet.ledger.history import catch_up
+from discreet.ledger.outcomes import error_of, missing_answer
 from discreet.ledger.session import CachedAccounts
-from discreet.ledger.store.base import Store, StoredAnswer, seal
+from discreet.ledger.store import Store, StoredAnswer, damaged_answer, seal
+
+
+def checked_against_chain(store: Store, accounts: Accounts, answer: StoredAnswer) -> StoredAnswer:
+    """Return `answer` if the chain says the same of it; `accounts` must not be older than `answer`.
+
+    Guarantee: analyst, dataset, question, snapshot, request and payload are what was stored when the
+    charge was answered, as surely as the chain is intact: their hash is an entry of it. An answer
+    of 0.1.0, which made no such entry, is held to what its charge says; its bytes are not sealed.
+    """
+    digest = accounts.sealed.get(answer.position)
+    if digest is None:
+        _require_as_charged(store, accounts, answer)
+    elif digest != seal(answer):
+        raise damaged_answer(answer)
+    return answer
+
+
+def unsealed(store: Store, accounts: Accounts, answers: Iterable[StoredAnswer]) -> int:
+    """Return how many of `answers` were stored by 0.1.0, after checking each, and that none lacks.
+
+    `accounts` is older than `answers`: what was stored in between is held to the accounts as they are then.
+    """
+    sealed, found, later = tuple(accounts.sealed), set(), []
+    old = 0
+    for answer in answers:
+        found.add(answer.position)
+        try:
+            checked_against_chain(store, accounts, answer)
+            old += answer.position not in accounts.sealed
+        except LedgerTampered:
+            later.append(answer)
+    if later:
+        accounts = catch_up(store, store, accounts)
+        for answer in later:
+            checked_against_chain(store, accounts, answer)
+    for position in sealed:
+        if position not in found:
+            raise LedgerTampered(
+                f"The answer of the charge at entry {position} is missing.",
+                hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
+            )
+    return old
+
+
+def _require_as_charged(store: Store, accounts: Accounts, answer: StoredAnswer) -> None:
+    if accounts.requests.get((answer.analyst or None, answer.asked_as)) != answer.position:
+        raise LedgerTampered(f"Answer '{answer.asked_as}' was never paid for.")
+    found = accounts.link(store, answer.position)
+    paid = {} if found is None else Entry.of(found).data
+    said = (answer.dataset, answer.question, answer.snapshot)
+    told = (paid.get("dataset"), paid.get("question", ""), paid.get("snapshot", ""))
+    if said != told or "looks" in paid:  # whoever writes "looks" enters every answer, too
+        raise damaged_answer(answer)
+
 
 NOBODY = Region.of({"": Positions.of([])})
 """Where there is nobody: a free answer reads no rows."""

@@ -10,32 +10,37 @@ from pathlib import Path
 
 from discreet.core.cost import Quote
 from discreet.core.proof.permit import Permit, permit_for
-from discreet.ledger.answers import Answers
-from discreet.ledger.chain.known_head import KnownHead, known_heads
-from discreet.ledger.chain.links import Link
+from discreet.ledger.accounts import DataVersion, NewVersion
+from discreet.ledger.answers import Answers, unsealed
+from discreet.ledger.backup import bring_back, write_copy
+from discreet.ledger.budget import Policy
+from discreet.ledger.charge import (
+    Charge,
+    Incidents,
+    charged,
+    foreseen,
+    known_account,
+    priced,
+    repeated,
+)
 from discreet.ledger.entry import (
+    FREE_ANSWER,
+    MARKS,
     Balance,
     Entry,
+    Link,
     Payer,
     Receipt,
     SpentSoFar,
     checked_name,
     fingerprint,
 )
-from discreet.ledger.idempotency.answer_hashes import unsealed
-from discreet.ledger.idempotency.charging import Charge, charged
-from discreet.ledger.idempotency.outcomes import Outcomes
-from discreet.ledger.idempotency.repeating import repeated
-from discreet.ledger.idempotency.states import FREE_ANSWER, MARKS
-from discreet.ledger.incidents import Incidents
-from discreet.ledger.loading import limit_changes, load, open_store
-from discreet.ledger.others_spending import RefusalCounts
-from discreet.ledger.policy import Policy
-from discreet.ledger.pricing import foreseen, known_account, priced
+from discreet.ledger.head import KnownHead, known_heads
+from discreet.ledger.history import limit_changes, load, open_store
+from discreet.ledger.outcomes import Outcomes
+from discreet.ledger.refusal import RefusalCounts
 from discreet.ledger.session import CachedAccounts, LedgerTransaction
-from discreet.ledger.store.backup import bring_back, write_copy
-from discreet.ledger.store.base import Store
-from discreet.ledger.versions import DataVersion, NewVersion
+from discreet.ledger.store import Store
 
 
 class Ledger:

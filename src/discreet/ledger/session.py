@@ -10,15 +10,18 @@ from typing import Any
 
 from discreet.errors import DiscreetError, LedgerBusy, LedgerError
 from discreet.ledger.accounts import Accounts
-from discreet.ledger.chain.head import Head, HeadFile
-from discreet.ledger.chain.known_head import known_heads
-from discreet.ledger.chain.links import Link, link
-from discreet.ledger.entry import now
-from discreet.ledger.idempotency.states import ENDINGS
-from discreet.ledger.loading import catch_up, keep_checkpoint, load, require_head, seen_in
-from discreet.ledger.policy import Limit
-from discreet.ledger.store.base import HistoryWriter, Store
-from discreet.ledger.unanchored_links import gives_back
+from discreet.ledger.budget import Limit
+from discreet.ledger.entry import ENDINGS, Link, link, now
+from discreet.ledger.head import Head, HeadFile, known_heads
+from discreet.ledger.history import (
+    catch_up,
+    gives_back,
+    keep_checkpoint,
+    load,
+    require_head,
+    seen_in,
+)
+from discreet.ledger.store import HistoryWriter, Store
 
 PAUSE = 256
 """Entries between two looks at whether a checkpoint is due."""

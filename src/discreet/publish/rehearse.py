@@ -17,7 +17,7 @@ from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.hash_chain import ROOT
 from discreet.errors import DiscreetError, InternalError, InvalidInput
 from discreet.kernel.mechanism import Law
-from discreet.ledger.chain.links import link
+from discreet.ledger.entry import link
 from discreet.noise.rng import SystemRng
 from discreet.publish.assemble import (
     MeasuredFamily,

@@ -18,10 +18,10 @@ from discreet.core.progress import Progress, silent
 from discreet.core.proof.permit import Permit
 from discreet.engine.base import Held, PaidReader, require_paid
 from discreet.errors import AnswerLost, FactsContradict, InvalidInput, RequestConflict
+from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Receipt
-from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.reports.releases import excerpt_of
+from discreet.ledger.reports import excerpt_of
 from discreet.publish.assemble import (
     MeasuredFamily,
     contents_of,

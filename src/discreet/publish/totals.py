@@ -37,8 +37,8 @@ from discreet.core.system.atomic_file import write_whole
 from discreet.core.unit import Neighbours
 from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput
+from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Receipt
-from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
 from discreet.noise.additive import discrete_gaussian_squared
 from discreet.noise.rng import Rng

@@ -16,7 +16,7 @@ from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput, NotAllowed, RequestConflict
 from discreet.ledger.entry import Entry
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.reports.releases import record_state, states_of
+from discreet.ledger.reports import record_state, states_of
 from discreet.publish.bound_tables import check_column_names
 from discreet.publish.package import owner_key
 from discreet.publish.prepare import PlannedRelease, planned

@@ -10,8 +10,8 @@ from functools import partial
 from discreet.core.proof.permit import Permit
 from discreet.errors import AnswerLost, LedgerBusy, LedgerError, LedgerWriteFailed, StillRunning
 from discreet.ledger.entry import Receipt
-from discreet.ledger.idempotency.outcomes import WaitOrAnswer, missing_answer
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.outcomes import WaitOrAnswer, missing_answer
 
 PATIENCE = 60.0
 """Seconds to wait for somebody else's answer to the same request."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from discreet.engine.base import Held, PaidReader
+from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Payer, Receipt
-from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
 from discreet.release.outcome import once
 

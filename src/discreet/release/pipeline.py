@@ -19,10 +19,10 @@ from discreet.engine.base import Exact, Held, PaidReader, RunSql
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
 from discreet.kernel.rehearsal import SeedRequest
+from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Payer, Receipt, bill_of, free_bill
-from discreet.ledger.idempotency.charging import Charge
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.reports.text import exposure_note
+from discreet.ledger.reports import exposure_note
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups

@@ -21,7 +21,7 @@ from discreet.engine.base import Held, StateLost
 from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, EngineFailed, InternalError, UnknownName
 from discreet.kernel.canonical.select import CanonicalRecipe
-from discreet.ledger.versions import DataVersion, NewVersion
+from discreet.ledger.accounts import DataVersion, NewVersion
 from discreet.plan.ir import Relation, scans_of
 from discreet.release.desk import Desk
 

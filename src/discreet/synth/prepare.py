@@ -32,7 +32,7 @@ from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.entry import Payer
-from discreet.ledger.reports.text import exposure_note
+from discreet.ledger.reports import exposure_note
 from discreet.noise.rng import SystemRng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk

@@ -12,8 +12,8 @@ from discreet.core.bill import Bill, Spent
 from discreet.core.progress import Progress, silent
 from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
+from discreet.ledger.charge import Charge
 from discreet.ledger.entry import free_bill
-from discreet.ledger.idempotency.charging import Charge
 from discreet.noise.rng import Rng
 from discreet.release.assembled import ACCEPTED, balance_of
 from discreet.release.desk import Desk

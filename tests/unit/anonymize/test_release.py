@@ -14,7 +14,7 @@ from discreet.core.event import NonPrivate
 from discreet.core.numbers import Epsilon
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.reports.text import budget_words, exposure_note
+from discreet.ledger.reports import budget_words, exposure_note
 from discreet.server.features.anonymize import in_child
 from discreet.tasks.anonymize import anonymize as tasks_anonymize
 from ledger_kit import open_ledger

@@ -53,7 +53,7 @@ def test_an_alias_in_an_answer_an_explanation_and_the_history(command):
 def test_the_twin_that_prints_as_it_comes_is_caught(command, monkeypatch):
     ask_evil(command)
     monkeypatch.setattr(terminal, "visible", lambda text, **_: text)
-    monkeypatch.setattr("discreet.ledger.reports.text.visible", lambda text: text)
+    monkeypatch.setattr("discreet.ledger.reports.visible", lambda text: text)
     assert steers(command("budget")[1])
 
 

@@ -3,7 +3,7 @@
 import hashlib
 
 from discreet.core.hash_chain import ROOT, link_hash
-from discreet.ledger.chain.links import link
+from discreet.ledger.entry import link
 
 
 def test_the_hash_of_a_ledgers_entry_is_the_one_of_all_versions():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.ledger.others_spending import HOUR, RefusalCounts
+from discreet.ledger.refusal import HOUR, RefusalCounts
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 

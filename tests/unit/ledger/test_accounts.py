@@ -10,9 +10,8 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts
-from discreet.ledger.chain.links import Link, checked, link
-from discreet.ledger.policy import Limit
-from discreet.ledger.worst.account import Account
+from discreet.ledger.budget import Account, Limit
+from discreet.ledger.entry import Link, checked, link
 from ledger_kit import OWNER, quote
 from patience import quickest, slowness
 from sittings import FULL

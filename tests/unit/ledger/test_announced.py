@@ -7,9 +7,9 @@ import pytest
 from discreet.core.hash_chain import ROOT
 from discreet.errors import LedgerTampered
 from discreet.ledger import BudgetPolicy, Cap, Policy
-from discreet.ledger.chain.head import Head
-from discreet.ledger.chain.links import Link, link
-from discreet.ledger.unanchored_links import gives_back, require_announced
+from discreet.ledger.entry import Link, link
+from discreet.ledger.head import Head
+from discreet.ledger.history import gives_back, require_announced
 
 FREE = {"epsilon": "0", "delta": "0", "rho": "0", "rho_delta": "0"}
 TEN = {"epsilon": "10", "delta": "0", "neighbours": "add-remove"}

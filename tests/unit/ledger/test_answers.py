@@ -15,9 +15,9 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.ledger import Cap, Payer
-from discreet.ledger.idempotency.outcomes import WaitOrAnswer
-from discreet.ledger.idempotency.states import AccountState
-from discreet.ledger.reports.report import question_report, standing, standing_of
+from discreet.ledger.entry import AccountState
+from discreet.ledger.outcomes import WaitOrAnswer
+from discreet.ledger.reports import question_report, standing, standing_of
 from ledger_kit import ALICE, MEN, OWNER, open_ledger, pay, quote
 
 CAPS = {"alice": {"census": Cap.of("5")}}

@@ -5,11 +5,11 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import InvalidInput, LedgerTampered
-from discreet.ledger.chain.links import Link
 from discreet.ledger.entry import (
     Balance,
     BudgetAlert,
     Entry,
+    Link,
     Payer,
     alert_of,
     checked_name,

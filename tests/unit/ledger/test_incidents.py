@@ -7,9 +7,9 @@ import pytest
 import asking
 from checkpoint_kit import checkpointed, differences
 from discreet.errors import Cancelled, EngineFailed, UnknownName
-from discreet.ledger.idempotency import charging
-from discreet.ledger.incidents import MOST_OPEN
-from discreet.ledger.reports.text import budget_words
+from discreet.ledger import charge
+from discreet.ledger.charge import MOST_OPEN
+from discreet.ledger.reports import budget_words
 from ledger_kit import OWNER, open_ledger, quote
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -48,7 +48,7 @@ def test_the_owner_sees_and_clears_it(failed):
 
 
 def test_the_twin_that_forgets_incidents_lets_it_fail_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(charging, "require_clear", lambda *_: None)
+    monkeypatch.setattr(charge, "require_clear", lambda *_: None)
     with asking.curator(tmp_path) as asked:
         asked.engine.answers = None
         for name in ("first", "second"):

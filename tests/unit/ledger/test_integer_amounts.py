@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.core.cost import Cost
-from discreet.ledger.integer_amounts import CEILING, AmountResolution
+from discreet.ledger.budget import CEILING, AmountResolution
 
 ZERO = Fraction(0)
 

@@ -8,9 +8,8 @@ import pytest
 
 from discreet.errors import BudgetExceeded, TooManyRequests
 from discreet.ledger import Cap, Payer
-from discreet.ledger.integer_amounts import CEILING, COMPONENTS, AmountResolution
-from discreet.ledger.others_spending import MOST_REFUSALS, others_of
-from discreet.ledger.worst.account import Account
+from discreet.ledger.budget import CEILING, COMPONENTS, Account, AmountResolution
+from discreet.ledger.refusal import MOST_REFUSALS, others_of
 from discreet.ledger.worst.worst_hit import Worst
 from ledger_kit import ALICE, MEN, OWNER, WOMEN, open_ledger, pay
 

@@ -11,9 +11,9 @@ from discreet.core.unit import Neighbours
 from discreet.errors import CatalogError, InternalError, InvalidInput, LedgerTampered
 from discreet.ledger import BudgetPolicy, Cap, Policy
 from discreet.ledger.accounts import Accounts
-from discreet.ledger.chain.head import HeadFile
-from discreet.ledger.chain.links import link
-from discreet.ledger.loading import limit_changes, load, open_store, require_head, sqlite_path
+from discreet.ledger.entry import link
+from discreet.ledger.head import HeadFile
+from discreet.ledger.history import limit_changes, load, open_store, require_head, sqlite_path
 from ledger_kit import as_a_new_process, open_ledger, pay, policy
 
 

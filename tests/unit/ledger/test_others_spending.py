@@ -13,11 +13,11 @@ from discreet.core.event import Concentrated
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.errors import BudgetExceeded, DiscreetError, TooManyRequests
-from discreet.ledger import Cap, Payer, pricing
-from discreet.ledger import others_spending as beside
-from discreet.ledger.others_spending import HOUR, MOST_REFUSALS, RefusalCounts
-from discreet.ledger.reports.report import history_report
-from discreet.ledger.worst.account import limits_of
+from discreet.ledger import Cap, Payer, charge
+from discreet.ledger import refusal as beside
+from discreet.ledger.budget import limits_of
+from discreet.ledger.refusal import HOUR, MOST_REFUSALS, RefusalCounts
+from discreet.ledger.reports import history_report
 from discreet.ledger.worst.worst_hit import Worst
 from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, open_ledger, pay, quote
 from sittings import FULL
@@ -90,13 +90,13 @@ def test_the_twin_that_checks_the_exact_budget_is_caught(tmp_path, monkeypatch):
 
 
 def test_the_twin_that_says_what_is_left_is_caught(tmp_path, monkeypatch):
-    monkeypatch.setattr(pricing, "require_room", lambda *_: None)
-    monkeypatch.setattr(pricing, "no_room", pricing.refusal)
+    monkeypatch.setattr(charge, "require_room", lambda *_: None)
+    monkeypatch.setattr(charge, "no_room", charge.refusal)
     assert told_after(tmp_path / "a", ("0.31",)) != told_after(tmp_path / "b", ("0.4",))
 
 
 def test_the_budget_itself_holds_whatever_the_steps_say(tmp_path, monkeypatch):
-    monkeypatch.setattr(pricing, "require_room", lambda *_: None)
+    monkeypatch.setattr(charge, "require_room", lambda *_: None)
     ledger = opened(tmp_path / "a")
     pay(ledger, "0.75", "a", payer=ALICE)
     with pytest.raises(BudgetExceeded, match="Nothing fits here"):
@@ -365,7 +365,7 @@ def test_who_holds_more_rho_than_a_share_allows_is_told_in_steps(tmp_path):
 
 def test_the_exact_bill_is_probed_no_more_often_than_steps_are(tmp_path, monkeypatch):
     """Should steps ever pass what the budget refuses: that is counted, too."""
-    monkeypatch.setattr(pricing, "require_room", lambda *_: None)
+    monkeypatch.setattr(charge, "require_room", lambda *_: None)
     ledger = opened(tmp_path / "ledger")
     pay(ledger, "0.9", "alice", payer=ALICE)
     for _ in range(MOST_REFUSALS):

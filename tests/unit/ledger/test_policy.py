@@ -5,7 +5,7 @@ import pytest
 from discreet.core.unit import Neighbours
 from discreet.errors import CatalogError, InvalidInput
 from discreet.ledger import BudgetPolicy, Cap, Policy
-from discreet.ledger.policy import Limit
+from discreet.ledger.budget import Limit
 
 
 def test_limits_are_budgets_first_and_an_absent_delta_is_the_budgets():

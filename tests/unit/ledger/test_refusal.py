@@ -17,9 +17,8 @@ from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.errors import BudgetExceeded
 from discreet.ledger import Cap, Charge
-from discreet.ledger.policy import Limit
+from discreet.ledger.budget import Account, Limit
 from discreet.ledger.refusal import _two_digits, in_region, what_fits
-from discreet.ledger.worst.account import Account
 from ledger_kit import ALICE, MEN, OWNER, WOMEN, open_ledger, pay, quote
 
 ZERO = Fraction(0)

@@ -14,10 +14,9 @@ from discreet.core.region import EVERYONE
 from discreet.errors import AnswerLost, BudgetExceeded, LedgerTampered
 from discreet.ledger import Ledger, Policy
 from discreet.ledger import session as session_module
-from discreet.ledger.chain.head import HeadFile
-from discreet.ledger.chain.links import link
-from discreet.ledger.entry import fingerprint
-from discreet.ledger.store.sqlite import SqliteStore
+from discreet.ledger.entry import fingerprint, link
+from discreet.ledger.head import HeadFile
+from discreet.ledger.sqlite import SqliteStore
 from ledger_kit import (
     ALICE,
     OWNER,
@@ -112,8 +111,8 @@ def test_a_running_process_refuses_it_too(base, kind, data):
 
 
 def test_the_twin_that_believes_whatever_is_chained_gives_back(base, monkeypatch):
-    monkeypatch.setattr("discreet.ledger.loading.require_announced", lambda *_: None)
-    monkeypatch.setattr("discreet.ledger.loading.gives_back", lambda _: False)
+    monkeypatch.setattr("discreet.ledger.history.require_announced", lambda *_: None)
+    monkeypatch.setattr("discreet.ledger.history.gives_back", lambda _: False)
     forge(base, "restore", restore())
     ledger = open_ledger(base)
     pay(ledger, "3/4", "more")  # 1/2 + 3/4 of 1

@@ -3,7 +3,7 @@
 import numpy as np
 
 from discreet.core.region import Positions
-from discreet.ledger.worst.axes import UNCUT, common, runs
+from discreet.ledger.worst.grid import UNCUT, common, runs
 
 
 def refined(*sets):

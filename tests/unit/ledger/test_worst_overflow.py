@@ -7,7 +7,7 @@ import pytest
 
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.worst.overflow import INNER, BlockGridQuota, Overflow
+from discreet.ledger.worst.small_grids import INNER, BlockGridQuota, Overflow
 from discreet.ledger.worst.worst_hit import Worst
 from region_kit import contains
 from sittings import FULL

@@ -5,9 +5,8 @@ import pytest
 
 from discreet.core.region import Positions
 from discreet.ledger.worst import search as search_module
-from discreet.ledger.worst.axis_blocks import BlockTree, pools
-from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded, undo_shifts
-from discreet.ledger.worst.grid import BillGrid
+from discreet.ledger.worst.grid import BillGrid, BlockTree, pools
+from discreet.ledger.worst.search import BlockBounds, balance, crowded, undo_shifts
 from discreet.ledger.worst.small_grids import GridSum
 
 SIZES = {"a": 40, "b": 7, "c": 70}

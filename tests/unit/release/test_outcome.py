@@ -25,9 +25,8 @@ from discreet.errors import (
     StillRunning,
 )
 from discreet.ledger import Ledger
-from discreet.ledger.reports.report import history_report, standing
-from discreet.ledger.reports.text import budget_words
-from discreet.ledger.store.base import StoredAnswer, old_seal
+from discreet.ledger.reports import budget_words, history_report, standing
+from discreet.ledger.store import StoredAnswer, old_seal
 from discreet.release import outcome, pipeline
 from discreet.release import paid as work
 from discreet.release.outcome import once

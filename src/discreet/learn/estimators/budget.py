@@ -10,8 +10,8 @@ from typing import Any, Self
 from discreet.core.numbers import Number
 from discreet.core.unit import Neighbours
 from discreet.errors import BadRows
+from discreet.ledger.budget import BudgetPolicy, Policy
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.policy import BudgetPolicy, Policy
 from discreet.noise.rng import Rng, SystemRng
 
 DATASET = "rows"

@@ -1,21 +1,211 @@
-"""Charges as a sum of small grids, one for each set of axes that charges restrict together."""
+"""Charges as a sum of small grids, one for each set of axes that charges restrict together.
+
+A charge that no set can hold goes to the grid whose bound it raises least, or to an overflow of fixed blocks: a coarse
+upper bound that is never too low.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from discreet.core.arrays import Integers
-from discreet.ledger.worst.axes import common
-from discreet.ledger.worst.axis_blocks import BlockTree
-from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded, undo_shifts
-from discreet.ledger.worst.grid import BillGrid, RefinedGrid, Signed, join
-from discreet.ledger.worst.nearest import Nearest
-from discreet.ledger.worst.overflow import BlockGridQuota, Overflow
-from discreet.ledger.worst.search import Search
+from discreet.core.arrays import Bits, Integers
+from discreet.core.region import Positions
+from discreet.ledger.worst.grid import (
+    SATURATED,
+    Axis,
+    AxisBox,
+    BillGrid,
+    BlockTree,
+    RefinedGrid,
+    Signed,
+    common,
+    join,
+)
+from discreet.ledger.worst.search import BlockBounds, Search, balance, crowded, undo_shifts
+
+
+class Nearest:
+    """Several grids that all know some axes, laid side by side along each of these.
+
+    Guarantee: `excesses` tells of each grid how many times as many positions as a box has lie in the
+        atoms that it touches, without those after the last cut.
+    """
+
+    def __init__(self, grids: Sequence[BillGrid]) -> None:
+        self.grids = tuple(grids)
+        self._axes = tuple(grid.axes for grid in self.grids)
+        self._sides: dict[str, _Side] = {}
+
+    def holds(self, grids: Sequence[BillGrid]) -> bool:
+        """Return whether these are the grids, and none was split since."""
+        return len(grids) == len(self.grids) and all(
+            new is old and new.axes is axes
+            for new, old, axes in zip(grids, self.grids, self._axes, strict=True)
+        )
+
+    def excesses(self, box: AxisBox) -> list[float]:
+        """Return this for each grid; every one must know the axes of `box`."""
+        shares = {}
+        for name, positions in box.items():
+            many = len(positions)
+            shares[name] = [float(wide) / many for wide in self._side(name).widths(positions)]
+        found = []
+        for place, grid in enumerate(self.grids):
+            share = 1.0
+            for name in grid.names:
+                if name in shares:
+                    share *= shares[name][place]
+            found.append(share)
+        return found
+
+    def _side(self, name: str) -> _Side:
+        if name not in self._sides:
+            self._sides[name] = _Side.of([g.axes[g.names.index(name)] for g in self.grids])
+        return self._sides[name]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """The same axis of several grids, cut wherever one of them is.
+
+    Row i of `atoms` has the atom of grid i for each segment; the atoms of all grids are numbered on,
+    those of grid i from `offsets[i]`.
+    """
+
+    whole: Axis
+    atoms: Integers
+    offsets: Integers
+    wide: Integers
+
+    @classmethod
+    def of(cls, axes: Sequence[Axis]) -> _Side:
+        """Return these axes side by side."""
+        starts = np.unique(np.concatenate([axis.starts for axis in axes]))
+        counts = np.array([axis.count for axis in axes])
+        offsets = np.cumsum(counts) - counts
+        atoms = np.stack([axis.atoms_at(starts) for axis in axes]) + offsets[:, None]
+        wide = np.concatenate([axis.widths for axis in axes])
+        return cls(Axis(starts, np.arange(len(starts)), len(starts)), atoms, offsets, wide)
+
+    def widths(self, positions: Positions) -> list[int]:
+        """Return the width of `positions` on each axis."""
+        reached: Bits = np.zeros(len(self.wide), dtype=np.bool_)
+        reached[self.atoms[:, self.whole.touched(positions)]] = True
+        sums: list[int] = np.add.reduceat(self.wide * reached, self.offsets).tolist()
+        return sums
+
+
+THIN = 32  # blocks; a charge that touches no more is looked at in each of them
+INNER = 512  # integers that one block may hold about its thin charges
+
+
+class BlockGridQuota:
+    """How many blocks may have a small grid of their own, whatever is asked."""
+
+    def __init__(self, room: int) -> None:
+        self.left = room
+
+    def take(self) -> bool:
+        """Return whether there is room for one more, which is taken."""
+        if self.left <= 0:
+            return False
+        self.left -= 1
+        return True
+
+
+class Overflow:
+    """A grid of fixed blocks. Wide charges are billed to every block that they touch.
+
+    Many thin charges that are disjoint, such as single days, would pile up in their blocks. So each
+    block has a small grid of its own for the thin charges that touch it, and is billed what that
+    one's worst cell pays. Where there are too many of these, blocks without one are billed in full.
+    """
+
+    def __init__(self, starts: Mapping[str, Integers], room: int, quota: BlockGridQuota) -> None:
+        grid = BillGrid(sorted(starts))
+        wanted = max(1, int(room ** (1 / len(starts))))
+        grid.axes = tuple(_blocks(starts[name], wanted) for name in grid.names)
+        grid.cells = int(np.prod(grid.shape))
+        self.block_bounds = BlockBounds(grid)
+        self.quota = quota
+        self._inner: dict[tuple[int, ...], BillGrid] = {}
+
+    def thin(self, box: AxisBox) -> bool:
+        """Return whether `box` touches so few blocks that each of them can look at it."""
+        return _count(self._touched(box)) <= THIN
+
+    def add(self, raised: Signed, amounts: Sequence[int]) -> None:
+        """Bill `amounts` to all that `raised` boxes touch, none of which has a minus sign.
+
+        Guarantee: every block is billed at least the greatest sum of its charges over its points:
+            the wide ones in full, the thin ones by the worst cell of a grid that holds them all, or in
+            full where the block has none.
+        """
+        for sign, box in raised:
+            touched = self._touched(box)
+            if _count(touched) > THIN:
+                self.block_bounds.grid.cover(((sign, box),), amounts)
+                continue
+            self._prepare(amounts)
+            for block in itertools.product(*(atoms.tolist() for atoms in touched)):
+                self._nest(block, box, amounts)
+        self.block_bounds.forget()
+
+    def _touched(self, box: AxisBox) -> list[Integers]:
+        grid = self.block_bounds.grid
+        return [
+            axis.touched(box[name]) if name in box else np.arange(axis.count)
+            for name, axis in zip(grid.names, grid.axes, strict=True)
+        ]
+
+    def _prepare(self, amounts: Sequence[int]) -> None:
+        grid = self.block_bounds.grid
+        for component, amount in enumerate(amounts):
+            if amount:
+                grid.mass[component] = grid.mass.get(component, 0) + amount
+                if component not in grid.planes:
+                    grid.planes[component] = np.zeros(grid.shape, dtype=np.int64)
+
+    def _nest(self, block: tuple[int, ...], box: AxisBox, amounts: Sequence[int]) -> None:
+        inner = self._inner.get(block)
+        if inner is None:
+            if not self.quota.take():
+                self._raise(block, amounts)
+                return
+            inner = self._inner[block] = BillGrid(self.block_bounds.grid.names)
+        before = {c: int(plane.max()) for c, plane in inner.planes.items()}
+        boxes = ((1, box),)
+        fit = inner.fit(boxes)
+        if fit.cells * len(amounts) <= INNER:
+            inner.add(boxes, amounts, fit)
+        else:
+            inner.cover(boxes, amounts)
+        highest = {c: int(inner.planes[c].max()) for c, amount in enumerate(amounts) if amount}
+        rises = [highest[c] - before.get(c, 0) if c in highest else 0 for c in range(len(amounts))]
+        self._raise(block, rises)
+
+    def _raise(self, block: tuple[int, ...], amounts: Sequence[int]) -> None:
+        for component, amount in enumerate(amounts):
+            if amount:
+                plane = self.block_bounds.grid.planes[component]
+                plane[block] = min(int(plane[block]) + amount, SATURATED)
+
+
+def _blocks(starts: Integers, wanted: int) -> Axis:
+    """Return at most `wanted` ranges that begin at some of `starts`, about evenly chosen."""
+    if len(starts) > wanted:
+        starts = starts[np.unique(np.linspace(0, len(starts) - 1, wanted).astype(np.int64))]
+    return Axis(starts, np.arange(len(starts)), len(starts))
+
+
+def _count(touched: Sequence[Integers]) -> int:
+    return int(np.prod([len(atoms) for atoms in touched]))
+
 
 Scope: TypeAlias = frozenset[str]
 

@@ -15,9 +15,9 @@ from discreet.core.progress import Progress, silent
 from discreet.core.schema import Dataset
 from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput
+from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Payer
-from discreet.ledger.idempotency.charging import Charge
-from discreet.ledger.reports.text import exposure_note
+from discreet.ledger.reports import exposure_note
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.release.snapshots import hold_tables, label, snapshots_of

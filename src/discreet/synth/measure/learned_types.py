@@ -34,8 +34,8 @@ from discreet.engine.base import Held, PaidReader
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import EngineFailed
 from discreet.kernel.trees.nodes import Unfit
+from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Payer
-from discreet.ledger.idempotency.charging import Charge
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of

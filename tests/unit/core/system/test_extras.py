@@ -35,7 +35,7 @@ GUARDED_BY_ITS_CALLER = {
 # What a user does, the package that is not there, and the extra that has it.
 WANTED = {
     "import discreet.engine.postgres.engine": ("psycopg", "postgres"),
-    "from discreet.ledger.store.postgres import PostgresStore as S; S('postgresql://x', folder=None)": (
+    "from discreet.ledger.postgres import PostgresStore as S; S('postgresql://x', folder=None)": (
         "psycopg",
         "postgres",
     ),

@@ -9,8 +9,7 @@ from discreet.core.hash_chain import canonical
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.policy import Limit
-from discreet.ledger.worst.account import Account, is_below_zero
+from discreet.ledger.budget import Account, Limit, is_below_zero
 from ledger_kit import MEN, WOMEN, quote
 
 ZERO = Fraction(0)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.core.region import Positions
-from discreet.ledger.worst.axes import UNCUT, bounds
-from discreet.ledger.worst.axis_blocks import BlockTree
+from discreet.ledger.worst.grid import UNCUT, BlockTree, bounds
 
 
 def tree(atoms: int) -> BlockTree:

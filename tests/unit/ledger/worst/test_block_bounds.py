@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.core.region import Positions
-from discreet.ledger.worst import block_bounds
-from discreet.ledger.worst.axes import UNCUT, common
-from discreet.ledger.worst.axis_blocks import BlockTree
-from discreet.ledger.worst.block_bounds import BlockBounds, balance, crowded
-from discreet.ledger.worst.grid import BillGrid
+from discreet.ledger.worst import search
+from discreet.ledger.worst.grid import UNCUT, BillGrid, BlockTree, common
+from discreet.ledger.worst.search import BlockBounds, balance, crowded
 
 NAMES = ("a", "b")
 SIZES = {"a": 120, "b": 60}
@@ -138,7 +136,7 @@ def test_what_was_lent_follows_its_leaves_to_a_finer_tree():
 
 
 def test_coarser_planes_where_a_fine_one_would_be_large_stay_above(monkeypatch):
-    monkeypatch.setattr(block_bounds, "KEPT", 4)
+    monkeypatch.setattr(search, "KEPT", 4)
     thin, other = made_bounds(5, charges=4), made_bounds(6, charges=60)
     planted = trees(thin, other)
     thin.use_trees(planted, NAMES)
@@ -146,7 +144,7 @@ def test_coarser_planes_where_a_fine_one_would_be_large_stay_above(monkeypatch):
 
 
 def test_pooled_planes_take_no_more_room_than_they_may(monkeypatch):
-    monkeypatch.setattr(block_bounds, "KEPT", 64)
+    monkeypatch.setattr(search, "KEPT", 64)
     one = made_bounds(1)
     planted = trees(one)
     one.use_trees(planted, NAMES)
@@ -167,7 +165,7 @@ def test_what_nobody_pays_has_no_greatest_entry():
 
 
 def test_sums_are_crowded_once_they_pass_the_end_and_not_before(monkeypatch):
-    monkeypatch.setattr(block_bounds, "SATURATED", 100)
+    monkeypatch.setattr(search, "SATURATED", 100)
     pair = []
     for amount in (60, 40):
         grid = BillGrid(("a",))

@@ -9,7 +9,7 @@ from discreet.core.region import Positions
 from discreet.errors import InternalError
 from discreet.ledger.worst import grid as grid_module
 from discreet.ledger.worst.grid import SATURATED, BillGrid, join
-from discreet.ledger.worst.nearest import Nearest
+from discreet.ledger.worst.small_grids import Nearest
 
 SIZES = {"a": 12, "b": 7, "c": 5}
 LOW = -1

@@ -4,7 +4,7 @@ import random
 
 from discreet.core.region import Positions
 from discreet.ledger.worst.grid import BillGrid
-from discreet.ledger.worst.nearest import Nearest
+from discreet.ledger.worst.small_grids import Nearest
 from plain_worst import excess
 
 

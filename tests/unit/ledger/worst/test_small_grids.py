@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from discreet.core.region import Positions
-from discreet.ledger.worst import overflow, small_grids
+from discreet.ledger.worst import small_grids
+from discreet.ledger.worst import small_grids as overflow
 from discreet.ledger.worst.grid import BillGrid
 from discreet.ledger.worst.small_grids import GridSum
 

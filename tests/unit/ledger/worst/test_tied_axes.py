@@ -6,8 +6,7 @@ import pytest
 
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.worst.tied_axes import NEAR, TiedAxes, meet
-from discreet.ledger.worst.worst_hit import Worst
+from discreet.ledger.worst.worst_hit import NEAR, TiedAxes, Worst, meet
 
 
 def span(low: int, high: int) -> Positions:
