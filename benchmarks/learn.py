@@ -26,8 +26,8 @@ from benchmarks.figures import figure
 from benchmarks.peers import PACKAGES, environment
 
 from discreet.account.convert import rho_of_target
-from discreet.catalog.propose.bare_file import bare_table
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.bare_file import bare_table
+from discreet.catalog.policy_file import load
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.progress import silent
 from discreet.core.region import EVERYONE

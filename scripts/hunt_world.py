@@ -12,7 +12,7 @@ import duckdb
 from hunt_sources import CELLS, NAMES, TOML, stored_as
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.schema import Dataset, Table
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact

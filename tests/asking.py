@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from discreet.api import Curator, policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.kernel.seal import Draft

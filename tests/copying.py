@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.api import Curator, policy_of
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

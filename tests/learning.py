@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from copying import MemoryEngine
 from discreet.api import Curator, policy_of
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.learn.measure.residual_sums import PrivateResiduals
 from discreet.learn.measure.rows import PaidRows

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.publish import price
 from discreet.publish.bound_tables import bind_spec, draft
 from discreet.publish.families import Family, find_families

@@ -6,7 +6,7 @@ import random
 
 import pyarrow as pa
 
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.kernel.canonical.paths import every_path
 from engines import LIMITS, connect, rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from nasty_rows import BORN
 
 TOML = """

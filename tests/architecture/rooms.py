@@ -103,7 +103,7 @@ MAY_HOLD_DICE = {
 MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "survey", "attack", "testing"}
 MAY_OPEN_EXACT_FILES = {
     "engine/base.py",
-    "catalog/propose/profile.py",
+    "catalog/profile.py",
     "release/public_rows.py",  # public tables alone: they hold nobody's data
 }
 NOT_ON_A_MENU = {"__future__", "discreet.core.system.callable_package", "importlib", "typing"}

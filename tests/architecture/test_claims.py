@@ -30,7 +30,7 @@ ENTERED = {
 }
 """Who may say that a charge stands, or that an answer is kept or lost, and whence it is known."""
 REFUSED = (
-    "catalog/read/overlap.py",
+    "catalog/overlap.py",
     "cli/commands/publish.py",
     "core/answers/answer.py",
     "core/display/result_lines.py",

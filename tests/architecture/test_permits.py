@@ -19,7 +19,7 @@ MAY_MINT = {
     "ledger/ledger.py": "the owner's look, or an exposure, was written down",
 }
 MAY_READ_UNPAID = {
-    "catalog/propose/profile.py": "the owner's own file, before anything is declared",
+    "catalog/profile.py": "the owner's own file, before anything is declared",
     "kernel/canonical/losses.py": "what declarations leave out, shown to the owner alone",
     "anonymize/source.py": "the owner's measures; a copy leaves only once its exposure is written down",
     "anonymize/run.py": "the same: the one GROUP BY of a copy",

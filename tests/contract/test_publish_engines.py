@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.api import Curator
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, UnknownName
 from discreet.publish.recheck import verify_package
 from discreet.publish.specification import parse_spec

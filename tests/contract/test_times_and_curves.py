@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from curator_kit import desk_of, exact_of
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.plan.plan import ask, make_plan
 from discreet.release.sealing import seal

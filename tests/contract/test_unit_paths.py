@@ -10,7 +10,7 @@ import pytest
 
 import discreet
 from discreet.anonymize.source import open_source
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.engine import person_joins
 from discreet.engine.postgres.sources import PostgresSources
 from discreet.errors import CatalogError, EngineFailed

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from fences import ROOT, fences, marked
 
 from discreet.catalog.catalog import engine_name
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.plan import expr as e
 from discreet.plan.functions.registry import SCALARS

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from fences import ROOT, fences
 from playing import Stage
 
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.policy_file import load
 from discreet.cli.app import COMMANDS, command_of, run
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
 

@@ -17,7 +17,7 @@ import pytest
 
 from discreet.api import Curator
 from discreet.attack.package import load_target, lone_people, secret_bits
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.cli.app import run
 from discreet.errors import (
     AnswerLost,

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from fastapi.routing import APIRoute
 
-from discreet.catalog.declare import change_file
+from discreet.catalog import writer
 from discreet.errors import CatalogError
 from discreet.server.access.auth import all_routes
 from server_kit import running, write_world
@@ -229,7 +229,7 @@ def test_a_catalog_that_does_not_start_is_put_back(server, owner, monkeypatch):
     assert owner.post(f"{UPLOADS}/{upload}/confirm", json=review).status_code == 400
     monkeypatch.undo()
     assert toml(server) == before
-    monkeypatch.setattr(change_file, "write_over", lambda *_: fail())
+    monkeypatch.setattr(writer, "write_over", lambda *_: fail())
     assert owner.post(f"{UPLOADS}/{upload}/confirm", json=review).status_code == 400
     monkeypatch.undo()
     assert toml(server) == before

@@ -16,7 +16,7 @@ with instrumented("discreet.sql", "discreet.plan"):
     from discreet.sql.bind import bind
 
 from curator_kit import catalog_of
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.errors import DiscreetError, InternalError
 from discreet.examples.town_files import TABLES, policy_text
 from queries import Mutator, Questions

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from discreet.catalog.catalog import engine_name
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.policy_file import load
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Select
 from discreet.core.numbers import plain
 from discreet.errors import DiscreetError

@@ -6,8 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.catalog.axes import axis_name
-from discreet.catalog.describe import MAX_LISTED, describe
+from discreet.catalog.axes import MAX_LISTED, axis_name, describe
 from discreet.core.region import NULL, Positions, Region
 from discreet.core.schema import CategoryDomain, Column, Dataset, IntegerDomain, NumberDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit

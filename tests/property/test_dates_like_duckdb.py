@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.schema import SECONDS
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e

@@ -16,7 +16,7 @@ from asking import TOML, catalog, memory, wards
 from curator_kit import MemoryEngine, arrow, catalog_of, planned
 from discreet.api import Curator, policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.errors import DiscreetError
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import scans_of

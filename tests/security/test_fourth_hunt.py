@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.catalog.read import policy_file
+from discreet.catalog import policy_file
 from discreet.engine.duckdb.canonical import SourceOrigin
 from discreet.errors import BudgetExceeded, CatalogError
 from discreet.release import snapshots

@@ -12,7 +12,7 @@ import pytest
 from asking import catalog, engine, memory, people, plan
 from curator_kit import exact_of
 from discreet.catalog.axes import axis_name
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.core.schema import IntegerDomain
 from discreet.core.unit import Neighbours, PrivacyUnit

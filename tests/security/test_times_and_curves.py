@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.kernel.canonical import select
 from discreet.kernel.canonical.select import CanonicalRecipe, stored_columns

@@ -5,7 +5,7 @@ import pytest
 import discreet
 from asking import TOML, curator
 from discreet.api import Curator, policy_of
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.errors import CatalogError, UnknownName
 

@@ -6,7 +6,7 @@ import pytest
 
 import discreet
 from discreet.api.storage import check_storage, places_of
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.policy_file import load
 from discreet.cli.app import run
 from discreet.engine.volumes import AtRest, HostSystem, Volume
 from discreet.errors import CatalogError

@@ -14,8 +14,8 @@ from discreet.anonymize.report import document, made_words, measured_words
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.source import AnonymizeSource, is_file, open_source
-from discreet.catalog.propose.bare_file import recorded_table
-from discreet.catalog.read.policy_file import FILE_NAME, load
+from discreet.catalog.bare_file import recorded_table
+from discreet.catalog.policy_file import FILE_NAME, load
 from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.progress import Progress, silent
 from discreet.engine.files import delimiter

@@ -14,15 +14,14 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.catalog.catalog import Catalog, engine_name
-from discreet.catalog.read.check import check_table
-from discreet.catalog.read.policy_file import (
+from discreet.catalog.policy_file import (
     FILE_NAME,
     HIDDEN_COLUMN,
     PERSON_COLUMN,
     hidden_from_file,
     load,
 )
-from discreet.catalog.read.sources import check_file
+from discreet.catalog.sources import check_file, check_table
 from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine, EngineLimits, open_exact
 from discreet.engine.connect import connect

@@ -8,8 +8,8 @@ from typing import Any
 
 from discreet.api.opened import policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.change_file import CatalogChange, Edit, change_catalog
-from discreet.catalog.declare.renewals import with_renewal
+from discreet.catalog.edits import with_renewal
+from discreet.catalog.writer import CatalogChange, Edit, change_catalog
 from discreet.core.bill import Spent
 from discreet.core.owner import OWNER
 from discreet.ledger.entry import alert_of, part_used

@@ -11,8 +11,8 @@ from discreet.account.explain import one_sentence
 from discreet.api.curator import Curator
 from discreet.api.opened import policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.analysts import add_analysts as add_to_file
-from discreet.catalog.read.policy_file import FILE_NAME, decoded, load, loads, meant_file
+from discreet.catalog.policy_file import FILE_NAME, decoded, load, loads, meant_file
+from discreet.catalog.writer import add_analysts as add_to_file
 from discreet.core.answers.explanation import Explanation
 from discreet.core.bill import Spent
 from discreet.core.numbers import Epsilon, Number

@@ -7,8 +7,8 @@ from typing import Any
 
 from discreet.api.budgets import alerts_of, notes_of, renewals
 from discreet.api.opened import OpenedCatalog
-from discreet.catalog.outline import outline
-from discreet.catalog.read.check import type_warnings
+from discreet.catalog.catalog import outline
+from discreet.catalog.sources import type_warnings
 from discreet.core.answers.answer import Answer
 from discreet.core.display.budget_report import BudgetReport
 from discreet.core.schema import Dataset

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.catalog.propose.infer import repeat_words
+from discreet.catalog.proposal import repeat_words
 from discreet.core.schema import Column, Table
 from discreet.engine.base import Engine
 from discreet.kernel.canonical.losses import ColumnLoss, TableLosses, table_losses

@@ -17,17 +17,17 @@ import pyarrow.parquet as pq
 
 from discreet.api import Curator
 from discreet.api import open as open_curator
-from discreet.catalog.declare.amounts import with_totals
-from discreet.catalog.declare.change_file import change_file, write_file
-from discreet.catalog.declare.compose import (
+from discreet.catalog.edits import with_totals
+from discreet.catalog.policy_file import FILE_NAME
+from discreet.catalog.toml_text import (
+    WrittenTable,
     analyst_lines,
     composed,
     dataset_lines,
     engine_and_ledger,
     table_lines,
 )
-from discreet.catalog.declare.toml_text import WrittenTable
-from discreet.catalog.read.policy_file import FILE_NAME
+from discreet.catalog.writer import change_file, write_file
 from discreet.client import Client, connect
 from discreet.core.answers.answer import Answer
 from discreet.core.arrays import Bits

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.attack.curator import BOOLEAN, categories, whole_numbers
-from discreet.catalog.declare.toml_text import WrittenTable
+from discreet.catalog.toml_text import WrittenTable
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

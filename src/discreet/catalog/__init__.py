@@ -4,6 +4,6 @@ Imported by: many rooms.
 """
 
 from discreet.catalog.catalog import Budget, Catalog, DeclaredCap, engine_name
-from discreet.catalog.read.policy_file import load, loads
+from discreet.catalog.policy_file import load, loads
 
 __all__ = ["Budget", "Catalog", "DeclaredCap", "engine_name", "load", "loads"]

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 from discreet.api import Curator, Planner
 from discreet.api import open as open_curator
-from discreet.catalog.declare.amounts import with_totals
-from discreet.catalog.declare.change_file import change_file
+from discreet.catalog.edits import with_totals
+from discreet.catalog.writer import change_file
 from discreet.core.answers.explanation import Explanation
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.question import QuestionFields

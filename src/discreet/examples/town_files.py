@@ -16,15 +16,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.catalog.declare.columns import ColumnSettings
-from discreet.catalog.declare.compose import (
+from discreet.catalog.edits import ColumnSettings
+from discreet.catalog.toml_text import (
+    Setting,
     composed,
     dataset_lines,
     engine_and_ledger,
     setting,
     table_lines,
 )
-from discreet.catalog.declare.proposal import Setting
 from discreet.core.arrays import Floats
 from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.system.atomic_file import write_whole

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from discreet.account.batch import NoisySteps
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.check import check_table
+from discreet.catalog.sources import check_table
 from discreet.core.numbers import Delta
 from discreet.core.region import Region
 from discreet.core.schema import Dataset, Table, TextDomain

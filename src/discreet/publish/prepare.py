@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.catalog.read.check import check_table
+from discreet.catalog.sources import check_table
 from discreet.core.arrays import Bits, Integers
 from discreet.core.numbers import Delta, counted, plain
 from discreet.core.schema import Dataset

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.reach import Reach, file_of, reach_of
+from discreet.catalog.overlap import Reach, file_of, reach_of
 from discreet.core.numbers import Delta, Epsilon, to_fraction
 from discreet.core.system.regular_file import open_regular, read_text
 from discreet.errors import InvalidInput, RequestConflict

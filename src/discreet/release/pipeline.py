@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from discreet.catalog.catalog import Catalog, engine_name
-from discreet.catalog.read.check import check_table
+from discreet.catalog.sources import check_table
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.cost import FREE, Quote

@@ -15,7 +15,7 @@ from typing import Any
 
 from discreet.catalog.axes import LIVE
 from discreet.catalog.catalog import engine_name
-from discreet.catalog.read.overlap import check_still_apart
+from discreet.catalog.overlap import check_still_apart
 from discreet.core.schema import Dataset, Refresh, Table
 from discreet.engine.base import Held, StateLost
 from discreet.engine.kinds import kind_of

@@ -14,7 +14,7 @@ from itertools import product
 from statistics import median_high
 from typing import TYPE_CHECKING, Any
 
-from discreet.catalog.read.check import check_table
+from discreet.catalog.sources import check_table
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
 from discreet.core.requests.checked import checked

@@ -14,7 +14,7 @@ from typing import Any
 from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.policy_file import load
 from discreet.core.progress import Progress, silent
 from discreet.core.requests.request_fields import request_fields
 from discreet.core.requests.synth import LinkedFields

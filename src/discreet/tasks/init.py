@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from discreet.catalog.declare.waiting import declared_tables
-from discreet.catalog.propose.propose import propose_file, summary
-from discreet.catalog.propose.request import InitRequest
+from discreet.catalog.edits import declared_tables
+from discreet.catalog.proposal import InitRequest, propose_file, summary
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.schema import CategoryDomain, Column
 from discreet.core.unit import PrivacyUnit

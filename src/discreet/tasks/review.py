@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from discreet.api.review import SeenTable, see_table
-from discreet.catalog.declare.change_file import change_file
-from discreet.catalog.declare.columns import ColumnSettings, accepted, hidden, with_columns
-from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
-from discreet.catalog.read.policy_file import meant_file, text_of
+from discreet.catalog.edits import (
+    ColumnSettings,
+    DeclaredTable,
+    accepted,
+    declared_tables,
+    hidden,
+    with_columns,
+)
+from discreet.catalog.policy_file import meant_file, text_of
+from discreet.catalog.writer import change_file
 from discreet.core.path import FollowedPath
 from discreet.core.requests.asks import asks_function
 from discreet.core.requests.declare import ReviewFields

@@ -34,8 +34,8 @@ from pydantic import (
 
 from discreet.api import Curator, renew_budget
 from discreet.api import open as open_curator
-from discreet.catalog.period import Every
-from discreet.catalog.read.policy_file import meant_file
+from discreet.catalog.catalog import Every
+from discreet.catalog.policy_file import meant_file
 from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.requests.question import ScheduleFields
 from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields

@@ -14,7 +14,7 @@ from typing import Any
 from discreet.account.explain import explain
 from discreet.api import Curator
 from discreet.api import open as open_curator
-from discreet.catalog.outline import outline
+from discreet.catalog.catalog import outline
 from discreet.core.numbers import counted, plain
 from discreet.core.schema import Dataset, Refresh, Table
 from discreet.report import Document, Grid, Paragraph, Section

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.api.opening import found_config
 from discreet.api.storage import StoredPlace, places_of
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.policy_file import load
 from discreet.core.display.lines import ShownInLines, ShownLines
 
 

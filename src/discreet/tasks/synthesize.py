@@ -14,12 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.api import open as open_curator
-from discreet.catalog.declare.change_file import write_file
-from discreet.catalog.declare.compose import composed, dataset_lines, table_lines
-from discreet.catalog.declare.proposal import Setting
-from discreet.catalog.propose.bare_file import widest
-from discreet.catalog.read.policy_file import FILE_NAME
-from discreet.catalog.read.sources import check_file
+from discreet.catalog.bare_file import widest
+from discreet.catalog.policy_file import FILE_NAME
+from discreet.catalog.sources import check_file
+from discreet.catalog.toml_text import Setting, composed, dataset_lines, table_lines
+from discreet.catalog.writer import write_file
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.requests.asks import asks_function
 from discreet.core.requests.request_fields import beside, given

@@ -11,8 +11,8 @@ from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import run
 from discreet.anonymize.source import open_source
 from discreet.api import open as open_curator
-from discreet.catalog.propose.bare_file import bare_table
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.bare_file import bare_table
+from discreet.catalog.policy_file import load
 from discreet.core.event import NonPrivate
 from discreet.core.numbers import Epsilon
 from discreet.errors import InvalidInput

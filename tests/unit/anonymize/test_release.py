@@ -9,7 +9,7 @@ from discreet.anonymize.release import expose, exposure_of, measure_curve
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.source import AnonymizeSource
 from discreet.api import open as open_curator
-from discreet.catalog.propose.bare_file import bare_table
+from discreet.catalog.bare_file import bare_table
 from discreet.core.event import NonPrivate
 from discreet.core.numbers import Epsilon
 from discreet.errors import InvalidInput

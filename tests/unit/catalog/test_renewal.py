@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.catalog.declare.datasets import with_new_name
-from discreet.catalog.declare.renewals import with_renewal
-from discreet.catalog.period import Every
-from discreet.catalog.read.policy_file import loads
-from discreet.catalog.renewal import Renewal
+from discreet.catalog.catalog import Every, Renewal
+from discreet.catalog.edits import with_new_name, with_renewal
+from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import CatalogError, InvalidInput
 

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 from openpyxl import Workbook
 
-from discreet.catalog.read.sources import check_file
+from discreet.catalog.sources import check_file
 from discreet.engine.formats.convert import write_plain
 from discreet.errors import DiscreetError, InternalError, InvalidInput
 from discreet.server.features.data import uploads

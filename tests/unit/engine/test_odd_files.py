@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.engine.files import column_names, delimiter
 from discreet.errors import CatalogError, InvalidInput
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.policy_file import load
 from discreet.examples import town
 from discreet.examples.town_files import policy_text
 

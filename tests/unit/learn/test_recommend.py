@@ -9,7 +9,7 @@ import pytest
 
 from copying import MemoryEngine
 from discreet.api import Curator, policy_of
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.unit import Neighbours
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
 from discreet.kernel.seal import parse

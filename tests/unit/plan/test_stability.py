@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from asking import TOML, question
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.errors import QueryRefused
 from discreet.plan.plan import ask
 from discreet.sql.bind import bind

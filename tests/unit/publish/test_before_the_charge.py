@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.api import Curator
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.errors import DiscreetError, FactsContradict, InternalError, InvalidInput
 from discreet.publish import facts, rehearse, run, workflow
 from discreet.publish.recheck import verify_package

@@ -3,8 +3,8 @@ import threading
 
 import pytest
 
-from discreet.catalog.declare.change_file import change_file
-from discreet.catalog.read.policy_file import LARGEST_FILE, load
+from discreet.catalog.policy_file import LARGEST_FILE, load
+from discreet.catalog.writer import change_file
 from discreet.errors import CatalogError, LedgerBusy, NotInForce
 from discreet.ledger.ledger import Ledger
 from discreet.server import workspace as module

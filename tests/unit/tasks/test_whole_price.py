@@ -12,7 +12,7 @@ from pyarrow import csv
 
 import discreet
 from discreet.api import Curator
-from discreet.catalog.propose.bare_file import bare_table
+from discreet.catalog.bare_file import bare_table
 from discreet.cli.app import run
 from discreet.core.bill import NOTHING_SPENT, Spent
 from discreet.core.numbers import Epsilon

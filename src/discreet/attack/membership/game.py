@@ -30,7 +30,7 @@ from discreet.attack.attacks import AttackSettings, Score, score_bars
 from discreet.attack.curator import BOOLEAN, categories, temporary_town, whole_numbers
 from discreet.attack.files import OwnPeople, people_of, read_rows
 from discreet.attack.membership.scores import LowRates, clustered_auc, low_rates
-from discreet.catalog.declare.toml_text import WrittenTable
+from discreet.catalog.toml_text import WrittenTable
 from discreet.core.arrays import Bits, Floats, Integers
 from discreet.core.numbers import to_fraction
 from discreet.core.progress import Progress, silent

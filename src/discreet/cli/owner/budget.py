@@ -35,7 +35,7 @@ def budget(
 
     if renew is not None:
         from discreet.api import renew_budget
-        from discreet.catalog.read.policy_file import meant_file
+        from discreet.catalog.policy_file import meant_file
 
         done = renew_budget(meant_file(config), renew)
         said = f"{done['budget']}: the budget of {done['period']} is in force, epsilon {done['epsilon']:g} in all. It {done['words']}"

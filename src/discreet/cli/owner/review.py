@@ -28,7 +28,7 @@ def review(
 
     Example: discreet review --accept --hide note
     """
-    from discreet.catalog.read.policy_file import meant_file
+    from discreet.catalog.policy_file import meant_file
     from discreet.tasks.review import ReviewRequest, decide, look
 
     place = meant_file(config)

@@ -27,7 +27,7 @@ def run(
 
     Example: discreet run SCHEDULE.toml
     """
-    from discreet.catalog.read.policy_file import meant_file
+    from discreet.catalog.policy_file import meant_file
     from discreet.tasks.schedule import run_schedule
 
     failed = 0

@@ -151,7 +151,7 @@ def _declared(
     """Return notes for the owner after seeing to it that discreet.toml lists every analyst."""
     from discreet.api import add_analysts
     from discreet.api import open as open_curator
-    from discreet.catalog.declare.analysts import share_notes
+    from discreet.catalog.writer import share_notes
 
     if not names:
         raise InvalidInput("An analyst's token needs --analyst NAME.")

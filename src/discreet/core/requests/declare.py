@@ -12,7 +12,7 @@ from discreet.core.requests.schema import schema
 
 @schema
 class InitFields:
-    """One proposal of a discreet.toml as it is asked for; `discreet.catalog.propose` checks it."""
+    """One proposal of a discreet.toml as it is asked for; `discreet.catalog.proposal` checks it."""
 
     out: str | Path = asked(FieldKind.PATH, "Where to write.", default="discreet.toml")
     epsilon: Number | Epsilon | None = asked(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.catalog.declare.proposal import Setting
+from discreet.catalog.toml_text import Setting
 from discreet.errors import BadRows
 
 Settings = dict[str, Setting]

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.catalog.declare.compose import composed, dataset_lines, table_lines
-from discreet.catalog.declare.proposal import Setting
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
+from discreet.catalog.toml_text import Setting, composed, dataset_lines, table_lines
 from discreet.engine.connect import connect
 from discreet.errors import BadRows
 from discreet.learn.estimators.budget import DATASET, LearnBudget

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.catalog.read.check import check_table
+from discreet.catalog.sources import check_table
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.output import OutputColumn, OutputType
 from discreet.core.schema import Table

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from discreet.api import open as open_curator
-from discreet.catalog.propose.bare_file import BareTable
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.bare_file import BareTable
+from discreet.catalog.policy_file import load
 from discreet.core.cost import Cost
 from discreet.core.owner import OWNER, require_named
 from discreet.errors import UnknownName

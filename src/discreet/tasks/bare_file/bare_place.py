@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discreet.catalog.propose.bare_file import bare_table
+from discreet.catalog.bare_file import bare_table
 from discreet.core.bill import Charged
 from discreet.core.numbers import Delta, Epsilon
 from discreet.tasks.bare_file.asker import AskedBy

@@ -14,8 +14,8 @@ from pathlib import Path
 import sqlglot
 
 from discreet.api import open as open_curator
-from discreet.catalog.propose.bare_file import BareTable, bare_table, is_untyped, rebound, retype
-from discreet.catalog.read.policy_file import FILE_NAME
+from discreet.catalog.bare_file import BareTable, bare_table, is_untyped, rebound, retype
+from discreet.catalog.policy_file import FILE_NAME
 from discreet.core.bill import NOTHING_SPENT, Bill, Spent
 from discreet.core.event import Composed
 from discreet.core.numbers import Delta, Epsilon

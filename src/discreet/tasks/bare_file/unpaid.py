@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from discreet.api import open as open_curator
-from discreet.catalog.propose.bare_file import BareTable, put_back
+from discreet.catalog.bare_file import BareTable, put_back
 from discreet.errors import DiscreetError
 
 

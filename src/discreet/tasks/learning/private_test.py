@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.api import Curator
 from discreet.api import open as open_curator
-from discreet.catalog.propose.bare_file import BareTable, bare_table, put_back
+from discreet.catalog.bare_file import BareTable, bare_table, put_back
 from discreet.core.cost import Cost, Quote
 from discreet.core.event import NOTHING
 from discreet.core.numbers import Delta, Epsilon

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.api import open as open_curator
-from discreet.catalog.propose.bare_file import BareTable, is_untyped
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.bare_file import BareTable, is_untyped
+from discreet.catalog.policy_file import load
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.evaluation.read_file import check_columns
 from discreet.learn.model_files.model_zip import write_model

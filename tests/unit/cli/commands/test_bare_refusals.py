@@ -10,7 +10,7 @@ import pytest
 from pyarrow import csv
 
 import discreet
-from discreet.catalog.propose import bare_file
+from discreet.catalog import bare_file
 from discreet.cli.app import run
 from discreet.tasks.bare_file import bare_synth, unpaid
 from sittings import FULL

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.catalog.declare.proposal import ColumnProposal
+from discreet.catalog.toml_text import ColumnProposal
 from discreet.cli.owner.review import table_words
 from discreet.core.schema import IMMUTABLE_WORDS
 from discreet.server.features.data.proposal import reveals

@@ -11,7 +11,7 @@ from discreet.anonymize.costs import registry as costs
 from discreet.anonymize.privacy_models import registry as criteria
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
-from discreet.catalog.propose.request import InitRequest
+from discreet.catalog.proposal import InitRequest
 from discreet.cli.app import command_of
 from discreet.cli.request_options import with_options
 from discreet.client import Client

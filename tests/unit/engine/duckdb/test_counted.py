@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
 from discreet.engine.duckdb import canonical

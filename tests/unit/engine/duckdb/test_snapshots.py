@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.engine import files
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect

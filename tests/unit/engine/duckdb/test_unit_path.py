@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.path import PathStep, UnitPath, unit_path
 from discreet.engine.dialect.storage import Storage, storage
 from discreet.engine.duckdb import worker

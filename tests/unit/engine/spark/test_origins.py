@@ -7,7 +7,7 @@ import random
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.engine.files import ContentHashes
 from discreet.errors import CatalogError, EngineFailed, UnknownName
 from discreet.kernel.canonical.paths import every_path

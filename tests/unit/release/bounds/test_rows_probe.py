@@ -5,7 +5,7 @@ import json
 import pytest
 
 from discreet.api import Curator
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.policy_file import load
 from discreet.cli.app import run
 from discreet.cli.owner.bounds import trade_words
 from discreet.errors import BudgetExceeded, InvalidInput

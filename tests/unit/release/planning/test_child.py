@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.requests.question import QuestionFields
 from discreet.engine.base import Capabilities
 from discreet.errors import QueryRefused

@@ -90,7 +90,7 @@ def test_postgres_has_no_least_truth_value():
     from pathlib import Path
 
     from asking import TOML, engine
-    from discreet.catalog.read.policy_file import loads
+    from discreet.catalog.policy_file import loads
     from discreet.plan.plan import ask
     from discreet.sql.bind import bind
 

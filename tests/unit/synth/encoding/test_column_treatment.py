@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from copying import catalog_of
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain
 from discreet.errors import DiscreetError, InvalidInput, NotReviewed, UnknownName
 from discreet.synth.columns import (

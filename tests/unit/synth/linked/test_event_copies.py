@@ -12,7 +12,7 @@ import pytest
 
 import discreet
 from discreet.api import Curator
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.policy_file import load
 from discreet.engine.base import open_exact
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.release.snapshots import hold_tables

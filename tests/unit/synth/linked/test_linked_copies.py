@@ -13,7 +13,7 @@ import pytest
 
 import discreet
 from discreet.api import Curator
-from discreet.catalog.read.policy_file import load
+from discreet.catalog.policy_file import load
 from discreet.errors import InvalidInput
 from discreet.synth.columns import Bins, outline_of
 from discreet.synth.linked.linked_model import linked_tables, pack_linked, unpack_linked

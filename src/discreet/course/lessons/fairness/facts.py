@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.api import open as open_curator
-from discreet.catalog.declare.amounts import with_totals
-from discreet.catalog.declare.change_file import change_file
+from discreet.catalog.edits import with_totals
+from discreet.catalog.writer import change_file
 from discreet.course.facts import Sweep, SweepBar, SweepStep, epsilons, facts_json
 from discreet.examples import Town, town
 from discreet.learn.evaluation.predict import predicted

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pydantic import Field, StrictStr
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.analysts import free_name, share_notes, with_analysts
+from discreet.catalog.writer import free_name, share_notes, with_analysts
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.server import ClassFields
 from discreet.course.facts import facts_of

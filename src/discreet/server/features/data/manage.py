@@ -11,15 +11,16 @@ from pydantic import Field, StrictBool, StrictStr
 
 from discreet.api import Curator, renewal_of, renewed_report
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.amounts import with_share
-from discreet.catalog.declare.columns import ColumnSettings, with_columns
-from discreet.catalog.declare.owner_edits import (
+from discreet.catalog.edits import (
+    ColumnSettings,
     removed_with_shares,
     renamed_with_shares,
+    with_columns,
+    with_settings,
+    with_share,
     with_total,
     without_share,
 )
-from discreet.catalog.declare.sections import with_settings
 from discreet.core.bill import Spent
 from discreet.core.requests.look import BoundsFields
 from discreet.core.schema import Table

@@ -14,13 +14,12 @@ from typing import Any
 
 from discreet.api.review import see_table
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.columns import declared_settings
-from discreet.catalog.declare.proposal import ColumnProposal, Setting, TableProposal
-from discreet.catalog.propose.infer import propose
-from discreet.catalog.propose.request import InitRequest
-from discreet.catalog.read.domains import column_of
-from discreet.catalog.read.file_shape import ColumnShape
-from discreet.catalog.read.sources import Sources
+from discreet.catalog.domains import column_of
+from discreet.catalog.edits import declared_settings
+from discreet.catalog.file_shape import ColumnShape
+from discreet.catalog.proposal import InitRequest, propose
+from discreet.catalog.sources import Sources
+from discreet.catalog.toml_text import ColumnProposal, Setting, TableProposal
 from discreet.core.schema import IMMUTABLE_WORDS, Column, IdentifierDomain, Table
 from discreet.core.system.regular_file import read_text
 from discreet.core.unit import PrivacyUnit

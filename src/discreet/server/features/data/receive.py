@@ -17,7 +17,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from discreet.catalog.read.sources import check_file
+from discreet.catalog.sources import check_file
 from discreet.engine.files import PARQUET_FILES, READABLE, column_names, delimiter
 from discreet.errors import CatalogError, DiscreetError, InvalidInput, TooLarge
 from discreet.server.features.data.examiner import MAX_NAME

@@ -14,12 +14,11 @@ from typing import Any, TypeAlias
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.amounts import with_section, with_share
-from discreet.catalog.declare.compose import composed, dataset_lines, table_lines
-from discreet.catalog.declare.proposal import Setting
-from discreet.catalog.read.datasets import neighbours_of
-from discreet.catalog.read.domains import column_of
-from discreet.catalog.read.file_shape import ColumnShape
+from discreet.catalog.datasets import neighbours_of
+from discreet.catalog.domains import column_of
+from discreet.catalog.edits import with_section, with_share
+from discreet.catalog.file_shape import ColumnShape
+from discreet.catalog.toml_text import Setting, composed, dataset_lines, table_lines
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.kinds import kind_of
 from discreet.errors import (

@@ -17,7 +17,7 @@ from typing import Any
 
 from starlette.requests import HTTPConnection
 
-from discreet.catalog.declare.change_file import writing
+from discreet.catalog.writer import writing
 from discreet.core.system.atomic_file import write_whole
 from discreet.core.system.regular_file import read_bytes
 from discreet.engine.files import PARQUET_FILES

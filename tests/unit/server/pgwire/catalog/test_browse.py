@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.api import Curator
-from discreet.catalog.read.policy_file import loads
+from discreet.catalog.policy_file import loads
 from discreet.errors import DiscreetError
 from discreet.server.pgwire.catalog.browse import Browser
 from discreet.server.pgwire.catalog.locked import rows_of
