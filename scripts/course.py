@@ -11,11 +11,11 @@ from discreet.course.lesson import notebook_text
 
 
 def write_facts(lesson: Lesson) -> None:
-    """Run a lesson's facts.py, if it has one, and keep what it found."""
-    if not (lesson.folder / "facts.py").is_file():
-        return
+    """Run a lesson's `facts`, if it has any, and keep what it found."""
     begun = time.monotonic()
-    module = import_module(f"discreet.course.lessons.{lesson.folder.name}.facts")
+    module = import_module(f"discreet.course.lessons.{lesson.folder.name}")
+    if not hasattr(module, "facts"):
+        return
     (lesson.folder / "facts.json").write_text(module.facts(), encoding="utf-8")
     print(f"{lesson.name}: facts in {time.monotonic() - begun:.0f} s")
 

@@ -48,16 +48,17 @@ FOUND_BY_NAME = {
     "make",
     "compare",
     "NEIGHBOURS",
+    "facts",
     "__getattr__",
     "__dir__",
 }
-"""In modules that are reached: what child processes, commands, an audit and Python itself look for."""
+"""In modules that are reached: what child processes, commands, an audit, scripts/course.py and Python itself look for."""
 
 STARTS = {
     r"discreet\.__main__": "what `python -m discreet` runs",
     r"discreet|discreet\.learn": "the menus, which are tables of modules",
     r"discreet\.server\.features\.\w+\.(pages|in_child)": "found by the name of the folder, and jobs by their own",
-    r"discreet\.course\.lessons\.\w+\.facts|discreet\.course\.facts": "scripts/course.py writes the figures of lessons",
+    r"discreet\.course\.facts": "scripts/course.py writes the figures of lessons",
     r"discreet\.survey\.audited": "documented: `discreet audit` of docs/survey.md names its file",
     r"discreet\.examples\.(benchmark_tables|uci)": "documented: docs/town.md",
     r"discreet\.engine\.process\.fork_server": "a process of its own, started by its text",

@@ -43,7 +43,15 @@ def test_every_lesson_is_open(server):
 
 
 @pytest.mark.parametrize(
-    "path", ["exercise.py", "facts.py", "__init__.py", "lesson.md", "..%2flesson.py", "nothing.js"]
+    "path",
+    [
+        "facts.py",
+        "..%2frefusing.py",
+        "..%2f__init__.py",
+        "lesson.md",
+        "..%2flesson.py",
+        "nothing.js",
+    ],
 )
 def test_only_what_a_browser_loads_is_served(server, path):
     with server.client() as nobody:

@@ -1,6 +1,6 @@
 """What a lesson shows step by step: figures that the product itself has worked out, kept beside the lesson.
 
-`scripts/course.py` runs each lesson's `facts.py` and writes `facts.json`, because some take a minute.
+`scripts/course.py` runs each lesson's `facts()` and writes `facts.json`, because some take a minute.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class Lesson(ShownInLines):
     def questions(self) -> tuple[LessonQuestion, ...]:
         """Return the questions of its exercise, imported when asked for."""
         found: tuple[LessonQuestion, ...] = import_module(
-            f"discreet.course.lessons.{self.folder.name}.exercise"
+            f"discreet.course.lessons.{self.folder.name}"
         ).QUESTIONS
         return found
 

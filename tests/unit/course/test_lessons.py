@@ -110,7 +110,7 @@ def test_facts_that_depend_on_no_chance_are_worked_out_anew(lesson):
         )
     from importlib import import_module
 
-    made = import_module(f"discreet.course.lessons.{lesson.name}.facts").facts()
+    made = import_module(f"discreet.course.lessons.{lesson.name}").facts()
     assert json.loads(made) == facts_of(lesson)
 
 

@@ -1,4 +1,4 @@
-"""One folder a lesson: `lesson.md`, `exercise.py`, a notebook of the same, and what can be moved in a browser.
+"""One folder a lesson: `lesson.md`, a notebook of the same, and what can be moved in a browser; beside it a module of its name.
 
-They are found by their folders.
+The module has the exercise, and works out the figures that are kept. Lessons are found by their folders.
 """

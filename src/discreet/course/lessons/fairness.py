@@ -1,21 +1,80 @@
-"""How often a private classifier is right for some groups of the town, at each price."""
+"""The lesson 'fairness': whom a private model serves.
+
+Exercise: how large a group must be, and what privacy does not promise to groups.
+Figures: how often a private classifier is right for some groups of the town, at each price.
+"""
 
 from __future__ import annotations
 
 import math
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.api import open as open_curator
+from discreet.account.composition import group_epsilon
 from discreet.catalog.edits import with_totals
 from discreet.catalog.writer import change_file
 from discreet.course.facts import Sweep, SweepBar, SweepStep, epsilons, facts_json
+from discreet.course.lesson import GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.examples import Town, town
-from discreet.learn.evaluation.predict import predicted
+from discreet.noise.laws import LaplaceLaw
+
+SHARE = 0.05
+
+
+def _size(given: float) -> GradedAnswer:
+    width = LaplaceLaw.of(10).half_width("0.95")
+    truth = width / SHARE
+    return judged(
+        close_to(truth, given, within=0.02),
+        f"Yes: noise ± {width} is 5% of {truth:.0f}.",
+        f"Noise of scale 10 is within ± {width} with 95%. Of which number is that 5%?",
+    )
+
+
+def _above(given: float) -> GradedAnswer:
+    found, baseline = 70.8, 67.3
+    points = found - baseline
+    return judged(
+        close_to(points, given, within=1e-6) or close_to(points / 100, given, within=1e-6),
+        f"Yes: {points:.1f} points. After hiding it is none; of this adversary.",
+        "Compare with always saying the most common, which is right 67.3 times in 100; a coin is no baseline here.",
+    )
+
+
+QUESTIONS = (
+    LessonQuestion(
+        "size",
+        "Counts are published at epsilon 0.1. From how many people on is the noise ± (95%) at most 5% of a count?",
+        _size,
+        "600",
+        "The half-width of discrete Laplace noise of scale 10 is 30; 30/0.05 = 600.",
+    ),
+    LessonQuestion(
+        "group",
+        "A classifier was trained with epsilon 1 for each person. What epsilon does that give a minority of 50 people, as a group?",
+        near(
+            lambda: group_epsilon(Fraction(1), 50),
+            "Yes: 50. To a group, that is no promise at all, and it is not meant to be one.",
+            "Group privacy: fifty steps of 1.",
+            within=1e-6,
+        ),
+        "50",
+        "m epsilon.",
+    ),
+    LessonQuestion(
+        "above",
+        "From codes without hiding, an adversary tells the sex 70.8 times in 100; always saying the most common is right 67.3 times in 100. How many points above guessing is it?",
+        _above,
+        "3.5",
+        "A score means nothing without its baseline.",
+    ),
+)
+
 
 FEATURES = ["age", "sex", "education", "household_size", "job"]
 TARGET = "married"
@@ -42,6 +101,9 @@ def facts() -> str:
 
 
 def _step(made: Town, other: Town, label: str, epsilon: float) -> SweepStep:
+    from discreet.api import open as open_curator
+    from discreet.learn.evaluation.predict import predicted
+
     with open_curator(made.toml) as curator:
         trained = curator.learn(
             "people", target=TARGET, epsilon=epsilon, delta=1e-6, features=FEATURES

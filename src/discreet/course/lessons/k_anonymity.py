@@ -1,7 +1,12 @@
-"""Exercise of the lesson: classes that agree, and two classes that meet."""
+"""The lesson 'k_anonymity': classes of k, and how they leak.
+
+Exercise: classes that agree, and two classes that meet.
+Figures: the intersection and homogeneity attacks as k grows.
+"""
 
 from __future__ import annotations
 
+from discreet.course.facts import attack_sweep, facts_json
 from discreet.course.lesson import GradedAnswer, LessonQuestion, judged, near
 
 FIRST = ("flu", "asthma", "heart", "diabetes", "flu")
@@ -44,3 +49,20 @@ QUESTIONS = (
         "A share such as 0.5, or 50%.",
     ),
 )
+
+
+SIZES = (2, 3, 5, 10, 20, 50)
+
+
+def facts() -> str:
+    """Return both sweeps, run on the town."""
+    values = {f"k = {k}": k for k in SIZES}
+    people = {"people": 10_000}
+    return facts_json(
+        {
+            name: attack_sweep(
+                name, "k", values, label="smallest class of a release:", settings=people, start=2
+            )
+            for name in ("intersection", "homogeneity")
+        }
+    )

@@ -1,4 +1,7 @@
-"""Exercise of the lesson: reconcile by hand, checked by the product's own least squares."""
+"""The lesson 'consistency': numbers that agree.
+
+Exercise: reconcile by hand, checked by the product's own least squares.
+"""
 
 from __future__ import annotations
 

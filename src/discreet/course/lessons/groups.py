@@ -1,4 +1,7 @@
-"""Exercise of the lesson: factors of families, and of people with many rows."""
+"""The lesson 'groups': group privacy.
+
+Exercise: factors of families, and of people with many rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Exercise of the lesson: epsilon of a coin, the coin of an epsilon, an estimate and its crowd."""
+"""The lesson 'randomized_response': answering by flipping coins.
+
+Exercise: epsilon of a coin, the coin of an epsilon, an estimate and its crowd.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Exercise of the lesson: odds in words, several studies, and the years of a law."""
+"""The lesson 'consent': consent, law and limits.
+
+Exercise: odds in words, several studies, and the years of a law.
+Figures: what each epsilon promises, in the product's own words.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,10 @@ import math
 from fractions import Fraction
 
 from discreet.account.composition import group_epsilon
-from discreet.account.explain import belief, factor
+from discreet.account.explain import INDEPENDENT, WorldPair, belief, factor, promises_of
+from discreet.core.numbers import Epsilon
+from discreet.core.unit import Neighbours
+from discreet.course.facts import Sweep, SweepBar, SweepStep, facts_json
 from discreet.course.lesson import (
     GradedAnswer,
     LessonQuestion,
@@ -63,3 +70,36 @@ QUESTIONS = (
         "An epsilon.",
     ),
 )
+
+
+EPSILONS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "3", "5", "10")
+BEFORE = (0.01, 0.5)
+NAMES = {
+    WorldPair.TAKING_PART: "that you take part, {:.0%} before",
+    WorldPair.ATTRIBUTE: "what your row says, {:.0%} before",
+}
+
+
+def facts() -> str:
+    """Return the sweep: beliefs at most, and the sentences of `discreet explain`."""
+    steps = []
+    for epsilon in EPSILONS:
+        promises = promises_of(Epsilon.of(epsilon), neighbours=Neighbours.ADD_REMOVE)
+        bars = tuple(
+            SweepBar(
+                NAMES[promise.comparison].format(before),
+                belief(promise.epsilon, before).highest,
+                baseline=before,
+            )
+            for promise in promises
+            for before in BEFORE
+        )
+        words = " ".join(sentence for promise in promises for sentence in promise.sentences)
+        steps.append(SweepStep(f"ε {epsilon}", bars, f"{words} Both hold {INDEPENDENT}."))
+    sweep = Sweep(
+        "epsilon in all:",
+        "what anybody can believe at most afterwards; the mark is what they believed before",
+        tuple(steps),
+        4,
+    )
+    return facts_json({"": sweep})

@@ -1,4 +1,7 @@
-"""Exercise of the lesson: beliefs and odds, and what holds of the promise."""
+"""The lesson 'promise': what epsilon promises, and what not.
+
+Exercise: beliefs and odds, and what holds of the promise.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Exercise of the lesson: what a refusal leaves, what a careful auditor refuses, what looking costs."""
+"""The lesson 'refusing': why refusing fails.
+
+Exercise: what a refusal leaves, what a careful auditor refuses, what looking costs.
+"""
 
 from __future__ import annotations
 

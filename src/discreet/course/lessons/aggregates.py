@@ -1,7 +1,12 @@
-"""Exercise of the lesson: the last value, a singling-out question, and the noise that reconstruction survives."""
+"""The lesson 'aggregates': why exact totals fail.
+
+Exercise: the last value, a singling-out question, and the noise that reconstruction survives.
+Figures: reconstruction as the noise of each answer grows.
+"""
 
 from __future__ import annotations
 
+from discreet.course.facts import attack_sweep, facts_json
 from discreet.course.lesson import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged, near
 from discreet.course.practice_town import PLAIN
 
@@ -62,3 +67,13 @@ QUESTIONS = (
         "A number of people.",
     ),
 )
+
+
+def facts() -> str:
+    """Return the sweep, run on the town."""
+    noise = {f"{n:g} of the root of n": n for n in (0.05, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)}
+    settings = {"people": 512, "lp_people": 32}
+    sweep = attack_sweep(
+        "reconstruction", "noise", noise, label="noise of each answer:", settings=settings, start=2
+    )
+    return facts_json({"noise": sweep})

@@ -1,4 +1,7 @@
-"""Exercise of the lesson: an auction, ten thousand names, and the law of a choice."""
+"""The lesson 'choosing': the exponential mechanism.
+
+Exercise: an auction, ten thousand names, and the law of a choice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Exercise of the lesson: sentences of lecture notes, each worked out."""
+"""The lesson 'mistakes': a quiz of textbook mistakes.
+
+Exercise: sentences of lecture notes, each worked out.
+Figures: how far a standard deviation really moves, beside the claim.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import statistics
 from fractions import Fraction
 
 from discreet.account.price import gaussian_epsilon
+from discreet.course.facts import Sweep, SweepBar, SweepStep, facts_json
 from discreet.course.lesson import (
     AnswerKind,
     GradedAnswer,
@@ -121,3 +126,15 @@ QUESTIONS = (
         "1/sqrt(n) over 1/n is sqrt(n).",
     ),
 )
+
+
+def facts() -> str:
+    """Return the sweep over n."""
+    steps = []
+    for n in (4, 10, 30, 100, 1_000):
+        moved = statistics.pstdev([1.0] + [0.0] * (n - 1))
+        bars = (SweepBar("it moves by", moved), SweepBar("the claim: 1/n", 1 / n))
+        steps.append(SweepStep(f"{n:,} numbers", bars, f"{moved * n:.1f} times as far as claimed."))
+    return facts_json(
+        {"": Sweep("how many numbers:", "how far the standard deviation moves", tuple(steps), 2)}
+    )

@@ -1,4 +1,7 @@
-"""Exercise of the lesson: the bill of four questions, a fifth that raises nothing, and a hundred small ones."""
+"""The lesson 'composition': how losses add up, and who pays.
+
+Exercise: the bill of four questions, a fifth that raises nothing, and a hundred small ones.
+"""
 
 from __future__ import annotations
 

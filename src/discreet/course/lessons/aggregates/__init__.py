@@ -1,1 +1,0 @@
-"""The lesson 'aggregates': why exact totals fail."""

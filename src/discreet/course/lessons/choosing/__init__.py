@@ -1,1 +1,0 @@
-"""The lesson 'choosing': the exponential mechanism."""

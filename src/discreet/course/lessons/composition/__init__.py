@@ -1,1 +1,0 @@
-"""The lesson 'composition': how losses add up, and who pays."""

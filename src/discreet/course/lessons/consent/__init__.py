@@ -1,1 +1,0 @@
-"""The lesson 'consent': consent, law and limits."""

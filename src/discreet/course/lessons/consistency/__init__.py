@@ -1,1 +1,0 @@
-"""The lesson 'consistency': numbers that agree."""

@@ -1,1 +1,0 @@
-"""The lesson 'fairness': whom a private model serves."""

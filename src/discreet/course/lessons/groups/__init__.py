@@ -1,1 +1,0 @@
-"""The lesson 'groups': group privacy."""

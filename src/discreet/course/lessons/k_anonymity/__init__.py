@@ -1,1 +1,0 @@
-"""The lesson 'k_anonymity': classes of k, and how they leak."""

@@ -1,1 +1,0 @@
-"""The lesson 'learning': models remember."""

@@ -1,1 +1,0 @@
-"""The lesson 'linkage': why taking out names is not enough."""

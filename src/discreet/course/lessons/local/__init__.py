@@ -1,1 +1,0 @@
-"""The lesson 'local': privacy at scale, without trust."""

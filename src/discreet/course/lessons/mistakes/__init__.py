@@ -1,1 +1,0 @@
-"""The lesson 'mistakes': a quiz of textbook mistakes."""

@@ -1,1 +1,0 @@
-"""The lesson 'noise': Laplace and Gaussian noise."""

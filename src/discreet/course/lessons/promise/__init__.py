@@ -1,1 +1,0 @@
-"""The lesson 'promise': what epsilon promises, and what not."""

@@ -1,1 +1,0 @@
-"""The lesson 'randomized_response': answering by flipping coins."""

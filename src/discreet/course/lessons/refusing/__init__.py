@@ -1,1 +1,0 @@
-"""The lesson 'refusing': why refusing fails."""

@@ -1,1 +1,0 @@
-"""The lesson 'sensitivity': how far one person moves a statement."""

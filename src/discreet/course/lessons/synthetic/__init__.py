@@ -1,1 +1,0 @@
-"""The lesson 'synthetic': made-up rows."""
