@@ -23,7 +23,7 @@ from benchmarks.snapshots import GROUPS, children, cpu
 
 from discreet.engine.base import PaidReader
 from discreet.examples import bench_table
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 
 _CLAMP = re.compile(
     r"CASE WHEN (?P<m>.+?) > -?\d+ THEN -?\d+ WHEN (?P=m) < -?\d+ THEN -?\d+ ELSE (?P=m) END"

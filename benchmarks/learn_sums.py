@@ -23,7 +23,7 @@ import pyarrow.parquet as parquet
 from benchmarks.snapshots import children, cpu
 
 from discreet import open as open_curator
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 from discreet.learn.gram_matrix import exact_products
 from discreet.learn.linear.variables import coded_column, variables_of
 from discreet.learn.measure.rows import fetch

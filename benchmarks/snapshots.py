@@ -22,7 +22,7 @@ from discreet.api import Curator
 from discreet.engine.base import Held
 from discreet.engine.duckdb.engine import DuckDBEngine
 from discreet.examples import bench_table
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 
 GROUPS = 50
 ROW_TASKS = {

@@ -19,8 +19,8 @@ from discreet.engine.base import Capabilities, Exact
 from discreet.engine.dialect.names import quoted
 from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.person_joins import Reached, joined_rows
-from discreet.kernel.canonical.paths import followed_path
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.sources import followed_path
+from discreet.kernel.canonical import CanonicalRecipe
 
 Rows = dict[str, list[dict[str, str | None]]]
 

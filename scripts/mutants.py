@@ -19,7 +19,7 @@ docs/evidence/mutants.jsonl. A survivor that no test can or need tell from the c
 docs/evidence/survivors.md with the reason; the others are listed. `--seconds` ends a run early; `--part 0/2` takes
 every second one; `--again` plants those that survived once more. While writing tests for one module:
 
-    mutants.py kernel --all --only derive/rows.py --with tests/unit/kernel/derive/test_rows.py --out /tmp/rows.jsonl --again
+    mutants.py kernel --all --only kernel/rows.py --with tests/unit/kernel/test_rows.py --out /tmp/rows.jsonl --again
 """
 
 from __future__ import annotations

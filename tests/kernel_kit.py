@@ -20,11 +20,11 @@ from discreet.core.schema import (
     Table,
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.kernel.derive.facts import Facts, facts_of
-from discreet.kernel.derive.scans import CatalogScans, Declared
-from discreet.kernel.trees.nodes import SelectNode
-from discreet.kernel.trees.read_duckdb import read_duckdb
-from discreet.kernel.trees.read_sqlglot import read_sqlglot
+from discreet.kernel.canonical import CatalogScans, Declared
+from discreet.kernel.facts import Facts, facts_of
+from discreet.kernel.nodes import SelectNode
+from discreet.kernel.read_duckdb import read_duckdb
+from discreet.kernel.read_sqlglot import read_sqlglot
 
 ROW = Table(
     "rows",

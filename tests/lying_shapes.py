@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from discreet.kernel.mechanism import Kind
 from discreet.kernel.seal import Draft, MeasureDraft
-from discreet.kernel.sensitivity import Kind
 from lying_twins import P, R, V, W, added, clamp, counted, first
 
 _CUT = (

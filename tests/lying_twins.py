@@ -10,14 +10,21 @@ from typing import Any
 from discreet.core.region import Positions
 from discreet.core.schema import CategoryDomain
 from discreet.core.unit import Neighbours
-from discreet.kernel import seal
-from discreet.kernel.derive import facts, positions, scalars, scans, values
-from discreet.kernel.derive import rows as derive
-from discreet.kernel.derive.row import Applied
+from discreet.kernel import (
+    canonical,
+    facts,
+    functions,
+    read_duckdb,
+    read_sqlglot,
+    rows,
+    scalars,
+    seal,
+)
+from discreet.kernel import rows as derive
+from discreet.kernel.functions import Applied
+from discreet.kernel.mechanism import Kind, Stability
+from discreet.kernel.nodes import Apply, Constant, Name
 from discreet.kernel.seal import Draft, MeasureDraft
-from discreet.kernel.sensitivity import Kind, Stability
-from discreet.kernel.trees import read_duckdb, read_sqlglot
-from discreet.kernel.trees.nodes import Apply, Constant, Name
 
 R = 'canon."town.rows"'
 V = 'canon."clinic.visits"'
@@ -187,7 +194,7 @@ TWINS: dict[str, Twin] = {
         ),
     ),
     "w tells no rows apart": Twin(
-        _around(scans.CatalogScans, "stored", _ranked_by_w),
+        _around(canonical.CatalogScans, "stored", _ranked_by_w),
         added(
             "t.c2",
             "(SELECT v.u AS u, v.c2 AS c2, ROW_NUMBER() OVER (PARTITION BY v.u ORDER BY v.w) AS n "
@@ -221,7 +228,7 @@ TWINS: dict[str, Twin] = {
         ),
     ),
     "NULL is a position": Twin(
-        _around(positions, "_tested", _without_null), counted(f"{R} AS t WHERE t.c0 IS NULL")
+        _around(rows, "_tested", _without_null), counted(f"{R} AS t WHERE t.c0 IS NULL")
     ),
     "NOT turns a condition": Twin(
         _around(derive, "positions_of", _without_not), counted(f"{R} AS t WHERE NOT (t.c0 = 1)")
@@ -230,7 +237,7 @@ TWINS: dict[str, Twin] = {
         _around(derive, "positions_of", _by_list), counted(f"{R} AS t WHERE t.c2 < 'y'")
     ),
     "only constant columns split the bill": Twin(
-        _around(scans, "_rows", _billed_by_anything),
+        _around(canonical, "_rows", _billed_by_anything),
         counted(f"{V} AS t WHERE t.r <= 3 AND t.c1 = 3"),
     ),
     "windows within a unit": Twin(
@@ -276,7 +283,7 @@ TWINS: dict[str, Twin] = {
         Neighbours.REPLACE_ONE,
     ),
     "64 bits": Twin(
-        lambda patch: patch.setattr(values, "WIDEST", 2**200),
+        lambda patch: patch.setattr(functions, "WIDEST", 2**200),
         counted(f"{R} AS t WHERE t.c1 * 9223372036854775807 > 5"),
     ),
     "short numbers stay short": Twin(
@@ -285,7 +292,7 @@ TWINS: dict[str, Twin] = {
     ),
     "only listed functions": Twin(
         lambda patch: patch.setitem(
-            scalars.RULES, "cast bigint", Applied(lambda *_a: values.integer(0, 9))
+            scalars.RULES, "cast bigint", Applied(lambda *_a: functions.integer(0, 9))
         ),
         counted(f"{R} AS t WHERE CAST(t.c2 AS BIGINT) > 5"),
     ),

@@ -25,13 +25,13 @@ from discreet.core.schema import (
     Table,
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.kernel.derive.scans import CatalogScans, Declared
+from discreet.kernel.canonical import CatalogScans, Declared
 from discreet.kernel.look import rank_utilities
 from discreet.kernel.mechanism import Mechanisms, Selection
+from discreet.kernel.nodes import Unfit
+from discreet.kernel.read_duckdb import read_duckdb
+from discreet.kernel.read_sqlglot import read_sqlglot
 from discreet.kernel.seal import Draft, Read, admit, exact_of, sealed
-from discreet.kernel.trees.nodes import Unfit
-from discreet.kernel.trees.read_duckdb import read_duckdb
-from discreet.kernel.trees.read_sqlglot import read_sqlglot
 from duckdb_kit import room
 
 # Declared in an order that is not that of the letters.

@@ -20,12 +20,12 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.kernel.canonical.cells import LONGEST_CELL
-from discreet.kernel.derive.facts import facts_of
-from discreet.kernel.derive.scans import CatalogScans, Declared
-from discreet.kernel.derive.values import LONGEST_TEXT
-from discreet.kernel.trees.nodes import Apply, Unfit, walk
-from discreet.kernel.trees.read_duckdb import read_duckdb
+from discreet.kernel.canonical import CatalogScans, Declared
+from discreet.kernel.cells import LONGEST_CELL
+from discreet.kernel.facts import facts_of
+from discreet.kernel.functions import LONGEST_TEXT
+from discreet.kernel.nodes import Apply, Unfit, walk
+from discreet.kernel.read_duckdb import read_duckdb
 from kernel_kit import duckdb_tree
 
 HUGE = 2**62

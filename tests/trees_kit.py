@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.kernel.trees.nodes import (
+from discreet.kernel.nodes import (
     Apply,
     Constant,
     Derived,

@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 
 from discreet.catalog.policy_file import loads
-from discreet.kernel.canonical.paths import every_path
+from discreet.kernel.sources import every_path
 from engines import LIMITS, connect, rows
 
 TOML = """

@@ -20,7 +20,7 @@ MAY_MINT = {
 }
 MAY_READ_UNPAID = {
     "catalog/profile.py": "the owner's own file, before anything is declared",
-    "kernel/canonical/losses.py": "what declarations leave out, shown to the owner alone",
+    "kernel/losses.py": "what declarations leave out, shown to the owner alone",
     "anonymize/source.py": "the owner's measures; a copy leaves only once its exposure is written down",
     "anonymize/run.py": "the same: the one GROUP BY of a copy",
     "survey/collect/columns.py": "reports that are noisy already",

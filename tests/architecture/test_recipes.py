@@ -17,9 +17,9 @@ from discreet.cli import app as commands
 from discreet.cli.app import run
 from discreet.core.event import Pure
 from discreet.core.unit import Neighbours
-from discreet.kernel.derive.scalars import value_of
-from discreet.kernel.trees.nodes import Apply, Constant, Unfit
-from discreet.kernel.vector import Norm, VectorSum
+from discreet.kernel.mechanism import Norm, VectorSum
+from discreet.kernel.nodes import Apply, Constant, Unfit
+from discreet.kernel.scalars import value_of
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.laws import registry as registry_of_laws
 from discreet.release.kept.paid_cells import PaidValue
@@ -40,9 +40,9 @@ def toy(word: str) -> None:
 SCALARS = """
 import json, sys
 from pathlib import Path
-from discreet.kernel.derive.functions import SEALED
-from discreet.kernel.derive.row import Applied, ScalarFunction, called
-from discreet.kernel.derive.values import integer
+from discreet.kernel.functions import SEALED
+from discreet.kernel.functions import Applied, ScalarFunction, called
+from discreet.kernel.functions import integer
 
 SEALED["bit_count"] = ScalarFunction(
     written=("BIT_COUNT(x)",),

@@ -35,9 +35,9 @@ from discreet.engine.connect import connect
 from discreet.engine.dialect.storage import ColumnKind
 from discreet.engine.dialect.types import can_read
 from discreet.errors import CatalogError
-from discreet.kernel.canonical.cells import source_cell, unit_cell
-from discreet.kernel.canonical.declared import declared_cells
-from discreet.kernel.canonical.select import CanonicalRecipe, stored_columns
+from discreet.kernel.canonical import CanonicalRecipe, stored_columns
+from discreet.kernel.cells import source_cell, unit_cell
+from discreet.kernel.sources import declared_cells
 from engines import LIMITS, SPARK
 from permits import paid
 from sittings import FULL

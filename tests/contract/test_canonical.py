@@ -12,7 +12,7 @@ from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, Numb
 from discreet.engine.base import open_exact
 from discreet.engine.connect import connect
 from discreet.engine.dialect.names import quoted
-from discreet.kernel.canonical.select import (
+from discreet.kernel.canonical import (
     CanonicalRecipe,
     canonical_select,
     ranked_select,

@@ -20,7 +20,7 @@ from discreet.engine.dialect.functions import function, templates
 from discreet.engine.dialect.storage import ColumnKind
 from discreet.engine.kinds import KINDS
 from discreet.errors import CatalogError, UnknownName
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 from engines import BIG, ENGINES, TABLES, Place, cell, engine_place, name, people, read, rows
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from discreet.engine.duckdb import worker
 from discreet.engine.duckdb.settings import CLOSED
-from discreet.kernel.derive.functions import SEALED
+from discreet.kernel.functions import SEALED
 from engines import engine_place, open_exact
 
 FORMS = (

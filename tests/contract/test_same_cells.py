@@ -25,7 +25,7 @@ from discreet.core.schema import (
 from discreet.core.spelling import PLAIN, Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 from engines import ENGINES, LIMITS, compiled, engine_place
 from permits import paid
 

@@ -22,7 +22,7 @@ from discreet.core.schema import (
 from discreet.core.spelling import Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 from engines import ENGINES, LIMITS, engine_place
 from permits import paid
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.core.schema import CategoryDomain, Column, NumberDomain, TextDomain
-from discreet.kernel.canonical import cells
-from discreet.kernel.canonical.cells import LONGEST_CELL, source_cell
+from discreet.kernel import cells
+from discreet.kernel.cells import LONGEST_CELL, source_cell
 from engines import own
 
 

@@ -14,7 +14,7 @@ from discreet.catalog.policy_file import loads
 from discreet.engine import person_joins
 from discreet.engine.postgres.sources import PostgresSources
 from discreet.errors import CatalogError, EngineFailed
-from discreet.kernel.canonical.paths import every_path
+from discreet.kernel.sources import every_path
 from discreet.tasks.review import look
 from engines import ENGINES, engine_place, own
 from unit_paths_kit import TOML, brute_force, opened, reached, shop, toml

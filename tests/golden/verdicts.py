@@ -23,12 +23,12 @@ from kit import HERE, Pair, read, write
 
 import total_kit
 from discreet.core.unit import Neighbours
-from discreet.kernel.derive.rows import filtered
-from discreet.kernel.derive.scalars import value_of
+from discreet.kernel.mechanism import Kind
+from discreet.kernel.nodes import Unfit
+from discreet.kernel.read_sqlglot import read_sqlglot
+from discreet.kernel.rows import filtered
+from discreet.kernel.scalars import value_of
 from discreet.kernel.seal import Draft, MeasureDraft, Read, sealed
-from discreet.kernel.sensitivity import Kind
-from discreet.kernel.trees.nodes import Unfit
-from discreet.kernel.trees.read_sqlglot import read_sqlglot
 from kernel_kit import duckdb_tree
 from lying_kit import Liar
 from lying_shapes import SHAPES

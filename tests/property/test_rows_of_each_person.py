@@ -13,7 +13,7 @@ import pytest
 
 import discreet
 from discreet.errors import DiscreetError
-from discreet.kernel.canonical.select import ranked_select
+from discreet.kernel.canonical import ranked_select
 from discreet.sql.write.blocks import BlockWriter
 from duckdb_kit import room
 from sittings import FULL

@@ -32,10 +32,9 @@ from discreet.catalog.axes import parse_axis
 from discreet.core.region import NULL, Positions
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.errors import DiscreetError
-from discreet.kernel.canonical import select as canonical
-from discreet.kernel.canonical import source
-from discreet.kernel.canonical.cells import source_cell
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel import canonical, sources
+from discreet.kernel.cells import source_cell
+from discreet.kernel.nodes import Unfit
 from discreet.sql.write.blocks import BlockWriter
 from queries import Questions
 from sittings import FULL, sittings
@@ -190,7 +189,7 @@ def moved_too_far(sql: str, catalog) -> list[str]:
 def test_a_curator_that_does_not_clamp_is_caught(monkeypatch):
     sql = "SELECT COUNT(*), AVG(age) FROM people"
     assert not moved_too_far(sql, ADD_REMOVE)
-    monkeypatch.setattr(source, "source_cell", unclamped)
+    monkeypatch.setattr(sources, "source_cell", unclamped)
     assert moved_too_far(sql, ADD_REMOVE)
 
 

@@ -26,10 +26,9 @@ from discreet.core.unit import Neighbours
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Exact
 from discreet.kernel.look import exact, look
-from discreet.kernel.mechanism import LargestGroup, Mechanisms, Selection
+from discreet.kernel.mechanism import Kind, LargestGroup, Mechanisms, Selection, Stability
+from discreet.kernel.nodes import Unfit
 from discreet.kernel.seal import Draft, MeasureDraft, Read, admit, sealed
-from discreet.kernel.sensitivity import Kind, Stability
-from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing import SeededRng
 from lying_twins import P, R, V, counted

@@ -13,9 +13,9 @@ from itertools import combinations_with_replacement, product
 import pytest
 
 from discreet.core.unit import Neighbours
+from discreet.kernel.nodes import Unfit
+from discreet.kernel.read_sqlglot import read_sqlglot
 from discreet.kernel.seal import Draft, Read, sealed
-from discreet.kernel.trees.nodes import Unfit
-from discreet.kernel.trees.read_sqlglot import read_sqlglot
 from lying_kit import Liar
 from lying_shapes import SHAPES
 from lying_twins import TWINS, Twin

@@ -22,8 +22,8 @@ from discreet.engine.dialect.types import read_as
 from discreet.engine.duckdb.canonical import SnapshotMaker
 from discreet.engine.duckdb.engine import DuckDBEngine
 from discreet.errors import BudgetExceeded, CatalogError, InvalidInput
-from discreet.kernel.canonical import select, source
-from discreet.kernel.canonical.cells import unit_cell
+from discreet.kernel import canonical, sources
+from discreet.kernel.cells import unit_cell
 from discreet.ledger import Ledger
 from discreet.ledger.accounts import Versions
 from discreet.publish import totals
@@ -1004,13 +1004,13 @@ def test_the_ends_of_64_bits_are_themselves(tmp_path):
 
 
 def test_the_twin_that_hides_all_texts_tells_integers_from_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(select, "_INTEGER", "nobody")
+    monkeypatch.setattr(canonical, "_INTEGER", "nobody")
     kept_as(tmp_path, STORED_AS["texts"])
     assert joined(tmp_path) == 0
 
 
 def test_the_twin_that_spells_doubles_as_the_engine_does_loses_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "unit_cell", spelled_as_stored)
+    monkeypatch.setattr(sources, "unit_cell", spelled_as_stored)
     kept_as(tmp_path, STORED_AS["doubles"])
     assert joined(tmp_path) == 0
 

@@ -11,8 +11,8 @@ from discreet.core.answers.answer import REHEARSAL, Answer
 from discreet.core.numbers import Epsilon
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.kernel import look as kernel_look
+from discreet.kernel.nodes import Unfit
 from discreet.kernel.rehearsal import SeedRequest, _SeededWords, words_for
-from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.ledger import Ledger
 from discreet.release.desk import PlainDesk
 from discreet.release.kept.stored import pack, unpack

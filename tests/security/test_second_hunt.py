@@ -17,7 +17,7 @@ from discreet.core.numbers import Epsilon
 from discreet.core.schema import IntegerDomain
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import CatalogError, InvalidInput
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.nodes import Unfit
 from discreet.plan.functions.evaluate import is_like
 from discreet.plan.ir import Filter
 from discreet.release.request import Request

@@ -17,8 +17,8 @@ import pytest
 from copying import MemoryEngine, catalog_of, curator, people, visits
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.core.unit import Neighbours
-from discreet.kernel.codes import SelectedCodes
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.facts import SelectedCodes
+from discreet.kernel.nodes import Unfit
 from discreet.plan.stability import bound_rows
 from discreet.synth.columns import Coded, binned, scan_of
 from discreet.synth.measure import sealing

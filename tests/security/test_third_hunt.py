@@ -13,9 +13,9 @@ import discreet
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
 from discreet.engine.base import open_exact
 from discreet.engine.dialect import functions
-from discreet.kernel.canonical.select import CanonicalRecipe
-from discreet.kernel.derive.facts import facts_of
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.canonical import CanonicalRecipe
+from discreet.kernel.facts import facts_of
+from discreet.kernel.nodes import Unfit
 from kernel_kit import SCANS, trees
 from permits import paid
 

@@ -15,10 +15,9 @@ import pytest
 
 from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Epsilon
-from discreet.kernel.canonical import select
-from discreet.kernel.canonical.select import CanonicalRecipe, stored_columns
-from discreet.kernel.derive.scans import CatalogScans, Declared
-from discreet.kernel.trees.nodes import Name, StoredScan, Unfit
+from discreet.kernel import canonical
+from discreet.kernel.canonical import CanonicalRecipe, CatalogScans, Declared, stored_columns
+from discreet.kernel.nodes import Name, StoredScan, Unfit
 from discreet.plan import values
 from discreet.plan.piecewise import pieces
 from discreet.plan.plan import ask, make_plan
@@ -153,13 +152,13 @@ def test_nobody_moves_an_answer_too_far(sql):
 
 def test_a_rank_that_does_not_see_the_time_is_caught(monkeypatch):
     """Which rows of a person count would follow from where they lie."""
-    order = select.content_order
+    order = canonical.content_order
 
     def blind(cells, dialect):
         return order([cell for cell in cells if int(cell.removeprefix("b.c")) < 4], dialect)
 
     assert CLOCK in stored_columns(TABLE)
-    monkeypatch.setattr(select, "content_order", blind)
+    monkeypatch.setattr(canonical, "content_order", blind)
     assert any(hunted(sql, databases=30) for sql in STATEMENTS[:2])
 
 

@@ -29,8 +29,7 @@ from discreet.engine.dialect.names import quoted
 from discreet.engine.files import READABLE
 from discreet.engine.kinds import kind_of
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
-from discreet.kernel.canonical.paths import followed_paths
-from discreet.kernel.canonical.source import PlainSource
+from discreet.kernel.sources import PlainSource, followed_paths
 
 PATIENCE = 3600.0
 """Seconds for one pass over the rows: the owner waits for it, nobody else does."""

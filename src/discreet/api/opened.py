@@ -13,8 +13,7 @@ from discreet.core.owner import OWNER, require_named
 from discreet.core.requests.request_fields import given
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
-from discreet.kernel.canonical.declared import declared_cells
-from discreet.kernel.canonical.paths import every_path
+from discreet.kernel.sources import declared_cells, every_path
 from discreet.ledger.budget import BudgetPolicy, Cap, Policy
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng, SystemRng

@@ -11,7 +11,7 @@ from typing import Any
 from discreet.catalog.proposal import repeat_words
 from discreet.core.schema import Column, Table
 from discreet.engine.base import Engine
-from discreet.kernel.canonical.losses import ColumnLoss, TableLosses, table_losses
+from discreet.kernel.losses import ColumnLoss, TableLosses, table_losses
 
 _BOUNDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 

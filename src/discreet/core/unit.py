@@ -12,8 +12,8 @@ class Neighbours(Enum):
     Replacing a unit is removing one and adding another. `moves` is where this is said; how far that
     moves a number is worked out from it, each time for the shape of the numbers:
 
-    - kernel/sensitivity.py, for the measures of a query, and kernel/seal.py, for its quantiles;
-    - kernel/vector.py, for sums of vectors (recommender);
+    - kernel/mechanism.py, for the measures of a query, and kernel/seal.py, for its quantiles;
+    - kernel/mechanism.py, for sums of vectors (recommender);
     - synth/measure/private_marginals.py, for disjoint counts (copies, learners, paid choices);
     - learn/sgd/budget.py, for noisy steps that are priced for one unit added or removed;
     - publish/totals.py, for running totals.

@@ -24,9 +24,9 @@ from discreet.core.schema import (
 )
 from discreet.engine.base import PaidReader, open_exact, require_paid
 from discreet.kernel.mechanism import LargestGroup, Law, Mechanisms, Selection
+from discreet.kernel.nodes import Unfit
 from discreet.kernel.rehearsal import SeedRequest, words_for
 from discreet.kernel.seal import Read, exact_of
-from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential, exponential_rows, permute_and_flip
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.kernel.nodes import Unfit
 from discreet.kernel.seal import Read
-from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.rng import Rng, Words
 
 

@@ -15,14 +15,21 @@ from discreet.core.event import Composed, Failing, PrivacyEvent, Select
 from discreet.core.numbers import Delta
 from discreet.core.unit import Neighbours
 from discreet.engine.dialects import DIALECTS
-from discreet.kernel.derive.facts import Facts, Form, Output, facts_of
-from discreet.kernel.derive.scans import CatalogScans, dataset_of
-from discreet.kernel.mechanism import LargestGroup, Law, Mechanisms, Selection
-from discreet.kernel.sensitivity import Bound, Kind, Stability
-from discreet.kernel.trees.nodes import Apply, Constant, Fold, Term, Unfit, folds, terms
-from discreet.kernel.trees.nodes import SelectNode as Statement
-from discreet.kernel.trees.read_duckdb import read_duckdb
-from discreet.kernel.trees.read_sqlglot import read_sqlglot
+from discreet.kernel.canonical import CatalogScans, dataset_of
+from discreet.kernel.facts import Facts, Form, Output, facts_of
+from discreet.kernel.mechanism import (
+    Bound,
+    Kind,
+    LargestGroup,
+    Law,
+    Mechanisms,
+    Selection,
+    Stability,
+)
+from discreet.kernel.nodes import Apply, Constant, Fold, Term, Unfit, folds, terms
+from discreet.kernel.nodes import SelectNode as Statement
+from discreet.kernel.read_duckdb import read_duckdb
+from discreet.kernel.read_sqlglot import read_sqlglot
 from discreet.noise.laws.registry import LAWS
 from discreet.noise.select import threshold_for
 

@@ -11,7 +11,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.look import LookFields
 from discreet.engine.base import Held, PaidReader
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.nodes import Unfit
 from discreet.learn.measure.unit_rows import SealedUnitCodes
 from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Payer, Receipt

@@ -9,8 +9,7 @@ from fractions import Fraction
 from discreet.account.price import least_size
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import QueryRefused
-from discreet.kernel.mechanism import Law, Mechanisms, Selection
-from discreet.kernel.sensitivity import Stability
+from discreet.kernel.mechanism import Law, Mechanisms, Selection, Stability
 from discreet.noise.additive import GREATEST_SCALE, SMALLEST_SCALE
 from discreet.noise.laws import NoiseLaw
 from discreet.noise.laws.registry import LAWS

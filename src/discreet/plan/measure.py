@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.core.schema import Domain
 from discreet.errors import QueryRefused
-from discreet.kernel.sensitivity import Bound, Kind
+from discreet.kernel.mechanism import Bound, Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function, Relation, Statement, unit_columns, unit_of

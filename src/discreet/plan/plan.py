@@ -11,8 +11,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import Region
 from discreet.core.schema import Dataset
 from discreet.errors import QueryRefused
-from discreet.kernel.mechanism import LargestGroup, Mechanisms
-from discreet.kernel.sensitivity import Kind, Stability
+from discreet.kernel.mechanism import Kind, LargestGroup, Mechanisms, Stability
 from discreet.plan import expr as e
 from discreet.plan.choose import choose, shares_of
 from discreet.plan.expr import Expr

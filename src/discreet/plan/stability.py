@@ -1,6 +1,6 @@
 """Contribution bounding as the planner expects it: rows of a unit that count.
 
-The kernel derives the bound anew from the final SQL (kernel/derive/rows.py) and prices by that.
+The kernel derives the bound anew from the final SQL (kernel/rows.py) and prices by that.
 """
 
 from __future__ import annotations

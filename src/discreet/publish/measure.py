@@ -18,12 +18,11 @@ from discreet.core.region import EVERYONE, Region
 from discreet.core.schema import Dataset, Domain, Table
 from discreet.engine.base import Engine, PaidReader, open_exact, require_paid
 from discreet.errors import InternalError
-from discreet.kernel.derive.scans import dataset_of, region_of
+from discreet.kernel.canonical import dataset_of, region_of
 from discreet.kernel.look import canonical
-from discreet.kernel.mechanism import Law
+from discreet.kernel.mechanism import Law, Stability
+from discreet.kernel.nodes import Unfit
 from discreet.kernel.seal import Draft, Read, parse, sealed
-from discreet.kernel.sensitivity import Stability
-from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.rng import Rng
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr

@@ -13,12 +13,19 @@ from discreet.core.cost import Quote
 from discreet.core.region import Region
 from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine
-from discreet.kernel.canonical.select import canonical_select, column_types, ranked_select
-from discreet.kernel.derive.scans import CatalogScans, Declared, dataset_of, region_of
-from discreet.kernel.derive.values import TooLong
+from discreet.kernel.canonical import (
+    CatalogScans,
+    Declared,
+    canonical_select,
+    column_types,
+    dataset_of,
+    ranked_select,
+    region_of,
+)
+from discreet.kernel.functions import TooLong
 from discreet.kernel.mechanism import Mechanisms
+from discreet.kernel.nodes import SelectNode, TooWide, Unfit
 from discreet.kernel.seal import Read, admit, parse, sealed
-from discreet.kernel.trees.nodes import SelectNode, TooWide, Unfit
 from discreet.plan.ir import Relation, scans_of
 from discreet.plan.plan import Plan
 from discreet.sql.refuse import refusal, too_large

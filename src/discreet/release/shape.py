@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.core.answers.output import OutputColumn, OutputType
 from discreet.core.schema import Domain, IntegerDomain
-from discreet.kernel.derive.row import Whole
+from discreet.kernel.functions import Whole
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.functions.kinds import kind_of

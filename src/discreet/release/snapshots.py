@@ -20,7 +20,7 @@ from discreet.core.schema import Dataset, Refresh, Table
 from discreet.engine.base import Held, StateLost
 from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, EngineFailed, InternalError, UnknownName
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 from discreet.ledger.accounts import DataVersion, NewVersion
 from discreet.plan.ir import Relation, scans_of
 from discreet.release.desk import Desk

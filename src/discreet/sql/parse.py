@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from discreet.errors import QueryRefused
-from discreet.kernel.derive.patterns import plain_text
+from discreet.kernel.patterns import plain_text
 from discreet.sql.grammar import only_read
 from discreet.sql.refuse import refusal
 from discreet.sql.spelling.desugar import desugared

@@ -30,7 +30,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.nodes import Unfit
 from discreet.ledger.entry import Payer
 from discreet.ledger.reports import exposure_note
 from discreet.noise.rng import SystemRng

@@ -14,8 +14,8 @@ from discreet.core.schema import CategoryDomain, Column
 from discreet.core.unit import PrivacyUnit
 from discreet.engine.base import Engine
 from discreet.engine.dialect.storage import Storage, storage
-from discreet.kernel.canonical.losses import table_losses
-from discreet.kernel.canonical.odd_values import has_ends
+from discreet.kernel.losses import table_losses
+from discreet.kernel.odd_values import has_ends
 
 
 def init(

@@ -26,7 +26,7 @@ from discreet.core.requests.schema import schema
 from discreet.engine.connect import connect
 from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
-from discreet.kernel.canonical.paths import followed_paths
+from discreet.kernel.sources import followed_paths
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from discreet.core.region import EVERYONE
-from discreet.kernel.codes import SelectedCodes, codes_of
-from discreet.kernel.derive.facts import facts_of
-from discreet.kernel.derive.rows import Rows
-from discreet.kernel.derive.scans import dataset_of, region_of
-from discreet.kernel.trees.nodes import Apply, Derived, StoredScan, Unfit
-from discreet.kernel.trees.read_sqlglot import read_sqlglot
+from discreet.kernel.canonical import dataset_of, region_of
+from discreet.kernel.facts import SelectedCodes, codes_of, facts_of
+from discreet.kernel.nodes import Apply, Derived, StoredScan, Unfit
+from discreet.kernel.read_sqlglot import read_sqlglot
+from discreet.kernel.rows import Rows
 from kernel_kit import BOUNDED_VISITS, CLINIC, SCANS, duckdb_tree, trees
 
 ROWS = 'canon."town.rows" AS t'

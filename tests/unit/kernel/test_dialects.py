@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.engine.dialect.functions import function
-from discreet.kernel import seal
-from discreet.kernel.derive.facts import Form, facts_of
-from discreet.kernel.derive.scalars import value_of
-from discreet.kernel.derive.values import Value, ValueKind
+from discreet.kernel import read_sqlglot, seal
+from discreet.kernel.facts import Form, facts_of
+from discreet.kernel.functions import Value, ValueKind
+from discreet.kernel.nodes import Name, Unfit
+from discreet.kernel.scalars import value_of
 from discreet.kernel.seal import parse
-from discreet.kernel.trees import read_sqlglot
-from discreet.kernel.trees.nodes import Name, Unfit
 from kernel_kit import SCANS
 
 ROWS = 'canon."town.rows" AS t'

@@ -16,9 +16,9 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.kernel.look import canonical
+from discreet.kernel.mechanism import Bound, Kind
 from discreet.kernel.seal import MeasureDraft
 from discreet.kernel.seal import exact_of as measure_of
-from discreet.kernel.sensitivity import Bound, Kind
 from discreet.release.sealing import seal
 from permits import of_engine
 

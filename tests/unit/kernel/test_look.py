@@ -28,11 +28,10 @@ from discreet.core.schema import (
 from discreet.engine.base import Exact, PaidReader
 from discreet.kernel import look as looking
 from discreet.kernel.look import ExactResults, Noisy, canonical, exact, look, noised
-from discreet.kernel.mechanism import LargestGroup, Mechanisms, Selection
+from discreet.kernel.mechanism import Kind, LargestGroup, Mechanisms, Selection
+from discreet.kernel.nodes import Unfit
 from discreet.kernel.rehearsal import SeedRequest
 from discreet.kernel.seal import Draft, MeasureDraft, Read, sealed
-from discreet.kernel.sensitivity import Kind
-from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.laws import LaplaceLaw
 from discreet.testing import SeededRng
 from kernel_kit import SCANS, duckdb_tree

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from discreet.kernel.mechanism import Kind
+from discreet.kernel.nodes import Unfit
 from discreet.kernel.rehearsal import SeedRequest, words_for
 from discreet.kernel.seal import Draft, MeasureDraft, Read, sealed
-from discreet.kernel.sensitivity import Kind
-from discreet.kernel.trees.nodes import Unfit
 from kernel_kit import SCANS, duckdb_tree
 
 WISH = SeedRequest(7, "how many?")

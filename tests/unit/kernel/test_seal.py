@@ -15,11 +15,10 @@ import pytest
 
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Select
 from discreet.core.unit import Neighbours
-from discreet.kernel.derive.scans import CatalogScans
-from discreet.kernel.mechanism import LargestGroup, Mechanisms, Selection
+from discreet.kernel.canonical import CatalogScans
+from discreet.kernel.mechanism import Bound, Kind, LargestGroup, Mechanisms, Selection, Stability
+from discreet.kernel.nodes import Fold, Unfit
 from discreet.kernel.seal import Draft, MeasureDraft, Read, admit, exact_of, parse, sealed
-from discreet.kernel.sensitivity import Bound, Kind, Stability
-from discreet.kernel.trees.nodes import Fold, Unfit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from kernel_kit import BOUNDED_VISITS, SCANS, duckdb_tree
 

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from discreet.core.unit import Neighbours
-from discreet.kernel.sensitivity import Bound, Kind, Stability
+from discreet.kernel.mechanism import Bound, Kind, Stability
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 COUNT = Bound(Kind.ROWS, 0, 1)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.kernel.codes import SelectedCodes
-from discreet.kernel.trees.nodes import Unfit
-from discreet.kernel.unit_codes import unit_codes_of
+from discreet.kernel.facts import SelectedCodes, unit_codes_of
+from discreet.kernel.nodes import Unfit
 from kernel_kit import BOUNDED_VISITS, SCANS, trees
 
 VISITS = f"FROM {BOUNDED_VISITS} AS b WHERE b.n <= 3 AND b.c2 IS NOT NULL"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from discreet.core.event import Gaussian, Laplace
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
-from discreet.kernel import vector
-from discreet.kernel.vector import Norm, VectorSum
+from discreet.kernel import mechanism
+from discreet.kernel.mechanism import Norm, VectorSum
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing import SeededRng
 
@@ -89,7 +89,7 @@ def test_a_sum_of_squares_stays_within_64_bits(bound: int, size: int, fits: bool
 
 @pytest.mark.parametrize("units", [10, 11, 12])
 def test_a_batch_is_no_longer_than_64_bits_can_hold(units: int, monkeypatch) -> None:
-    monkeypatch.setattr(vector, "_ROOM", 99)
+    monkeypatch.setattr(mechanism, "_ROOM", 99)
     sums = VectorSum(Norm.L1, 9, 1, Neighbours.ADD_REMOVE)
     if units == 10:
         assert sums.add([[9.0]] * units).tolist() == [90]

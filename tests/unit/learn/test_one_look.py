@@ -9,7 +9,7 @@ import pytest
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import PaidReader
 from discreet.errors import DiscreetError
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.nodes import Unfit
 from discreet.learn.measure.columns import plain_columns
 from discreet.learn.one_look import planned_look
 from discreet.learn.prepare import private_scan

@@ -12,9 +12,9 @@ from discreet.api import Curator, policy_of
 from discreet.catalog.policy_file import loads
 from discreet.core.unit import Neighbours
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
+from discreet.kernel.facts import unit_codes_of
+from discreet.kernel.nodes import Unfit
 from discreet.kernel.seal import parse
-from discreet.kernel.trees.nodes import Unfit
-from discreet.kernel.unit_codes import unit_codes_of
 from discreet.learn.measure.unit_rows import seal_unit_codes
 from discreet.learn.model_files.model_zip import read_model, write_model
 from discreet.learn.recommend import sums

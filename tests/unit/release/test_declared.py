@@ -24,7 +24,7 @@ from discreet.core.schema import (
 )
 from discreet.core.spelling import Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 from discreet.release import snapshots
 
 WHO = Column("who", IdentifierDomain())

@@ -14,7 +14,7 @@ from discreet.core.numbers import Delta
 from discreet.core.schema import Table
 from discreet.engine.base import Engine, PaidReader
 from discreet.errors import InvalidInput, UnknownName
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.nodes import Unfit
 from discreet.learn.evaluation.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch

@@ -11,9 +11,9 @@ from discreet.core.arrays import Integers
 from discreet.core.unit import Neighbours
 from discreet.engine.base import Engine, PaidReader, open_exact, require_paid
 from discreet.errors import InvalidInput
-from discreet.kernel.derive.scans import dataset_of
+from discreet.kernel.canonical import dataset_of
+from discreet.kernel.facts import unit_codes_of
 from discreet.kernel.seal import parse
-from discreet.kernel.unit_codes import unit_codes_of
 from discreet.plan.ir import Scan
 from discreet.synth.columns import Coded
 from discreet.synth.measure.counters import PATIENCE, integers

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.core.unit import Neighbours
 from discreet.engine.base import PaidReader
-from discreet.kernel.vector import Norm, VectorSum
+from discreet.kernel.mechanism import Norm, VectorSum
 from discreet.learn.measure.unit_rows import SealedUnitCodes, fetch_unit_codes
 from discreet.noise.laws import law_costing
 from discreet.noise.rng import Rng

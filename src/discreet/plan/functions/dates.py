@@ -7,7 +7,7 @@ import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
-from discreet.kernel.derive.row import ScalarFunction
+from discreet.kernel.functions import ScalarFunction
 from discreet.plan.functions.row import PlannedFunction
 from discreet.plan.lattices import EPOCH
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InvalidInput
-from discreet.kernel.derive.values import LONGEST_TEXT
+from discreet.kernel.functions import LONGEST_TEXT
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator, Part
 from discreet.plan.functions.registry import SCALARS

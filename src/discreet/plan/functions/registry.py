@@ -10,10 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.errors import QueryRefused
-from discreet.kernel.derive.functions import SEALED
-from discreet.kernel.derive.patterns import Pattern, PatternRefused, check_replacement, pattern_of
-from discreet.kernel.derive.row import ScalarFunction
-from discreet.kernel.derive.values import LONGEST_TEXT
+from discreet.kernel.functions import LONGEST_TEXT, SEALED, ScalarFunction
+from discreet.kernel.patterns import Pattern, PatternRefused, check_replacement, pattern_of
 from discreet.plan.functions.dates import DATES
 from discreet.plan.functions.row import PlannedFunction
 from discreet.plan.functions.rows import PLANNED

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.kernel.derive.row import ScalarFunction
+from discreet.kernel.functions import ScalarFunction
 from discreet.plan.expr import Call, Expr
 from discreet.plan.functions.shapes import CurveShape
 

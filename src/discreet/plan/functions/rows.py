@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.numbers import plain, to_fraction
-from discreet.kernel.derive.row import Constants, ScalarFunction, Whole
+from discreet.kernel.functions import Constants, ScalarFunction, Whole
 from discreet.plan.functions import rewrites, shapes
 from discreet.plan.functions.row import PlannedFunction
 

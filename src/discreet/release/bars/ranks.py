@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.answers.rank_error import RankError, Ranks, worst
-from discreet.kernel.mechanism import LargestGroup, Law, Mechanisms, Selection
-from discreet.kernel.sensitivity import Kind
+from discreet.kernel.mechanism import Kind, LargestGroup, Law, Mechanisms, Selection
 from discreet.noise.error_bars import selection_loss
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr

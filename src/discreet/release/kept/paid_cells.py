@@ -10,8 +10,7 @@ from typing import Any
 from discreet.core.region import NULL, Positions, Region
 from discreet.core.schema import Domain, Table
 from discreet.kernel.look import Noisy
-from discreet.kernel.mechanism import Law
-from discreet.kernel.sensitivity import Kind
+from discreet.kernel.mechanism import Kind, Law
 from discreet.noise.laws import law_of
 from discreet.plan import expr as e
 from discreet.plan.box import to_box

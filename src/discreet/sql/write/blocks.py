@@ -16,14 +16,14 @@ from discreet.engine.base import Engine
 from discreet.engine.dialect.functions import function
 from discreet.engine.dialect.table_names import canon
 from discreet.engine.dialects import DIALECTS
-from discreet.kernel.canonical.literals import constant
-from discreet.kernel.canonical.select import (
+from discreet.kernel.canonical import (
     canonical_select,
     column_types,
     grouped_columns,
     ranked_select,
     stored_columns,
 )
+from discreet.kernel.cells import constant
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import (

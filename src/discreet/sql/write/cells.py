@@ -12,7 +12,7 @@ from discreet.core.schema import (
     NumberDomain,
     TimestampDomain,
 )
-from discreet.kernel.canonical.literals import constant
+from discreet.kernel.cells import constant
 from discreet.plan.lattices import lattice, seconds_since
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from discreet.kernel.sensitivity import Kind
+from discreet.kernel.mechanism import Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.measure import Measure

@@ -12,7 +12,7 @@ from typing import Any
 from discreet.core.schema import DateDomain, Domain, TextDomain, TimestampDomain
 from discreet.engine.dialect.functions import function
 from discreet.errors import QueryRefused
-from discreet.kernel.canonical.literals import constant
+from discreet.kernel.cells import constant
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.functions.registry import SCALARS, planned

@@ -10,9 +10,9 @@ from discreet.core.schema import CategoryDomain, DateDomain, TimestampDomain
 from discreet.engine.base import Engine
 from discreet.engine.dialect.functions import function
 from discreet.engine.dialects import DIALECTS
-from discreet.kernel.derive.facts import LARGEST_SMALL
+from discreet.kernel.facts import LARGEST_SMALL
+from discreet.kernel.mechanism import Kind
 from discreet.kernel.seal import Draft, MeasureDraft
-from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.lattices import EPOCH, lattice

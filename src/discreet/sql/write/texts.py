@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from discreet.engine.dialects import DIALECTS
 from discreet.errors import QueryRefused
-from discreet.kernel.canonical.literals import constant
+from discreet.kernel.cells import constant
 from discreet.kernel.seal import MOST_PARTS
 from discreet.plan import expr as e
 from discreet.plan.functions.registry import SCALARS

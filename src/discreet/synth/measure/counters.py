@@ -71,7 +71,7 @@ class SqlCounter:
     """Counts marginals of stored codes; see `discreet.synth.measure.private_marginals.Counter`.
 
     Guarantee: every statement counts rows of sealed codes, by some of their columns, and nothing else;
-        so a marginal is what `discreet.kernel.codes.SelectedCodes` says: each row lies in one of its cells.
+        so a marginal is what `discreet.kernel.facts.SelectedCodes` says: each row lies in one of its cells.
     """
 
     def __init__(self, reader: PaidReader, relation: str, shape: Shape) -> None:

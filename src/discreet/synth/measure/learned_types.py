@@ -33,7 +33,7 @@ from discreet.core.schema import (
 from discreet.engine.base import Held, PaidReader
 from discreet.engine.dialect.storage import Storage
 from discreet.errors import EngineFailed
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.nodes import Unfit
 from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Payer
 from discreet.release.desk import Desk

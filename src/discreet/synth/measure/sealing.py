@@ -28,13 +28,12 @@ from discreet.engine.base import Engine
 from discreet.engine.dialect.functions import function
 from discreet.engine.dialects import DIALECTS
 from discreet.errors import InternalError
-from discreet.kernel.canonical.cells import enum_type
-from discreet.kernel.canonical.literals import constant
-from discreet.kernel.codes import codes_of
-from discreet.kernel.derive.scans import CatalogScans, ReadScope, dataset_of
+from discreet.kernel.canonical import CatalogScans, ReadScope, dataset_of
+from discreet.kernel.cells import constant, enum_type
+from discreet.kernel.facts import codes_of
+from discreet.kernel.mechanism import Kind
+from discreet.kernel.nodes import Unfit
 from discreet.kernel.seal import Draft, MeasureDraft, parse, sealed
-from discreet.kernel.sensitivity import Kind
-from discreet.kernel.trees.nodes import Unfit
 from discreet.plan.ir import Scan
 from discreet.plan.stability import bound_rows, structural_rows
 from discreet.release.sealing import declared_scans
@@ -78,7 +77,7 @@ def cell_of(block: Block, scan: Scan, name: str) -> Cell:
 def codes_sql(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> str:
     """Return the SELECT of all codes, c0, c1, ...: rows with an undeclared gap are left out.
 
-    Written for `discreet.kernel.codes`, which reads off the SQL that no code can leave its table.
+    Written for `discreet.kernel.facts`, which reads off the SQL that no code can leave its table.
     """
     block = rows_block(scan, engine, [column.name for column in columns])
     cells = [cell_of(block, scan, column.name) for column in columns]

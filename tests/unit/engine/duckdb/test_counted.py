@@ -11,7 +11,7 @@ from discreet.catalog.policy_file import loads
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
 from discreet.engine.duckdb import canonical
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 from permits import paid
 
 LIMITS = EngineLimits(seconds=20.0, memory_mb=512, threads=1, workers=2)

@@ -21,7 +21,7 @@ from discreet.engine.copies import state_key
 from discreet.engine.duckdb.snapshots import NEWEST, SnapshotStore
 from discreet.engine.files import ContentHashes
 from discreet.errors import CatalogError
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 from ledger_kit import forked
 from patience import eventually
 from permits import paid

@@ -16,8 +16,8 @@ from discreet.engine.dialect.storage import Storage, storage
 from discreet.engine.duckdb import worker
 from discreet.engine.duckdb.canonical import SourceOrigin, joined_place
 from discreet.errors import CatalogError
-from discreet.kernel.canonical import declared, paths
-from discreet.kernel.canonical.paths import every_path
+from discreet.kernel import sources
+from discreet.kernel.sources import every_path
 
 TOML = """
 [datasets.shop]
@@ -215,8 +215,8 @@ def test_a_person_of_many_spellings_is_one_at_every_end_of_a_path(tmp_path, pers
 def test_without_its_reading_a_person_would_be_many(tmp_path, monkeypatch):
     """The twin of the test above: a path that compares texts as they stand."""
     bare = lambda column, cell, kind, _dialect: (f"CAST({cell} AS VARCHAR)", "VARCHAR")  # noqa: E731
-    monkeypatch.setattr(paths, "plain_cell", bare)
-    monkeypatch.setattr(paths, "unit_cell", lambda _c, plain, *_, **__: plain)
+    monkeypatch.setattr(sources, "plain_cell", bare)
+    monkeypatch.setattr(sources, "unit_cell", lambda _c, plain, *_, **__: plain)
     config = spelled_shop(tmp_path, TRIMMED, TRIMMED, ["bob", " bob", "bob ", "\tbob", "1"])
     with discreet.open(config) as curator:
         ((people,),) = curator.query(
@@ -237,5 +237,5 @@ def test_another_reading_of_the_parent_is_another_path(tmp_path):
 
 
 def test_every_storage_has_its_text():
-    assert set(declared.STORED) == set(Storage)
-    assert all(storage(kind) is stored for stored, kind in declared.STORED.items())
+    assert set(sources.STORED) == set(Storage)
+    assert all(storage(kind) is stored for stored, kind in sources.STORED.items())

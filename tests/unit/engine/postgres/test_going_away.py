@@ -34,7 +34,7 @@ def look(url, *, copy):
     from discreet.core.unit import Neighbours, PrivacyUnit
     from discreet.engine.base import EngineLimits, open_exact
     from discreet.engine.postgres.engine import PostgresEngine
-    from discreet.kernel.canonical.select import CanonicalRecipe
+    from discreet.kernel.canonical import CanonicalRecipe
 
     columns = (Column("a", IntegerDomain(0, 1000)),)
     table = Table("t", PLACE, PrivacyUnit(), columns, copied=copy)

@@ -55,7 +55,7 @@ def open_engine(url, **more):
 def wanted(_engine, *, copy=True, version=None, owner="ledger"):
     from discreet.core.schema import Column, Dataset, IntegerDomain, Table
     from discreet.core.unit import Neighbours, PrivacyUnit
-    from discreet.kernel.canonical.select import CanonicalRecipe
+    from discreet.kernel.canonical import CanonicalRecipe
 
     columns = (Column("a", IntegerDomain(0, 1000)),)
     table = Table("t", "town.t", PrivacyUnit(), columns, version=version, copied=copy)

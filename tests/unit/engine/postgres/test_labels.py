@@ -66,7 +66,7 @@ def open_engine(url, source):
 def wanted(*, copy):
     from discreet.core.schema import CategoryDomain, Column, Dataset, Table
     from discreet.core.unit import Neighbours, PrivacyUnit
-    from discreet.kernel.canonical.select import CanonicalRecipe
+    from discreet.kernel.canonical import CanonicalRecipe
 
     columns = (Column("e", CategoryDomain(("A", "B", 'it\'s \\ "C"'))),)
     table = Table("t", "town.t", PrivacyUnit(), columns, copied=copy)

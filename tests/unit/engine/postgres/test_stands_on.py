@@ -437,7 +437,7 @@ def open_engine(url, source):
 def wanted(*, copy=False, version=None):
     from discreet.core.schema import Column, Dataset, IntegerDomain, Table
     from discreet.core.unit import Neighbours, PrivacyUnit
-    from discreet.kernel.canonical.select import CanonicalRecipe
+    from discreet.kernel.canonical import CanonicalRecipe
 
     columns = (Column("a", IntegerDomain(0, 1000)),)
     table = Table("t", "town.t", PrivacyUnit(), columns, version=version, copied=copy)

@@ -15,7 +15,7 @@ from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.dialect.functions import function
 from discreet.errors import EngineFailed
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
 from permits import paid
 
 pytestmark = pytest.mark.spark

@@ -10,8 +10,8 @@ import pytest
 from discreet.catalog.policy_file import loads
 from discreet.engine.files import ContentHashes
 from discreet.errors import CatalogError, EngineFailed, UnknownName
-from discreet.kernel.canonical.paths import every_path
-from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.kernel.canonical import CanonicalRecipe
+from discreet.kernel.sources import every_path
 from engines import SPARK, engine_place
 from permits import paid
 from unit_paths_kit import opened, shop, toml

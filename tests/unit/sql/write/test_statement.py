@@ -6,8 +6,8 @@ import pytest
 
 from asking import reads
 from curator_kit import catalog_of, planned
+from discreet.kernel.mechanism import Kind
 from discreet.kernel.seal import MeasureDraft
-from discreet.kernel.sensitivity import Kind
 
 
 def test_sums_share_one_select():
