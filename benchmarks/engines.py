@@ -27,7 +27,7 @@ from pyarrow import csv
 
 from discreet.examples import bench_table
 from discreet.kernel.look import exact as kernel_exact
-from discreet.plan.keys import PublicGroups
+from discreet.plan.plan import PublicGroups
 from discreet.release.pipeline import prepared
 from discreet.release.request import Request
 

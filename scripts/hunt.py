@@ -27,7 +27,7 @@ from discreet.core.proof.permit import permit_for
 from discreet.engine.base import PaidReader
 from discreet.errors import DiscreetError, InternalError
 from discreet.kernel.look import ExactResults, exact
-from discreet.plan.keys import PublicGroups
+from discreet.plan.plan import PublicGroups
 from discreet.plan.plan import Plan, ask, make_plan
 from discreet.release.post_processing.constants import nested_in
 from discreet.release.sealing import Sealed, seal

@@ -137,7 +137,7 @@ _HEADINGS = (
 
 def functions_table() -> str:
     """Return the table of scalar functions in docs/sql.md."""
-    from discreet.plan.functions.registry import SCALARS
+    from discreet.plan.kinds import SCALARS
 
     lines = ["| | |", "|---|---|"]
     for heading in _HEADINGS:

@@ -20,8 +20,7 @@ from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Engine, Exact, PaidReader, engine_failed
 from discreet.kernel.look import exact, rank_utilities
 from discreet.ledger.accounts import DataVersion, NewVersion, Versions
-from discreet.plan.keys import PublicGroups
-from discreet.plan.plan import Plan, Question, ask, make_plan
+from discreet.plan.plan import Plan, PublicGroups, Question, ask, make_plan
 from discreet.release.sealing import Sealed, seal
 from discreet.release.snapshots import hold
 from discreet.sql.bind import bind

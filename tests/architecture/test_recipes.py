@@ -55,8 +55,8 @@ SEALED["bit_count"] = ScalarFunction(
 )
 
 from discreet.plan import expr as e
-from discreet.plan.functions.row import PlannedFunction
-from discreet.plan.functions.rows import PLANNED
+from discreet.plan.functions import PlannedFunction
+from discreet.plan.functions import PLANNED
 
 PLANNED["triple"] = PlannedFunction(
     written=("TRIPLE(x)",),

@@ -16,7 +16,7 @@ from discreet.catalog.catalog import engine_name
 from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.plan import expr as e
-from discreet.plan.functions.registry import SCALARS
+from discreet.plan.kinds import SCALARS
 from discreet.plan.plan import ask, make_plan
 from discreet.release.post_processing.constants import nested_in
 from discreet.release.sealing import seal

@@ -14,8 +14,7 @@ from discreet.catalog.policy_file import load
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Select
 from discreet.core.numbers import plain
 from discreet.errors import DiscreetError
-from discreet.plan.keys import PrivateGroups
-from discreet.plan.plan import ask, make_plan
+from discreet.plan.plan import PrivateGroups, ask, make_plan
 from discreet.release.bars.epsilon_for_error import allowed_errors, expected_errors, least_epsilon
 from discreet.release.request import Request
 from discreet.release.sealing import seal

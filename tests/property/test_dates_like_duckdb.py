@@ -17,7 +17,7 @@ from discreet.catalog.policy_file import loads
 from discreet.core.schema import SECONDS
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
-from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.evaluate import evaluate
 from discreet.plan.ir import CLOCK
 from discreet.sql.bind import bind
 from discreet.sql.times import days

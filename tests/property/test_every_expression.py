@@ -26,11 +26,10 @@ from discreet.core.schema import (
 )
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
-from discreet.plan.box import to_box
-from discreet.plan.functions.evaluate import evaluate
-from discreet.plan.functions.kinds import kind_of, kind_of_value
-from discreet.plan.functions.registry import SCALARS
-from discreet.plan.lattices import kinds_of, lattice, points
+from discreet.plan.evaluate import evaluate
+from discreet.plan.expr import kinds_of, lattice, points
+from discreet.plan.kinds import SCALARS, kind_of, kind_of_value
+from discreet.plan.regions import to_box
 from discreet.plan.values import infer
 from discreet.sql.write import expressions
 from discreet.sql.write.cells import Cell

@@ -19,9 +19,8 @@ from discreet.core.schema import DateDomain, NumberDomain
 from discreet.engine.base import open_exact
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
-from discreet.plan.functions.evaluate import evaluate
-from discreet.plan.lattices import lattice, rounded
-from discreet.plan.piecewise.drawn import outermost_curves
+from discreet.plan.evaluate import evaluate, outermost_curves
+from discreet.plan.expr import lattice, rounded
 from discreet.plan.values import infer
 from discreet.sql.bind import bind
 from discreet.sql.write import expressions

@@ -13,7 +13,7 @@ import pytest
 from sqlglot import exp
 
 from discreet import open as open_catalog
-from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.evaluate import evaluate
 from discreet.sql.bind import bind
 from discreet.sql.spelling import desugar
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
 from discreet.errors import DiscreetError, QueryRefused
-from discreet.plan.functions.registry import SCALARS
+from discreet.plan.kinds import SCALARS
 from discreet.sql.scalars import _RULES
 from discreet.sql.write import expressions
 from queries import Mutator

@@ -18,7 +18,7 @@ from discreet.core.schema import IntegerDomain
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import CatalogError, InvalidInput
 from discreet.kernel.nodes import Unfit
-from discreet.plan.functions.evaluate import is_like
+from discreet.plan.evaluate import is_like
 from discreet.plan.ir import Filter
 from discreet.release.request import Request
 from discreet.release.sealing import seal

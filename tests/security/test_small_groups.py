@@ -15,7 +15,7 @@ from discreet.api import Curator
 from discreet.core.numbers import Delta
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.select import threshold_for
-from discreet.plan.keys import PrivateGroups
+from discreet.plan.plan import PrivateGroups
 from discreet.testing import FakeEngine, SeededRng, assert_frequency
 from nasty_rows import arrow
 from noise_kit import appearance_bounds

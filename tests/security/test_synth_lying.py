@@ -19,7 +19,7 @@ from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.core.unit import Neighbours
 from discreet.kernel.facts import SelectedCodes
 from discreet.kernel.nodes import Unfit
-from discreet.plan.stability import bound_rows
+from discreet.plan.ir import bound_rows
 from discreet.synth.columns import Coded, binned, scan_of
 from discreet.synth.measure import sealing
 from discreet.synth.measure import sealing as codes_sql

@@ -18,8 +18,7 @@ from discreet.core.numbers import Epsilon
 from discreet.kernel import canonical
 from discreet.kernel.canonical import CanonicalRecipe, CatalogScans, Declared, stored_columns
 from discreet.kernel.nodes import Name, StoredScan, Unfit
-from discreet.plan import values
-from discreet.plan.piecewise import pieces
+from discreet.plan import evaluate, values
 from discreet.plan.plan import ask, make_plan
 from discreet.release.sealing import seal
 from discreet.sql.bind import bind
@@ -134,14 +133,14 @@ def _without_clamps(read):
 @pytest.fixture(autouse=True)
 def short_curves(monkeypatch):
     """Eight pieces are as good as 256 here, and DuckDB plans them in a thirtieth of the time."""
-    monkeypatch.setattr(pieces, "MOST", 8)
+    monkeypatch.setattr(evaluate, "MOST", 8)
     forget()
     yield
     forget()
 
 
 def forget() -> None:
-    pieces.curve.cache_clear()
+    evaluate.curve.cache_clear()
     values._by_rule.cache_clear()
 
 
@@ -171,8 +170,8 @@ def test_a_curve_that_lies_is_held_by_the_clamp(monkeypatch):
 
     def lying(*given, **named):
         found = true(*given, **named)
-        pieces = tuple(replace(p, value=1000 * p.value, rise=1000 * p.rise) for p in found.pieces)
-        return replace(found, pieces=pieces)
+        evaluate = tuple(replace(p, value=1000 * p.value, rise=1000 * p.rise) for p in found.pieces)
+        return replace(found, pieces=evaluate)
 
     monkeypatch.setattr(values, "curve", lying)
     assert hunted(LOGARITHM) == []

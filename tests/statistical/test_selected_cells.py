@@ -25,7 +25,7 @@ from discreet.kernel.look import ExactResults, noised
 from discreet.noise.error_bars import passed_ends
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
-from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.evaluate import evaluate
 from discreet.release.bars.ranks import Choices, rank_errors
 from discreet.release.bars.selected import AS_THEY_ARE, selected_before, without_selection
 from discreet.release.finish import finish

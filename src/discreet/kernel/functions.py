@@ -13,7 +13,7 @@ much a row can grow is derived here, letter by letter.
 Guarantee: what `applied` lists is total on every engine inside its rule, and no larger than the rule says
     (docs/notes/0056). The other fields are no part of it: a wrong one is a wrong answer, or a refusal, since
     the kernel reads the SQL that was made of them like anybody else's. To add a function is to add a row
-    here, or in `plan/functions/` where no engine needs to know it by name.
+    here, or in `plan/functions.py` where no engine needs to know it by name.
 """
 
 from __future__ import annotations

@@ -2,16 +2,23 @@
 
 Every relation says which of its columns names the unit (None: each row is a unit of its own). No
 node lets one unit's rows depend on another unit's rows; that is what "keeps the unit" means.
+
+Read off the tree: whether only the largest group is asked for, how many rows of a unit count as the planner expects
+it (the kernel derives the bound anew from the final SQL, and prices by that), and a text that two forms of
+the same question share, and no two different questions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.core.schema import Column, Dataset, Domain, Table
+from discreet.errors import QueryRefused
+from discreet.plan import expr as e
 from discreet.plan.expr import (
     TRUE,
     ColumnRef,
@@ -303,3 +310,118 @@ class Statement:
     def max_rows(self) -> int | None:
         """Return the rows of a person that were asked for: with each table, so that no reader has another."""
         return next((scan.asked for scan in scans_of(self.source) if scan.asked is not None), None)
+
+
+def is_top(statement: Statement) -> bool:
+    """Return whether a statement only asks which group is the largest."""
+    if len(statement.aggregates) != 1 or len(statement.order) != 1 or not statement.keys:
+        return False
+    ((name, aggregate),) = statement.aggregates
+    shown = [value for _, value in statement.outputs]
+    return (
+        aggregate == Aggregate(Function.COUNT)
+        and statement.order[0].value == e.ColumnRef(name)
+        and statement.order[0].descending
+        and (statement.limit, statement.offset) == (1, 0)
+        and statement.having == e.TRUE
+        and all(name not in e.columns_of(value) for value in shown)
+    )
+
+
+def without_order(statement: Statement) -> Statement:
+    """Return the statement whose groups are the candidates."""
+    return replace(statement, order=(), limit=None)
+
+
+def bound_rows(source: Relation) -> int:
+    """Return how many rows of one unit count at most: what was asked for, or the greatest bound declared below.
+
+    Every reader of a person's rows goes by this: the whole statement, a subquery by person, a side of a join.
+    """
+    private = [scan for scan in scans_of(source) if not scan.public]
+    for scan in private:
+        if scan.listens and scan.asked is not None:
+            return scan.asked
+    bounds = [scan.max_rows for scan in private if scan.max_rows is not None]
+    unbounded = [scan.table.name for scan in private if scan.max_rows is None]
+    if unbounded:
+        raise QueryRefused(
+            f"One person can have any number of rows in '{unbounded[0]}', so nothing bounds their "
+            "influence.",
+            hint="Set max_rows for the table in discreet.toml: at most that many rows of a person "
+            "count.",
+            construct="max_rows",
+        )
+    return max(bounds)
+
+
+def structural_rows(relation: Relation) -> int | None:
+    """Return the bound that the shape of the tree itself gives; None where there is none."""
+    match relation:
+        case Scan(table=table):
+            if table.unit is None or table.unit.is_row:
+                return 1
+            return table.max_rows if table.bounded else None
+        case Filter(source=source) | Project(source=source):
+            return structural_rows(source)
+        case Join(left=left, copies=copies):
+            below = structural_rows(left)
+            return None if below is None or copies is None else below * copies
+        case PerUnit(keys=keys, most=most, cut=cut):
+            if keys:
+                return most if cut else None
+            return 1
+
+
+def rows_to_keep(relation: Relation, *, single: bool, units_only: bool) -> tuple[int, bool]:
+    """Return how many rows of a unit count at most, and whether the SQL must still cut them."""
+    known = structural_rows(relation)
+    if known is not None:
+        return known, False
+    assert unit_of(relation) is not None, "only person units lack a structural bound"
+    if units_only and single:
+        # Counting each person once needs no bound on their rows.
+        return 1, False
+    return bound_rows(relation), True
+
+
+def signature(statement: Statement) -> str:
+    """Return a short name of what a statement measures: of which rows, by which keys.
+
+    What is done with the noisy numbers (aliases, order, HAVING, LIMIT, arithmetic) is not part of it;
+    whether only the largest group is asked for is, since that is another mechanism.
+    """
+    said = [
+        _relation(statement.source),
+        repr(sorted(repr((key.value, key.domain, key.missing)) for key in statement.keys)),
+        repr(sorted({repr(aggregate) for _, aggregate in statement.aggregates})),
+        repr(is_top(statement)),
+        repr(statement.max_rows),
+    ]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:32]
+
+
+def _relation(relation: Relation) -> str:
+    match relation:
+        case Scan(dataset=dataset, table=table, fields=fields, max_rows=max_rows):
+            columns = [(c.name, c.fingerprint) for c in table.columns]
+            where = dataset.name if dataset is not None else ""
+            # Over another path the same rows are other people's.
+            whose = "" if table.path is None else f" {table.path!r}"
+            read = f"{_ids(fields)} {columns} {max_rows} {table.bounded}{whose}"
+            return f"scan {where}.{table.name} {read}"
+        case Filter(source=source, condition=condition):
+            return f"{_relation(source)}\nfilter {condition!r}"
+        case Project(source=source, fields=fields, values=values):
+            return f"{_relation(source)}\nproject {_ids(fields)} {values!r}"
+        case Join(left=left, right=right, pairs=pairs, kind=kind, copies=copies):
+            sides = f"{_relation(left)}\nwith {_relation(right)}"
+            return f"{sides}\njoin {pairs!r} {kind.value} {copies}"
+        case PerUnit(source=source, fields=fields, aggregates=aggregates, keys=keys):
+            cut = f" of {relation.most} rows" if relation.cut else ""
+            return f"{_relation(source)}\nper unit {_ids(fields)} {aggregates!r} {keys!r}{cut}"
+
+
+def _ids(fields: tuple[Field, ...]) -> list[str]:
+    """Return the ids alone: they are counted in the order of binding, whatever people wrote."""
+    return [field.name for field in fields]

@@ -16,9 +16,8 @@ from discreet.core.schema import Domain
 from discreet.errors import QueryRefused
 from discreet.kernel.mechanism import Bound, Kind
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr, Operator
+from discreet.plan.expr import Expr, Operator, lattice
 from discreet.plan.ir import Aggregate, Function, Relation, Statement, unit_columns, unit_of
-from discreet.plan.lattices import lattice
 from discreet.plan.regions import domains_of, narrowed_domains
 from discreet.plan.values import infer, numeric
 

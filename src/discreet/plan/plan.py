@@ -1,26 +1,243 @@
-"""The whole plan of a question: everything that is decided before a row is read."""
+"""The whole plan of a question: everything that is decided before a row is read.
+
+Which groups an answer shows (a public list, or whatever passes a threshold), and from measures and a budget the
+mechanisms: the family of noise with the smaller error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
+from typing import Any
 
+from discreet.account.price import least_size
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import Region
-from discreet.core.schema import Dataset
+from discreet.core.region import NULL, Positions, Region
+from discreet.core.schema import (
+    MAX_PUBLIC_KEYS,
+    CategoryDomain,
+    Dataset,
+    Domain,
+    IntegerDomain,
+    TimestampDomain,
+)
 from discreet.errors import QueryRefused
-from discreet.kernel.mechanism import Kind, LargestGroup, Mechanisms, Stability
+from discreet.kernel.mechanism import Kind, LargestGroup, Law, Mechanisms, Selection, Stability
+from discreet.noise.additive import GREATEST_SCALE, SMALLEST_SCALE
+from discreet.noise.laws import NoiseLaw
+from discreet.noise.laws.registry import LAWS
 from discreet.plan import expr as e
-from discreet.plan.choose import choose, shares_of
-from discreet.plan.expr import Expr
-from discreet.plan.ir import Order, Statement, fields_of, scans_of
-from discreet.plan.keys import PrivateGroups, PublicGroups, groups_of
-from discreet.plan.largest_group import is_top, without_order
+from discreet.plan.evaluate import tabulated
+from discreet.plan.expr import Expr, is_finite, points
+from discreet.plan.ir import (
+    Key,
+    Order,
+    Relation,
+    Statement,
+    fields_of,
+    is_top,
+    rows_to_keep,
+    scans_of,
+    without_order,
+)
 from discreet.plan.measure import MeasuredOutputs, to_measures
-from discreet.plan.regions import reach_of
-from discreet.plan.stability import rows_to_keep
+from discreet.plan.regions import box_positions, domains_of, narrowed_domains, reach_of
+from discreet.plan.values import infer
+
+MAX_GROUPS = 1_000_000
+"""An answer never lists more public groups than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicGroups:
+    """The values of each key; every combination appears in the answer, empty or not."""
+
+    values: tuple[tuple[Any, ...], ...]
+
+    @property
+    def count(self) -> int:
+        """Return how many groups there are."""
+        return math.prod(len(values) for values in self.values)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return product(*self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateGroups:
+    """Groups that nobody declared: each appears only if enough units stand behind it."""
+
+
+def groups_of(keys: tuple[Key, ...], source: Relation) -> PublicGroups | PrivateGroups:
+    """Return the public list of groups, or say that they must be thresholded."""
+    possible = box_positions(source)
+    domains = domains_of(source)
+    narrowed = narrowed_domains(source)
+    listed = [_values(key, domains, narrowed, possible) for key in keys]
+    if any(values is None for values in listed):
+        return PrivateGroups()
+    groups = PublicGroups(tuple(values for values in listed if values is not None))
+    if groups.count > MAX_GROUPS:
+        raise QueryRefused(
+            f"The groups would be {groups.count:,} in number, more than {MAX_GROUPS:,}.",
+            hint="Group by fewer columns, or restrict them with WHERE.",
+            construct="too many keys",
+        )
+    return groups
+
+
+def _values(
+    key: Key,
+    domains: Mapping[str, Domain],
+    narrowed: Mapping[str, Domain],
+    possible: Mapping[str, Positions],
+) -> tuple[Any, ...] | None:
+    names = e.columns_of(key.value)
+    if len(names) == 1:
+        found = _values_of_one_column(key, next(iter(names)), domains, possible)
+        if found is not None:
+            return found
+    domain = key.domain
+    if not is_finite(domain):
+        return None
+    if isinstance(domain, IntegerDomain | TimestampDomain):
+        # What WHERE leaves possible; it is enforced, so no row has another key.
+        domain = infer(key.value, narrowed)
+    if not isinstance(domain, CategoryDomain) and domain.size > MAX_PUBLIC_KEYS:  # type: ignore[union-attr]  # finite
+        return None
+    return (*((None,) if key.missing else ()), *points(domain))  # type: ignore[arg-type]  # finite
+
+
+def _values_of_one_column(
+    key: Key, name: str, domains: Mapping[str, Domain], possible: Mapping[str, Positions]
+) -> tuple[Any, ...] | None:
+    allowed = possible.get(name)
+    if isinstance(key.value, e.ColumnRef):
+        domain = domains[name]
+        if not is_finite(domain) or allowed is None:
+            return None
+        if len(allowed) > MAX_PUBLIC_KEYS and not isinstance(domain, CategoryDomain):
+            return None
+        listed = [p for low, high in allowed.spans for p in range(low, high + 1)]
+        found = [domain.value(p) for p in listed if p != NULL]  # type: ignore[union-attr]  # finite
+        return (*((None,) if NULL in allowed and (key.missing or not found) else ()), *found)
+    table = tabulated(key.value, domains)
+    if table is None:
+        return None
+    kept = [value for i, value in enumerate(table) if allowed is None or (i + NULL) in allowed]
+    present = {value for value in kept if value is not None}
+    return (*((None,) if key.missing and None in kept else ()), *sorted(present))
+
+
+CONCENTRATED_UP_TO = 32
+"""Above this epsilon pure noise is the smaller by far, and nothing is promised anyway."""
+
+
+def choose(
+    measured: MeasuredOutputs,
+    groups: PublicGroups | PrivateGroups,
+    stability: Stability,
+    *,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> Mechanisms:
+    """Return the mechanisms that should answer all measures within (epsilon, delta).
+
+    Measure i gets the share w_i of epsilon (or of rho), the shares add up to one, and each mechanism
+    is calibrated to the sensitivity that the planner expects (docs/notes/0015-mechanisms.md). That is
+    a proposal: what it really costs is derived from the SQL by the kernel.
+    """
+    epsilons = shares_of(measured, epsilon)
+    selections = {
+        name: Selection(choice.quantile, epsilons[name], choice.bins)
+        for name, choice in measured.choices
+    }
+    for_noise = sum((epsilons[name] for name, _ in measured.measures), Fraction(0))
+    private = isinstance(groups, PrivateGroups)
+    share = delta.value / 2 if private else delta.value
+    found: dict[str, Law] = {}
+    for law in LAWS.values():
+        if not law.concentrated:
+            rival = _apart(law, measured, stability, epsilons)
+        elif share and 0 < for_noise <= CONCENTRATED_UP_TO:
+            rival = _together(law, measured, stability, Epsilon(for_noise), Delta(share))
+        else:
+            continue
+        if not found or _better(rival, found):
+            found = rival
+    failing = delta.value / 2 if private else Fraction(0)
+    return Mechanisms(found, selections, units=measured.units, failing=failing)
+
+
+def shares_of(measured: MeasuredOutputs, epsilon: Epsilon) -> dict[str, Fraction]:
+    """Return what each measure and choice gets of `epsilon`."""
+    total = sum(measured.shares.values(), Fraction(0))
+    return {name: epsilon.value * share / total for name, share in measured.shares.items()}
+
+
+def _drawable(scale: Fraction) -> Fraction:
+    """Return a scale that the samplers can draw, no smaller than what was asked for.
+
+    What cannot be drawn is refused here, where nothing has been charged yet.
+    """
+    if scale > GREATEST_SCALE:
+        raise QueryRefused(
+            "The noise of this answer would be wider than any number it could be added to.",
+            hint="Use a larger epsilon, a lower max_rows, or a coarser step for the column.",
+        )
+    return max(scale, SMALLEST_SCALE)
+
+
+def _apart(
+    law: type[NoiseLaw],
+    measured: MeasuredOutputs,
+    stability: Stability,
+    epsilons: Mapping[str, Fraction],
+) -> dict[str, Law]:
+    """Return pure noise for each measure, by its own epsilon."""
+    return {
+        name: law(_drawable(law.costing(epsilons[name], stability.l1(measure.bound)).size))
+        for name, measure in measured.measures
+    }
+
+
+def _together(
+    law: type[NoiseLaw],
+    measured: MeasuredOutputs,
+    stability: Stability,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> dict[str, Law]:
+    """Return concentrated noise for all measures together, weighted like their shares."""
+
+    def least(moved: Fraction | int, coordinates: int | None) -> Fraction:
+        unit = law(Fraction(1)).event(
+            l1=lambda: moved, l2_squared=lambda: moved, coordinates=coordinates
+        )
+        return least_size(unit, epsilon, delta)
+
+    shares = {name: measured.shares[name] for name, _ in measured.measures}
+    total = sum(shares.values(), Fraction(0))
+    if len(shares) == 1:
+        ((name, measure),) = measured.measures
+        return {name: law(least(stability.l2_squared(measure.bound), stability.coordinates))}
+    # In units of each measure's own sensitivity the vector moves by at most 1 when weights are
+    # sqrt(share / total): sum over i of (share_i / total) * 1 = 1.
+    unit = least(1, None)
+    return {
+        name: law(unit * stability.l2_squared(measure.bound) * total / shares[name])
+        for name, measure in measured.measures
+    }
+
+
+def _better(rival: Mapping[str, Law], laws: Mapping[str, Law]) -> bool:
+    """Return whether the rival's 95% errors are smaller, as a geometric mean over the measures."""
+    return sum(math.log(law.error95 / rival[name].error95) for name, law in laws.items()) > 0
+
 
 DELTA_SHARE = Fraction(1, 128)
 """The part of a budget's delta that one statement may use: Gaussian noise, private groups."""

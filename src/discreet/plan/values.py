@@ -1,7 +1,8 @@
 """Which values an expression can take, from the declared domains alone: exact interval arithmetic.
 
 A number is always a whole multiple of a known step, so the engine computes with integers and nothing
-rounds. An expression over one column with a small domain is simply tabulated.
+rounds. An expression over one column with a small domain is simply tabulated; a function over a large domain is
+written as arithmetic. What an aggregate over one person's own rows can be follows from the bound on rows.
 """
 
 from __future__ import annotations
@@ -26,12 +27,25 @@ from discreet.core.schema import (
 )
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr, Operator, Part
-from discreet.plan.functions.evaluate import part_of
-from discreet.plan.functions.kinds import kind_of
-from discreet.plan.functions.registry import ON_TEXT, SCALARS, planned
-from discreet.plan.lattices import (
+from discreet.plan.evaluate import (
+    CURVES,
+    PLAIN_TABLE,
+    TABULATE,
+    Curve,
+    ExprKey,
+    Fields,
+    computes,
+    curve,
+    least_domain,
+    part_of,
+    small_column,
+    tabulated,
+)
+from discreet.plan.expr import (
     EPOCH,
+    Expr,
+    Operator,
+    Part,
     check_fits,
     common_step,
     domain_of_values,
@@ -41,16 +55,7 @@ from discreet.plan.lattices import (
     not_exact,
     number_domain,
 )
-from discreet.plan.piecewise.pieces import CURVES, Curve, curve
-from discreet.plan.tabulate import (
-    PLAIN_TABLE,
-    TABULATE,
-    ExprKey,
-    Fields,
-    computes,
-    least_domain,
-    small_column,
-)
+from discreet.plan.kinds import ON_TEXT, SCALARS, kind_of, planned
 
 
 def infer(expr: Expr, fields: Fields) -> Domain:
@@ -391,3 +396,39 @@ _RULES: dict[type, Callable[[Any, Fields], Domain]] = {
     e.DatePart: _date_part,
     e.Call: _call,
 }
+
+
+def lowered(expr: Expr, fields: Fields) -> Expr:
+    """Return `expr` with ROUND, CAST AS INTEGER and small powers of large domains spelled out.
+
+    Whatever can be tabulated stays as it is.
+    """
+    rebuilt = e.rebuilt(expr, lambda part: lowered(part, fields))
+    row = planned(rebuilt.function) if isinstance(rebuilt, e.Call) else None
+    if row is None or row.lowered is None or tabulated(rebuilt, fields) is not None:
+        return rebuilt
+    assert isinstance(rebuilt, e.Call), "only calls have rows"
+    found = lattice(infer(rebuilt.operand, fields))
+    return rebuilt if found is None else row.lowered(rebuilt, found)
+
+
+MEAN = e.Arithmetic(Operator.DIVIDE, e.ColumnRef("sum"), e.ColumnRef("count"))
+"""A person's mean over the two columns that `mean_parts` describes."""
+
+
+def sum_domain(operand: Expr, fields: Fields, most: int) -> Domain:
+    """Return what the sum of up to `most` rows can be; the generated SQL clamps to it."""
+    low, high, step = numeric(operand, fields)
+    return number_domain(min(low, Fraction(0)) * most, max(high, Fraction(0)) * most, step)
+
+
+def mean_parts(operand: Expr, fields: Fields, most: int) -> dict[str, Domain]:
+    """Return what the sum and the count behind a mean of up to `most` rows can be."""
+    return {"sum": sum_domain(operand, fields, most), "count": IntegerDomain(0, most)}
+
+
+def mean_domain(operand: Expr, fields: Fields, most: int) -> Domain:
+    """Return what the mean of up to `most` rows can be: no less and no more than each of them."""
+    infer(MEAN, mean_parts(operand, fields, most))  # or refuse what could leave 64 bits
+    low, high, step = numeric(operand, fields)
+    return number_domain(low, high, step / FINER)

@@ -30,8 +30,8 @@ from discreet.core.schema import (
 )
 from discreet.errors import InvalidInput
 from discreet.plan import expr as e
+from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Expr
-from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.ir import Aggregate
 from discreet.publish.bound_tables import BoundCondition, BoundKey, BoundMeasure, BoundTable
 

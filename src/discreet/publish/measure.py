@@ -26,12 +26,10 @@ from discreet.kernel.seal import Draft, Read, parse, sealed
 from discreet.noise.rng import Rng
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
-from discreet.plan.ir import Filter, Key, Relation, Scan, Statement
-from discreet.plan.keys import PublicGroups
+from discreet.plan.ir import Filter, Key, Relation, Scan, Statement, rows_to_keep
 from discreet.plan.measure import Measure, to_measures
-from discreet.plan.plan import Question
+from discreet.plan.plan import PublicGroups, Question
 from discreet.plan.regions import reach_of
-from discreet.plan.stability import rows_to_keep
 from discreet.publish.bound_tables import clock_names
 from discreet.publish.families import Dimension, Family, FamilyAtoms, Member
 from discreet.release.sealing import axes_of, declared_scans, homes_of

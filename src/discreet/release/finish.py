@@ -14,7 +14,7 @@ from discreet.core.answers.rank_error import RankError, Ranks
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
 from discreet.plan import expr as e
-from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.evaluate import evaluate
 from discreet.plan.ir import Order
 from discreet.plan.plan import Question
 from discreet.release.bars.forms import linear_form

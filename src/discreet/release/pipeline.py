@@ -24,10 +24,8 @@ from discreet.ledger.entry import Payer, Receipt, bill_of, free_bill
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.reports import exposure_note
 from discreet.noise.rng import Rng
-from discreet.plan.ir import Statement
-from discreet.plan.keys import PublicGroups
-from discreet.plan.plan import Question, ask, make_plan
-from discreet.plan.signature import signature
+from discreet.plan.ir import Statement, signature
+from discreet.plan.plan import PublicGroups, Question, ask, make_plan
 from discreet.release.assembled import (
     PreparedQuestion,
     again,

@@ -20,7 +20,7 @@ from discreet.core.answers.rank_error import Ranks
 from discreet.core.arrays import Floats
 from discreet.core.region import Positions
 from discreet.kernel.look import Noisy
-from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.evaluate import evaluate
 from discreet.plan.plan import Plan
 from discreet.release.bars.outputs import bar_of
 from discreet.release.bars.ranks import keys_are_chosen, shown_groups_error

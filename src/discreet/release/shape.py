@@ -10,10 +10,8 @@ from discreet.core.answers.output import OutputColumn, OutputType
 from discreet.core.schema import Domain, IntegerDomain
 from discreet.kernel.functions import Whole
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr, Operator
-from discreet.plan.functions.kinds import kind_of
-from discreet.plan.functions.registry import SCALARS
-from discreet.plan.lattices import kind
+from discreet.plan.expr import Expr, Operator, kind
+from discreet.plan.kinds import SCALARS, kind_of
 from discreet.plan.plan import Question, ask
 from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, snapshots_of

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from discreet.core.numbers import plain
 from discreet.kernel.mechanism import LargestGroup, Selection
-from discreet.plan.keys import PrivateGroups, PublicGroups
 from discreet.plan.measure import Choice
-from discreet.plan.plan import Plan
+from discreet.plan.plan import Plan, PrivateGroups, PublicGroups
 from discreet.release.bars.ranks import group_loss, rank_loss
 
 

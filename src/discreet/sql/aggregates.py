@@ -12,9 +12,9 @@ from sqlglot import exp
 from discreet.core.numbers import to_fraction
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
+from discreet.plan.evaluate import Fields
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
-from discreet.plan.tabulate import Fields
 from discreet.plan.values import nothing_to_measure, numeric
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import function_name

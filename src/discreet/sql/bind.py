@@ -10,10 +10,9 @@ from sqlglot import exp
 from discreet.catalog.catalog import Catalog
 from discreet.core.schema import Domain, IdentifierDomain, IntegerDomain
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr
-from discreet.plan.functions.kinds import check_condition, kind_of
+from discreet.plan.expr import Expr, kinds_of
 from discreet.plan.ir import Aggregate, Function, Key, Order, Relation, Statement
-from discreet.plan.lattices import kinds_of
+from discreet.plan.kinds import check_condition, kind_of
 from discreet.plan.values import infer, numeric
 from discreet.sql.aggregates import PAIRED, is_aggregate, of_two, to_aggregate, where
 from discreet.sql.coerce import coerce

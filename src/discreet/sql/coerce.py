@@ -20,8 +20,8 @@ from discreet.core.schema import (
 )
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
+from discreet.plan.evaluate import Fields
 from discreet.plan.expr import Comparison, Expr
-from discreet.plan.tabulate import Fields
 from discreet.sql.times.clocks import compared, listed, of_clock, of_time
 from discreet.sql.times.days import parse_date
 

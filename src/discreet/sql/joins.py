@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from discreet.plan.expr import Expr
-from discreet.plan.functions.kinds import check_condition
+from discreet.plan.evaluate import Fields
+from discreet.plan.expr import Expr, kind, kinds_of, lattice
 from discreet.plan.ir import (
     Filter,
     Join,
@@ -19,8 +19,7 @@ from discreet.plan.ir import (
     scans_of,
     unit_of,
 )
-from discreet.plan.lattices import kind, kinds_of, lattice
-from discreet.plan.tabulate import Fields
+from discreet.plan.kinds import check_condition
 from discreet.plan.values import infer
 from discreet.sql.names import Named, Names
 from discreet.sql.refuse import refusal

@@ -9,8 +9,8 @@ from sqlglot import exp
 from discreet.core.schema import BooleanDomain, Domain, IdentifierDomain, IntegerDomain
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr
-from discreet.plan.functions.kinds import NULL, kind_of
+from discreet.plan.evaluate import Fields
+from discreet.plan.expr import Expr, kinds_of
 from discreet.plan.ir import (
     Aggregate,
     Field,
@@ -18,14 +18,11 @@ from discreet.plan.ir import (
     PerUnit,
     Project,
     Relation,
+    rows_to_keep,
     unit_of,
 )
-from discreet.plan.lattices import kinds_of
-from discreet.plan.lowering import lowered
-from discreet.plan.own_aggregates import mean_domain, sum_domain
-from discreet.plan.stability import rows_to_keep
-from discreet.plan.tabulate import Fields
-from discreet.plan.values import infer, infer_by_rule
+from discreet.plan.kinds import NULL, kind_of
+from discreet.plan.values import infer, infer_by_rule, lowered, mean_domain, sum_domain
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.joins import filtered

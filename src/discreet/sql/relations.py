@@ -11,8 +11,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.schema import Dataset, Table
 from discreet.errors import UnknownName
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr
-from discreet.plan.functions.kinds import kind_of
+from discreet.plan.expr import Expr, kinds_of
 from discreet.plan.ir import (
     CLOCK,
     Field,
@@ -27,8 +26,8 @@ from discreet.plan.ir import (
     scans_of,
     unit_of,
 )
-from discreet.plan.lattices import kinds_of
-from discreet.plan.lowering import lowered
+from discreet.plan.kinds import kind_of
+from discreet.plan.values import lowered
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.joins import checked_join, conjuncts_of, filtered, joined, next_join, shared

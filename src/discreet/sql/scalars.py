@@ -11,10 +11,9 @@ from sqlglot import exp
 
 from discreet.core.numbers import to_fraction
 from discreet.plan import expr as e
+from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Expr, Operator
-from discreet.plan.functions.evaluate import evaluate
-from discreet.plan.functions.kinds import kind_of
-from discreet.plan.functions.registry import checked_options
+from discreet.plan.kinds import checked_options, kind_of
 from discreet.sql.refuse import refusal, too_large
 from discreet.sql.signatures import CALLS, NAMED
 from discreet.sql.texts import TEXTS

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from discreet.plan.functions.registry import SCALARS
+from discreet.plan.kinds import SCALARS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr
-from discreet.plan.functions.registry import checked_pattern, checked_replacement
+from discreet.plan.kinds import checked_pattern, checked_replacement
 from discreet.sql.refuse import refusal
 from discreet.sql.times.days import Rule, ToExpression
 

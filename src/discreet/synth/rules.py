@@ -32,10 +32,10 @@ from discreet.core.schema import (
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.box import to_box
+from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Expr
-from discreet.plan.functions.evaluate import evaluate
 from discreet.plan.ir import Filter, fields_of
+from discreet.plan.regions import to_box
 from discreet.sql.bind import bind
 from discreet.sql.parse import parse
 from discreet.sql.refuse import refusal

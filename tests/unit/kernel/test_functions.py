@@ -25,7 +25,7 @@ from discreet.kernel.functions import (
 )
 from discreet.kernel.nodes import Apply, Constant, Name, Term, Unfit
 from discreet.kernel.scalars import value_of
-from discreet.plan.functions.registry import checked_options
+from discreet.plan.kinds import checked_options
 
 NUMBER, SAID = Name("t", "c0"), Name("t", "c1")
 COLUMNS = {NUMBER: integer(-3, 5), SAID: Value(ValueKind.TEXT, length=10)}

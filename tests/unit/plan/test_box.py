@@ -14,10 +14,10 @@ from discreet.core.schema import (
     IntegerDomain,
     NumberDomain,
 )
+from discreet.plan import evaluate as tabulate
 from discreet.plan import expr as e
-from discreet.plan import tabulate
-from discreet.plan.box import place_of, to_box
-from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.evaluate import evaluate
+from discreet.plan.regions import place_of, to_box
 from discreet.sql.coerce import coerce
 from discreet.sql.scalars import Scope, to_expr
 from sittings import FULL

@@ -1,9 +1,9 @@
 """Trees of expressions: their parts, their columns, and replacing columns."""
 
 from discreet.plan import expr as e
+from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Operator
-from discreet.plan.functions.evaluate import evaluate
-from discreet.plan.functions.registry import SCALARS
+from discreet.plan.kinds import SCALARS
 
 A, B = e.ColumnRef("t.a"), e.ColumnRef("t.b")
 ONE = e.Literal(1)

@@ -4,7 +4,7 @@ import pytest
 
 from asking import question
 from discreet.errors import QueryRefused
-from discreet.plan.keys import PrivateGroups, PublicGroups
+from discreet.plan.plan import PrivateGroups, PublicGroups
 
 DELTA = {"delta": "1e-6"}
 

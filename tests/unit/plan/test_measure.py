@@ -6,7 +6,7 @@ import pytest
 
 from asking import plan, question
 from discreet.errors import QueryRefused
-from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.evaluate import evaluate
 from discreet.plan.measure import Kind
 
 

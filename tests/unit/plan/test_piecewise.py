@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import QueryRefused
-from discreet.plan.piecewise.pieces import MOST, Curve, curve
+from discreet.plan.evaluate import MOST, Curve, curve
 
 CENTS = Fraction(1, 100)
 CASES = [

@@ -6,8 +6,7 @@ import pytest
 
 from asking import catalog, question
 from discreet.core.path import unit_path
-from discreet.plan.ir import scans_of
-from discreet.plan.signature import signature
+from discreet.plan.ir import scans_of, signature
 from discreet.sql.bind import bind
 
 

@@ -7,9 +7,8 @@ import pytest
 from discreet.core.schema import DateDomain, IntegerDomain
 from discreet.plan import expr as e
 from discreet.plan import values
-from discreet.plan.expr import Operator, Part
-from discreet.plan.lattices import lattice
-from discreet.plan.tabulate import PLAIN_TABLE, computes, tabulated
+from discreet.plan.evaluate import PLAIN_TABLE, computes, tabulated
+from discreet.plan.expr import Operator, Part, lattice
 from discreet.plan.values import infer
 
 FIELDS = {

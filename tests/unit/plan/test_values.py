@@ -15,8 +15,8 @@ from discreet.core.schema import (
 )
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.lattices import common_step, number_domain
-from discreet.plan.tabulate import tabulated
+from discreet.plan.evaluate import tabulated
+from discreet.plan.expr import common_step, number_domain
 from discreet.plan.values import infer, infer_by_rule, numeric
 from discreet.sql.scalars import Scope, to_expr
 

@@ -4,8 +4,7 @@ import pytest
 
 from asking import catalog, question, reads
 from discreet.errors import QueryRefused, UnknownName
-from discreet.plan.ir import Filter, Join, scans_of
-from discreet.plan.signature import signature
+from discreet.plan.ir import Filter, Join, scans_of, signature
 from discreet.sql.bind import bind
 
 TWICE = "(SELECT * FROM visits a JOIN visits b ON a.person = b.person WHERE a.cost < 5) AS t"

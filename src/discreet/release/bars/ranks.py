@@ -18,9 +18,8 @@ from discreet.noise.error_bars import selection_loss
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import present_columns
-from discreet.plan.keys import PublicGroups
 from discreet.plan.measure import Choice
-from discreet.plan.plan import Question
+from discreet.plan.plan import PublicGroups, Question
 from discreet.release.bars.forms import linear_form, selects_inside
 from discreet.release.bars.selected import FAILS, NoiseSelection
 

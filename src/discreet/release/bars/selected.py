@@ -16,10 +16,9 @@ from discreet.core.escape_text import visible
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
 from discreet.plan import expr as e
+from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Expr
-from discreet.plan.functions.evaluate import evaluate
-from discreet.plan.keys import PublicGroups
-from discreet.plan.plan import Question
+from discreet.plan.plan import PublicGroups, Question
 from discreet.release.bars.forms import selects_inside
 from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
 

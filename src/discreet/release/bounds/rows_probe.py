@@ -21,8 +21,7 @@ from discreet.core.schema import Dataset, Table
 from discreet.engine.dialect.names import quoted
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
-from discreet.plan.ir import Statement, scans_of
-from discreet.plan.signature import signature
+from discreet.plan.ir import Statement, scans_of, signature
 from discreet.release.bars.row_losses import RowsHistogram
 from discreet.release.kept.stored import unpack
 from discreet.release.snapshots import label

@@ -13,14 +13,12 @@ from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Kind, Law
 from discreet.noise.laws import law_of
 from discreet.plan import expr as e
-from discreet.plan.box import to_box
+from discreet.plan.evaluate import tabulated
+from discreet.plan.expr import is_finite
 from discreet.plan.ir import Filter, Key, Relation, Scan
-from discreet.plan.keys import PublicGroups
-from discreet.plan.lattices import is_finite
 from discreet.plan.measure import Measure
-from discreet.plan.plan import Question
-from discreet.plan.regions import domains_of
-from discreet.plan.tabulate import tabulated
+from discreet.plan.plan import PublicGroups, Question
+from discreet.plan.regions import domains_of, to_box
 
 MOST_CELLS = 400
 """Answers with more groups than this are not reused: the algebra would cost more than it saves."""

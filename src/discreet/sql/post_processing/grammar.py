@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.plan.functions.registry import SCALARS
-from discreet.plan.functions.shapes import CurveShape
+from discreet.plan.functions import CurveShape
+from discreet.plan.kinds import SCALARS
 from discreet.sql.grammar import READ, only_read
 from discreet.sql.parse import MOST_NODES
 from discreet.sql.refuse import refusal, too_large

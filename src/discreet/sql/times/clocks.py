@@ -13,11 +13,9 @@ from collections.abc import Callable
 
 from discreet.core.schema import SECONDS, TimestampDomain
 from discreet.plan import expr as e
-from discreet.plan.expr import Comparison, Expr, Operator, Part
-from discreet.plan.functions.dates import SECONDS_OF, TIME_CODES, pattern_parts
-from discreet.plan.functions.evaluate import evaluate
-from discreet.plan.lattices import seconds_since
-from discreet.plan.tabulate import Fields
+from discreet.plan.evaluate import Fields, evaluate
+from discreet.plan.expr import Comparison, Expr, Operator, Part, seconds_since
+from discreet.plan.functions import SECONDS_OF, TIME_CODES, pattern_parts
 from discreet.sql.refuse import refusal
 from discreet.sql.times.timestamps import (
     RowMoment,

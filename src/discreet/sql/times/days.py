@@ -9,9 +9,9 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.plan import expr as e
+from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Expr, Operator, Part
-from discreet.plan.functions.dates import LENGTHS, SECONDS_OF, from_postgres
-from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.functions import LENGTHS, SECONDS_OF, from_postgres
 from discreet.sql.refuse import refusal
 
 ToExpression = Callable[[exp.Expr], Expr]

@@ -13,11 +13,10 @@ from typing import Any
 
 from discreet.core.schema import SECONDS, DateDomain
 from discreet.plan import expr as e
-from discreet.plan.expr import Comparison, Expr, Operator
-from discreet.plan.functions.dates import LENGTHS
+from discreet.plan.evaluate import Fields
+from discreet.plan.expr import EPOCH, Comparison, Expr, Operator, seconds_since
+from discreet.plan.functions import LENGTHS
 from discreet.plan.ir import CLOCK
-from discreet.plan.lattices import EPOCH, seconds_since
-from discreet.plan.tabulate import Fields
 from discreet.sql.refuse import refusal
 from discreet.sql.times.days import parse_date
 

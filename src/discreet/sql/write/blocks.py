@@ -25,7 +25,6 @@ from discreet.kernel.canonical import (
 )
 from discreet.kernel.cells import constant
 from discreet.plan import expr as e
-from discreet.plan.box import to_box
 from discreet.plan.ir import (
     CLOCK,
     Aggregate,
@@ -37,12 +36,12 @@ from discreet.plan.ir import (
     Project,
     Relation,
     Scan,
+    bound_rows,
     fields_of,
     unit_of,
 )
-from discreet.plan.own_aggregates import MEAN, mean_domain, mean_parts
-from discreet.plan.regions import domains_of
-from discreet.plan.stability import bound_rows
+from discreet.plan.regions import domains_of, to_box
+from discreet.plan.values import MEAN, mean_domain, mean_parts
 from discreet.sql.write.cells import (
     Cell,
     bare_of,

@@ -13,7 +13,7 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.kernel.cells import constant
-from discreet.plan.lattices import lattice, seconds_since
+from discreet.plan.expr import lattice, seconds_since
 
 
 @dataclass(frozen=True, slots=True)

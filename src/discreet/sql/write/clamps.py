@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from discreet.kernel.mechanism import Kind
 from discreet.plan import expr as e
+from discreet.plan.evaluate import computes, tabulated
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.measure import Measure
-from discreet.plan.tabulate import computes, tabulated
 from discreet.sql.write.cells import clamped
 from discreet.sql.write.expressions import Writer
 

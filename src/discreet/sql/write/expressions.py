@@ -14,11 +14,9 @@ from discreet.engine.dialect.functions import function
 from discreet.errors import QueryRefused
 from discreet.kernel.cells import constant
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr, Operator
-from discreet.plan.functions.registry import SCALARS, planned
-from discreet.plan.lattices import common_step, lattice, points, seconds_since
-from discreet.plan.piecewise.pieces import CurvePiece
-from discreet.plan.tabulate import computes, tabulated
+from discreet.plan.evaluate import CurvePiece, computes, tabulated
+from discreet.plan.expr import Expr, Operator, common_step, lattice, points, seconds_since
+from discreet.plan.kinds import SCALARS, planned
 from discreet.plan.values import FINER, curve_of, infer, infer_by_rule
 from discreet.sql.write.cells import Cell, clamped
 from discreet.sql.write.texts import engine_call, joined, like

@@ -14,10 +14,9 @@ from discreet.kernel.facts import LARGEST_SMALL
 from discreet.kernel.mechanism import Kind
 from discreet.kernel.seal import Draft, MeasureDraft
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr
-from discreet.plan.lattices import EPOCH, lattice
+from discreet.plan.evaluate import outermost_curves, replaced
+from discreet.plan.expr import EPOCH, Expr, lattice
 from discreet.plan.measure import Choice, Measure
-from discreet.plan.piecewise.drawn import outermost_curves, replaced
 from discreet.plan.plan import Question
 from discreet.sql.write.blocks import Block, BlockWriter
 from discreet.sql.write.cells import Cell

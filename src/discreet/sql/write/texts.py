@@ -9,7 +9,7 @@ from discreet.errors import QueryRefused
 from discreet.kernel.cells import constant
 from discreet.kernel.seal import MOST_PARTS
 from discreet.plan import expr as e
-from discreet.plan.functions.registry import SCALARS
+from discreet.plan.kinds import SCALARS
 from discreet.sql.write.cells import clamped
 
 

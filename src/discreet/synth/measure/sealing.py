@@ -34,8 +34,7 @@ from discreet.kernel.facts import codes_of
 from discreet.kernel.mechanism import Kind
 from discreet.kernel.nodes import Unfit
 from discreet.kernel.seal import Draft, MeasureDraft, parse, sealed
-from discreet.plan.ir import Scan
-from discreet.plan.stability import bound_rows, structural_rows
+from discreet.plan.ir import Scan, bound_rows, structural_rows
 from discreet.release.sealing import declared_scans
 from discreet.sql.relations import complete_rows
 from discreet.sql.write.blocks import Block, BlockWriter

@@ -10,8 +10,8 @@ from asking import plan
 from discreet.kernel.look import Noisy
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
+from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Operator
-from discreet.plan.functions.evaluate import evaluate
 from discreet.release.bars.outputs import bar_of, interval
 from discreet.release.finish import finish
 

@@ -5,7 +5,7 @@ import sqlglot
 from sqlglot import exp
 
 from asking import catalog
-from discreet.plan.functions.registry import SCALARS
+from discreet.plan.kinds import SCALARS
 from discreet.sql.parse import read_checked
 from discreet.sql.post_processing.grammar import _NAMES, STEPS
 from discreet.sql.post_processing.lineage import most_rows_kept, selection_of, sources_of

@@ -15,7 +15,7 @@ from discreet.core.schema import (
     NumberDomain,
 )
 from discreet.plan import expr as e
-from discreet.plan.functions.evaluate import evaluate
+from discreet.plan.evaluate import evaluate
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.write.cells import Cell
 from discreet.sql.write.expressions import Writer

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.plan import expr as e
-from discreet.plan.functions.evaluate import LONGEST, evaluate, is_like
-from discreet.plan.functions.registry import SCALARS
+from discreet.plan.evaluate import LONGEST, evaluate, is_like
+from discreet.plan.kinds import SCALARS
 from discreet.sql.scalars import Scope, to_expr
 
 ROW = {

@@ -11,8 +11,7 @@ from asking import question
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Operator, Part
-from discreet.plan.functions.kinds import check_condition, kind_of, kind_of_value
-from discreet.plan.functions.registry import SCALARS
+from discreet.plan.kinds import SCALARS, check_condition, kind_of, kind_of_value
 
 KINDS = {"n": "number", "c": "category", "b": "boolean", "d": "date", "i": "identifier"}
 N, C, B, D = (e.ColumnRef(name) for name in "ncbd")

@@ -1,4 +1,0 @@
-"""Functions that no two engines compute alike, as straight pieces between whole numbers.
-
-Imported by: plan, sql.
-"""
