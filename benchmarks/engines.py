@@ -28,8 +28,8 @@ from pyarrow import csv
 from discreet.examples import bench_table
 from discreet.kernel.look import exact as kernel_exact
 from discreet.plan.plan import PublicGroups
+from discreet.release.desk import Request
 from discreet.release.pipeline import prepared
-from discreet.release.request import Request
 
 BOUNDED = 'unit = "person_id"\nmax_rows = 3\nbound = "table"'
 READER = "discreet_reader"

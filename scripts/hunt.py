@@ -29,7 +29,7 @@ from discreet.errors import DiscreetError, InternalError
 from discreet.kernel.look import ExactResults, exact
 from discreet.plan.plan import PublicGroups
 from discreet.plan.plan import Plan, ask, make_plan
-from discreet.release.post_processing.constants import nested_in
+from discreet.release.post_processing import nested_in
 from discreet.release.sealing import Sealed, seal
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion, read_checked

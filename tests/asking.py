@@ -16,7 +16,7 @@ from discreet.engine.arrow import plain_table
 from discreet.kernel.seal import Draft
 from discreet.ledger.ledger import Ledger
 from discreet.plan.plan import Plan, Question, ask, make_plan
-from discreet.release.request import Request
+from discreet.release.desk import Request
 from discreet.release.sealing import seal
 from discreet.sql.bind import bind
 from discreet.sql.write.statement import render

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from discreet.engine.process import child, fork_server
 
 ENGINE = child._READY
-PLANNER = "discreet.release.planning.worker"
+PLANNER = "discreet.release.planning_limits"
 
 
 def lend(*, planner: bool = False) -> list[int]:

@@ -22,7 +22,7 @@ from discreet.kernel.nodes import Apply, Constant, Unfit
 from discreet.kernel.scalars import value_of
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.laws import registry as registry_of_laws
-from discreet.release.kept.paid_cells import PaidValue
+from discreet.release.stored_answers import PaidValue
 from discreet.server.problems import status_of
 from discreet.testing import SeededRng
 

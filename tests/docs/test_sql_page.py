@@ -18,7 +18,7 @@ from discreet.core.numbers import Epsilon
 from discreet.plan import expr as e
 from discreet.plan.kinds import SCALARS
 from discreet.plan.plan import ask, make_plan
-from discreet.release.post_processing.constants import nested_in
+from discreet.release.post_processing import nested_in
 from discreet.release.sealing import seal
 from discreet.sql.aggregates import _SIMPLE, to_aggregate
 from discreet.sql.bind import bind

@@ -15,10 +15,10 @@ from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Sele
 from discreet.core.numbers import plain
 from discreet.errors import DiscreetError
 from discreet.plan.plan import PrivateGroups, ask, make_plan
-from discreet.release.bars.epsilon_for_error import allowed_errors, expected_errors, least_epsilon
-from discreet.release.request import Request
+from discreet.release.answer import mechanism_words
+from discreet.release.desk import Request
+from discreet.release.error_bars import allowed_errors, expected_errors, least_epsilon
 from discreet.release.sealing import seal
-from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
 from discreet.testing import FakeEngine
 

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from kit import HERE, catalog, read
 
 from discreet.errors import DiscreetError
-from discreet.release.post_processing.constants import nested_in
+from discreet.release.post_processing import nested_in
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion, read_checked
 from discreet.sql.post_processing.inner import with_constants

@@ -20,7 +20,7 @@ from discreet.catalog.policy_file import loads
 from discreet.errors import DiscreetError
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import scans_of
-from discreet.release.bounds.rows_probe import probe_catalog
+from discreet.release.rows_left_out import probe_catalog
 from discreet.sql import per_unit
 from discreet.sql.write import blocks
 from discreet.testing import SeededRng

@@ -18,8 +18,8 @@ from discreet.cli.commands.query import answer_words
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.rank_error import RankError, worst
 from discreet.plan.ir import fields_of
-from discreet.release import finish as finishing
-from discreet.release.bars import ranks as ranking
+from discreet.release import answer as finishing
+from discreet.release import selection as ranking
 from discreet.server.pgwire.question import pg_result
 from discreet.server.pgwire.types import TEXT, WireColumn
 from sittings import FULL

@@ -27,9 +27,9 @@ from discreet.core.bill import Spent
 from discreet.core.cost import FREE
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.kernel import look
-from discreet.release import assembled
+from discreet.release import answer as assembled
+from discreet.release.desk import Request
 from discreet.release.pipeline import prepared
-from discreet.release.request import Request
 from discreet.testing import FakeEngine, SeededRng
 from queries import Questions
 from sittings import FULL

@@ -14,10 +14,9 @@ from discreet.kernel import look as kernel_look
 from discreet.kernel.nodes import Unfit
 from discreet.kernel.rehearsal import SeedRequest, _SeededWords, words_for
 from discreet.ledger.ledger import Ledger
-from discreet.release.desk import PlainDesk
-from discreet.release.kept.stored import pack, unpack
-from discreet.release.request import Request
+from discreet.release.desk import PlainDesk, Request
 from discreet.release.statement import release
+from discreet.release.stored_answers import pack, unpack
 from discreet.testing import SeededRng
 
 SEX = "SELECT sex, COUNT(*) AS n, SUM(age) AS a FROM people GROUP BY sex"

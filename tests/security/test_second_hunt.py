@@ -20,7 +20,7 @@ from discreet.errors import CatalogError, InvalidInput
 from discreet.kernel.nodes import Unfit
 from discreet.plan.evaluate import is_like
 from discreet.plan.ir import Filter
-from discreet.release.request import Request
+from discreet.release.desk import Request
 from discreet.release.sealing import seal
 from permits import of_engine
 
@@ -128,8 +128,8 @@ def test_a_missing_column_does_not_show_the_first_line(tmp_path):
 
 def test_a_huge_epsilon_does_not_poison_what_follows():
     from discreet.noise.laws import LaplaceLaw
-    from discreet.release.kept.paid_cells import PaidValue, cells_of
-    from discreet.release.reuse import _estimates
+    from discreet.release.answer import _estimates
+    from discreet.release.stored_answers import PaidValue, cells_of
 
     found = plan("SELECT COUNT(*) FROM people", epsilon="1")
     cells = cells_of(found.question)

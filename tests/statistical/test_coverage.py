@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from curator_kit import catalog_of, planned
 from discreet.kernel.look import ExactResults, noised
 from discreet.noise.rng import SystemRng
-from discreet.release.bars import selected, sets
-from discreet.release.finish import finish
+from discreet.release import confidence_sets, selection
+from discreet.release.answer import finish
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
 
@@ -117,7 +117,7 @@ def test_bars_of_spreads_are_hardly_wider_than_the_error(aggregate, rows, epsilo
 
 @pytest.mark.parametrize("aggregate", ["AVG(age)", "STDDEV(age)"])
 def test_bars_made_for_less_are_caught(aggregate, monkeypatch):
-    monkeypatch.setattr(selected, "FAILS", Fraction(20, 100))
+    monkeypatch.setattr(selection, "FAILS", Fraction(20, 100))
     truth, table = released(aggregate, 10_000, "1", size=500)
     with pytest.raises(AssertionError):
         assert_frequency(hits(truth, table), 500, 0.95, 1.0)
@@ -125,7 +125,7 @@ def test_bars_made_for_less_are_caught(aggregate, monkeypatch):
 
 def test_bars_of_a_box_around_the_measures_are_caught_as_too_wide(monkeypatch):
     """The way it was before: a variance bounded by interval arithmetic over three measures."""
-    monkeypatch.setattr("discreet.release.bars.outputs.spread_form", lambda _expr: None)
+    monkeypatch.setattr("discreet.release.error_bars.spread_form", lambda _expr: None)
     truth, table = released("STDDEV(age)", 10_000, "1", size=500)
     bar, error = widths(truth, table)
     assert bar > 2 * error
@@ -133,14 +133,14 @@ def test_bars_of_a_box_around_the_measures_are_caught_as_too_wide(monkeypatch):
 
 def test_answers_without_a_bar_are_caught(monkeypatch):
     """The way it was before: no bar where the count may be 0, so only the lucky ones were counted."""
-    shown = sets.ratio_set
+    shown = confidence_sets.ratio_set
     unbounded = (0.0, 120.0)
 
     def hidden(form, row, laws, failure):
         ends = shown(form, row, laws, failure)
         return None if ends == unbounded else ends
 
-    monkeypatch.setattr("discreet.release.bars.outputs.ratio_set", hidden)
+    monkeypatch.setattr("discreet.release.error_bars.ratio_set", hidden)
     truth, table = released("AVG(age)", 5, "1", size=500)
     with pytest.raises(AssertionError, match="without an error bar"):
         hits(truth, table)

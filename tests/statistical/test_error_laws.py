@@ -19,7 +19,7 @@ from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
 from discreet.kernel.look import ExactResults, noised
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
-from discreet.release.finish import finish
+from discreet.release.answer import finish
 from discreet.testing import ALPHA, SeededRng, assert_frequency, assert_law
 from sittings import FULL
 

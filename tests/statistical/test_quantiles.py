@@ -21,7 +21,7 @@ from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
 from discreet.kernel import look as looking
 from discreet.kernel.look import ExactResults, noised
 from discreet.noise.rng import SystemRng
-from discreet.release.bars.noise_for_size import rank_loss
+from discreet.release.error_bars import rank_loss
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
 

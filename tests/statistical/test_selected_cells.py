@@ -26,9 +26,14 @@ from discreet.noise.error_bars import passed_ends
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
-from discreet.release.bars.ranks import Choices, rank_errors
-from discreet.release.bars.selected import AS_THEY_ARE, selected_before, without_selection
-from discreet.release.finish import finish
+from discreet.release.answer import finish
+from discreet.release.selection import (
+    AS_THEY_ARE,
+    Choices,
+    rank_errors,
+    selected_before,
+    without_selection,
+)
 from discreet.sql.parse import read_checked
 from discreet.sql.post_processing.lineage import selection_of
 from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
@@ -111,7 +116,7 @@ def test_also_where_groups_are_not_equal(kind):
 
 @pytest.mark.parametrize("kind", [kind for kind in PUBLIC if kind not in UNAFFECTED])
 def test_bars_that_know_of_no_selection_are_caught(kind, monkeypatch):
-    monkeypatch.setattr("discreet.release.finish.selected_in", lambda *_: AS_THEY_ARE)
+    monkeypatch.setattr("discreet.release.answer.selected_in", lambda *_: AS_THEY_ARE)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*shown_within(kind, 300, "laplace"), 0.95, 1.0)
 
@@ -200,7 +205,7 @@ def test_so_it_is_by_either_law(m):
 
 @pytest.mark.parametrize("kind", sorted(CAUGHT))
 def test_bars_that_know_of_no_branch_are_caught(kind, monkeypatch):
-    monkeypatch.setattr("discreet.release.bars.selected.selects_inside", lambda *_: False)
+    monkeypatch.setattr("discreet.release.selection.selects_inside", lambda *_: False)
     good, draws, _ = inside_within(INSIDE[kind], 300, "laplace")
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(good, draws, 0.95, 1.0)
@@ -348,7 +353,7 @@ def test_groups_that_pass_a_threshold_are_inside_their_bars(kind, m, distance):
     "kind", ["all that pass", "the largest that passes", "those above a limit"]
 )
 def test_bars_that_know_of_no_threshold_are_caught(kind, monkeypatch):
-    monkeypatch.setattr("discreet.release.finish.selected_in", lambda *_: AS_THEY_ARE)
+    monkeypatch.setattr("discreet.release.answer.selected_in", lambda *_: AS_THEY_ARE)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*private_within(kind, 300, "gaussian", -2), 0.95, 1.0)
 
@@ -686,6 +691,6 @@ def test_quantiles_of_a_cell_that_share_no_failure_are_caught(kind, monkeypatch)
     def each_alone(_value, names, _question, _selected):
         return dict.fromkeys(names, Fraction(1, 20))
 
-    monkeypatch.setattr("discreet.release.bars.ranks.rank_failures", each_alone)
+    monkeypatch.setattr("discreet.release.selection.rank_failures", each_alone)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*quantiles_within(kind), 0.95, 1.0)

@@ -22,7 +22,7 @@ from discreet.learn.run import Trained
 from discreet.learn.select import Selected
 from discreet.publish.rehearse import Rehearsal
 from discreet.publish.run import Publication
-from discreet.release.bounds.trade import BoundsTrade
+from discreet.release.bounds_trade import BoundsTrade
 from discreet.report import Document
 from discreet.synth.synthetic import Synthetic
 

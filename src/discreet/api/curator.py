@@ -26,7 +26,7 @@ from discreet.core.requests.schema import WithProgress, schema
 from discreet.core.requests.synth import LinkedFields, LocalSynthFields
 from discreet.errors import UnknownName
 from discreet.ledger.reports import question_report
-from discreet.release.request import Request
+from discreet.release.desk import Request
 from discreet.release.statement import explain as explain_request
 from discreet.release.statement import release, shape_of
 from discreet.sql.parse import ParsedQuestion
@@ -34,7 +34,7 @@ from discreet.synth.methods.registry import choices as methods
 
 if TYPE_CHECKING:
     from discreet.anonymize.run import Anonymized
-    from discreet.release.bounds.trade import BoundsTrade
+    from discreet.release.bounds_trade import BoundsTrade
     from discreet.report import Document
     from discreet.synth.linked.linked_model import LinkedSynthetic
     from discreet.synth.synthetic import Synthetic
@@ -95,14 +95,14 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
     @asks(BoundsFields)
     def bounds(self, asked: BoundsFields) -> BoundsTrade:
         """Return what each `max_rows` leaves out beside the noise of a count for epsilon `at`, charged first."""
-        from discreet.release.bounds.trade import BoundsRequest, trade
+        from discreet.release.bounds_trade import BoundsRequest, trade
 
         return trade(self, BoundsRequest.of(**given(asked)), payer=self._payer(asked.analyst))
 
     @asks(BoundsFields)
     def explain_bounds(self, asked: BoundsFields) -> Explanation:
         """Return plan, generated SQL and price of the look that `bounds` pays for; spends nothing."""
-        from discreet.release.bounds.trade import BoundsRequest, foretell
+        from discreet.release.bounds_trade import BoundsRequest, foretell
 
         look = BoundsRequest.of(**given(asked))
         return foretell(self, look, payer=self.account_of(asked.analyst))

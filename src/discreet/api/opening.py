@@ -20,7 +20,7 @@ from discreet.core.schema import Dataset
 from discreet.errors import CatalogError
 from discreet.ledger.head import KnownHead
 from discreet.ledger.ledger import Ledger
-from discreet.release.planning.child import PlanningLimits
+from discreet.release.planning_limits import PlanningLimits
 from discreet.sql.parse import ParsedQuestion, read
 
 

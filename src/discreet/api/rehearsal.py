@@ -18,8 +18,7 @@ from discreet.core.requests.question import RehearseFields
 from discreet.core.requests.request_fields import given, request_fields
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.ledger import Ledger
-from discreet.release.desk import PlainDesk
-from discreet.release.request import Request
+from discreet.release.desk import PlainDesk, Request
 from discreet.release.statement import release
 
 _SEED = request_fields(RehearseFields)["seed"]

@@ -19,8 +19,8 @@ from discreet.ledger.reports import (
     share_report,
     standing_of,
 )
-from discreet.release.kept.stored import unpack
 from discreet.release.snapshots import begin_versions, stale_words, versions_report
+from discreet.release.stored_answers import unpack
 
 
 class Reporting(OpenedCatalog):

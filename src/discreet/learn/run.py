@@ -30,7 +30,7 @@ from discreet.learn.request import LearnRequest
 from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.model import AnyClassifier, NetworkClassifier
 from discreet.learn.tuning import TuningContext, check_candidates, tuned
-from discreet.release.assembled import ACCEPTED
+from discreet.release.answer import ACCEPTED
 from discreet.release.desk import Desk
 from discreet.synth.columns import Encoding
 from discreet.synth.measure.learned_domains import LearningContext, learn

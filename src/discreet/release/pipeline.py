@@ -26,30 +26,34 @@ from discreet.ledger.reports import exposure_note
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Statement, signature
 from discreet.plan.plan import PublicGroups, Question, ask, make_plan
-from discreet.release.assembled import (
+from discreet.release.answer import (
     PreparedQuestion,
     again,
     balance_of,
+    finish,
     free_answer,
+    implied,
+    mechanism_words,
     notes_of,
     paid_answer,
 )
-from discreet.release.bars.epsilon_for_error import allowed_errors, expected_errors, least_epsilon
-from discreet.release.bars.noise_for_size import stated_noise
-from discreet.release.bars.ranks import Choices
-from discreet.release.bars.selected import without_selection
-from discreet.release.bounds.rows_probe import paid_histograms
-from discreet.release.desk import Desk
-from discreet.release.finish import finish
-from discreet.release.kept.kept_noise import kept_noise, shown_again
-from discreet.release.kept.paid_cells import cells_of, paid_values_from
-from discreet.release.kept.stored import KeptAnswer, pack, paid_values_in, unpack
+from discreet.release.desk import Desk, Request
+from discreet.release.error_bars import allowed_errors, expected_errors, least_epsilon, stated_noise
 from discreet.release.paid import paid_together
-from discreet.release.request import Request
-from discreet.release.reuse import implied
+from discreet.release.rows_left_out import paid_histograms
 from discreet.release.sealing import seal
+from discreet.release.selection import Choices, without_selection
 from discreet.release.snapshots import hold_tables, label, snapshots_of, tables_of
-from discreet.release.text import mechanism_words
+from discreet.release.stored_answers import (
+    KeptAnswer,
+    cells_of,
+    kept_noise,
+    pack,
+    paid_values_from,
+    paid_values_in,
+    shown_again,
+    unpack,
+)
 from discreet.sql.bind import bind
 
 MOST_PAST = 200

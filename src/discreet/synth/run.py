@@ -15,7 +15,7 @@ from discreet.errors import InternalError, InvalidInput
 from discreet.ledger.charge import Charge
 from discreet.ledger.entry import free_bill
 from discreet.noise.rng import Rng
-from discreet.release.assembled import ACCEPTED, balance_of
+from discreet.release.answer import ACCEPTED, balance_of
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
 from discreet.synth.measure.counters import store_codes

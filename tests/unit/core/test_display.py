@@ -6,7 +6,7 @@ from discreet.attack.audit.audit import Audit
 from discreet.client.results import RemoteReport, RemoteSynthetic
 from discreet.core.display.budget_report import BudgetReport
 from discreet.core.display.lines import LONGEST, MOST, ShownInLines, lines_html
-from discreet.release.bounds.trade import BoundsTrade
+from discreet.release.bounds_trade import BoundsTrade
 from discreet.report import Document, Paragraph, Section
 
 NASTY = "<script>alert('x')</script>"

@@ -5,9 +5,8 @@ import pytest
 from asking import curator
 from discreet.api import opened
 from discreet.errors import EngineFailed
-from discreet.release.desk import PlainDesk
+from discreet.release.desk import PlainDesk, Request
 from discreet.release.pipeline import release_question
-from discreet.release.request import Request
 
 SQL = "SELECT COUNT(*) AS n FROM people"
 

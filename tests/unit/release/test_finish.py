@@ -8,7 +8,7 @@ import pytest
 
 from asking import plan
 from discreet.kernel.look import Noisy
-from discreet.release.finish import finish, plain_value
+from discreet.release.answer import finish, plain_value
 
 
 def rows(sql, counts):

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.core.schema import Column, Dataset, IdentifierDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.release.assembled import _notes
+from discreet.release.answer import _notes
 from discreet.sql.relations import declared_scan
 
 PEOPLE = Table(

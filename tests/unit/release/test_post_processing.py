@@ -7,7 +7,7 @@ from discreet.core.answers.output import OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, QueryRefused
 from discreet.release import pipeline
-from discreet.release.post_processing.tables import ScratchTable
+from discreet.release.post_processing import ScratchTable
 
 SHARES = "SELECT sex, COUNT(*) AS n, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS s FROM people GROUP BY sex"
 BOTH = (

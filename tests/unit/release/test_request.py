@@ -7,7 +7,7 @@ import pytest
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.question import NoiseLimit, QuestionFields
 from discreet.errors import InvalidInput
-from discreet.release.request import Request
+from discreet.release.desk import Request
 
 
 def test_amounts_are_what_was_written():

@@ -9,9 +9,8 @@ import asking
 from asking import plan
 from discreet.kernel.look import Noisy
 from discreet.noise.laws import LaplaceLaw
-from discreet.release.finish import finish
-from discreet.release.kept.paid_cells import PaidValue, cells_of, paid_values_from, signature
-from discreet.release.reuse import implied
+from discreet.release.answer import finish, implied
+from discreet.release.stored_answers import PaidValue, cells_of, paid_values_from, signature
 
 ALL = "SELECT COUNT(*) AS n FROM people WHERE sex IS NOT NULL"
 MEN = "SELECT COUNT(*) AS n FROM people WHERE sex = 'Male'"

@@ -6,7 +6,7 @@ import pytest
 
 from discreet.plan import expr as e
 from discreet.plan.expr import Operator
-from discreet.release.shape import is_whole
+from discreet.release.post_processing import is_whole
 
 COUNT, MEAN = e.ColumnRef("m0"), e.ColumnRef("q0")
 WHOLE = {"m0": True, "q0": False}

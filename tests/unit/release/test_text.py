@@ -1,7 +1,7 @@
 """Mechanisms in words."""
 
 from asking import plan
-from discreet.release.text import mechanism_words
+from discreet.release.answer import mechanism_words
 
 
 def words(sql, **settings):

@@ -20,7 +20,7 @@ class LookFields:
 
 @schema
 class BoundsFields:
-    """One look at the rows that people have, as it is asked for; `discreet.release.bounds` checks it."""
+    """One look at the rows that people have, as it is asked for; `discreet.release` checks it."""
 
     table: str = paid.column("A table of people, such as visits.", kw_only=False)
     epsilon: Number | Epsilon = asked(

@@ -106,6 +106,6 @@ class ExplainFields(PricedFields):
 
 @schema
 class QuestionFields(QueryFields, ExplainFields):
-    """All that may be said with a question; `discreet.release.request` checks it."""
+    """All that may be said with a question; `discreet.release.desk` checks it."""
 
     seed: int | None = like(RehearseFields, "seed", default=None)

@@ -47,8 +47,8 @@ from discreet.learn.recommend.run import RecommendRequest
 from discreet.learn.request import LearnRequest
 from discreet.learn.select import SelectRequest
 from discreet.publish.totals import TotalsRequest
-from discreet.release.bounds.trade import BoundsRequest
-from discreet.release.request import Request
+from discreet.release.bounds_trade import BoundsRequest
+from discreet.release.desk import Request
 from discreet.server.access.sign_in import TokenBody
 from discreet.server.bodies import body_of
 from discreet.server.features.anonymize.pages import AnonymizeBody

@@ -7,7 +7,7 @@ from asking import catalog
 from discreet.core.answers.output import OutputType
 from discreet.engine.duckdb.scratch import ScratchTable, outcome_types
 from discreet.errors import DiscreetError, QueryRefused
-from discreet.release.post_processing.tables import written
+from discreet.release.post_processing import written
 from discreet.sql.parse import read_checked
 from discreet.sql.post_processing.split import split
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.release.bars.row_losses import RowsHistogram, spread
-from discreet.release.bounds.rows_probe import ENDS
+from discreet.release.rows_left_out import ENDS, RowsHistogram, spread
 
 SCALE = 10
 VARIANCE = 2 * np.exp(-1 / SCALE) / (1 - np.exp(-1 / SCALE)) ** 2

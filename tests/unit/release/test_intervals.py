@@ -6,7 +6,7 @@ import pytest
 import sqlglot
 
 from discreet.plan import expr as e
-from discreet.release.bars.intervals import interval_of
+from discreet.release.confidence_sets import interval_of
 from discreet.sql.scalars import Scope, to_expr
 
 

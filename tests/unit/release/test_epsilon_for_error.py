@@ -11,7 +11,7 @@ from discreet.core.bill import NO_BILL
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.question import NoiseLimit
 from discreet.errors import InvalidInput, QueryRefused
-from discreet.release.bars.epsilon_for_error import allowed_errors, expected_errors, least_epsilon
+from discreet.release.error_bars import allowed_errors, expected_errors, least_epsilon
 
 NONE = Delta(Fraction(0))
 

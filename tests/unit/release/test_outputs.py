@@ -12,8 +12,8 @@ from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Operator
-from discreet.release.bars.outputs import bar_of, interval
-from discreet.release.finish import finish
+from discreet.release.answer import finish
+from discreet.release.error_bars import bar_of, interval
 
 LAWS = {"m0": LaplaceLaw(Fraction(1)), "m1": LaplaceLaw(Fraction(10))}
 M0, M1 = e.ColumnRef("m0"), e.ColumnRef("m1")

@@ -7,9 +7,8 @@ from fractions import Fraction
 from asking import curator
 from discreet.core.numbers import Epsilon
 from discreet.kernel.mechanism import LargestGroup, Selection
-from discreet.release.bars.ranks import NO_CHOICES, Choices
-from discreet.release.kept.kept_noise import KeptNoise
-from discreet.release.kept.stored import pack, unpack
+from discreet.release.selection import NO_CHOICES, Choices
+from discreet.release.stored_answers import KeptNoise, pack, unpack
 
 
 def test_nothing_is_lost(tmp_path):

@@ -17,11 +17,9 @@ from discreet.core.requests.look import BoundsFields
 from discreet.core.schema import Dataset, Table
 from discreet.engine.dialect.names import quoted
 from discreet.errors import EngineFailed
-from discreet.release.bars.row_losses import RowsLost
-from discreet.release.bounds.rows_probe import histogram, probe_catalog, probe_sql
-from discreet.release.desk import Desk, PlainDesk
+from discreet.release.desk import Desk, PlainDesk, Request
 from discreet.release.pipeline import explain_question, release_question
-from discreet.release.request import Request
+from discreet.release.rows_left_out import RowsLost, histogram, probe_catalog, probe_sql
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 

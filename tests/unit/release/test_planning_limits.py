@@ -11,10 +11,9 @@ from discreet.catalog.policy_file import loads
 from discreet.core.requests.question import QuestionFields
 from discreet.engine.base import Capabilities
 from discreet.errors import QueryRefused
-from discreet.release.planning import child as release_planner
-from discreet.release.planning import worker as planner_child
-from discreet.release.planning.child import DOUBLINGS, SHORT, PlanningLimits
-from discreet.release.planning.worker import judged
+from discreet.release import planning_limits as planner_child
+from discreet.release import planning_limits as release_planner
+from discreet.release.planning_limits import DOUBLINGS, SHORT, PlanningLimits, judged
 from discreet.sql.parse import parse_everywhere
 from sittings import FULL
 

@@ -6,7 +6,14 @@ import pytest
 import sqlglot
 
 from discreet.plan import expr as e
-from discreet.release.bars.forms import Linear, Ratio, Spread, linear_form, ratio_form, spread_form
+from discreet.release.confidence_sets import (
+    Linear,
+    Ratio,
+    Spread,
+    linear_form,
+    ratio_form,
+    spread_form,
+)
 from discreet.sql.scalars import Scope, to_expr
 
 

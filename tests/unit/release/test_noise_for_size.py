@@ -7,11 +7,10 @@ import pytest
 from asking import curator as make_curator
 from asking import plan as planned
 from discreet.errors import InvalidInput
-from discreet.release.bars import noise_for_size
-from discreet.release.bars.noise_for_size import drowned, drowned_notes, stated_noise
-from discreet.release.bars.outputs import bar_of
-from discreet.release.bars.selected import FAILS
-from discreet.release.bars.sets import ratio_set, spread_set
+from discreet.release import error_bars
+from discreet.release.confidence_sets import ratio_set, spread_set
+from discreet.release.error_bars import bar_of, drowned, drowned_notes, stated_noise
+from discreet.release.selection import FAILS
 
 SQL = "SELECT AVG(age) AS mean, VARIANCE(age) AS v, MEDIAN(age) AS m, COUNT(*) AS n FROM people"
 ROWS = 2000
@@ -97,7 +96,7 @@ def test_the_number_of_rows_is_the_least_that_shows_a_spread(monkeypatch):
         seen.append((row[form.count], found[0] > 0))
         return found
 
-    monkeypatch.setattr(noise_for_size, "spread_set", noted)
+    monkeypatch.setattr(error_bars, "spread_set", noted)
     rows = drowned(plan)["c"]
 
     def right(told):
