@@ -14,8 +14,7 @@ from discreet.errors import DiscreetError
 from discreet.release.post_processing import nested_in
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion, read_checked
-from discreet.sql.post_processing.inner import with_constants
-from discreet.sql.post_processing.split import split
+from discreet.sql.post_processing.split import split, with_constants
 
 ASKED = [pair.sql for path in sorted(HERE.glob("*.sql")) for pair in read(path)[1]]
 STEPS = {

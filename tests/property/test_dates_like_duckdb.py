@@ -19,8 +19,8 @@ from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.ir import CLOCK
+from discreet.sql import dates
 from discreet.sql.bind import bind
-from discreet.sql.times import days
 
 FIRST, LAST = dt.date(1890, 1, 1), dt.date(2110, 12, 31)
 NARROW = dt.date(2019, 12, 1), dt.date(2020, 12, 31)
@@ -152,7 +152,7 @@ def test_weeks_that_are_rounded_down_are_found(rows, monkeypatch):
     def down(apart: e.Expr) -> e.Expr:
         return e.Arithmetic(e.Operator.FLOOR_DIVIDE, apart, e.Literal(7))
 
-    monkeypatch.setattr(days, "_whole_weeks", down)
+    monkeypatch.setattr(dates, "_whole_weeks", down)
     assert disagreements(["DATE_DIFF('week', d, f)"], rows)
 
 
@@ -165,5 +165,5 @@ def test_weeks_that_begin_on_mondays_are_found(rows, monkeypatch):
         between = e.Arithmetic(e.Operator.SUBTRACT, *first)
         return e.Arithmetic(e.Operator.FLOOR_DIVIDE, between, e.Literal(7))
 
-    monkeypatch.setattr(days, "_whole_weeks", mondays)
+    monkeypatch.setattr(dates, "_whole_weeks", mondays)
     assert disagreements(["DATE_DIFF('week', k, kt)"], rows)

@@ -32,8 +32,7 @@ from discreet.plan.kinds import SCALARS, kind_of, kind_of_value
 from discreet.plan.regions import to_box
 from discreet.plan.values import infer
 from discreet.sql.write import expressions
-from discreet.sql.write.cells import Cell
-from discreet.sql.write.expressions import Writer
+from discreet.sql.write.expressions import Cell, Writer
 from sittings import FULL
 
 HALF = Fraction(1, 2)

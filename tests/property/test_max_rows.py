@@ -21,7 +21,7 @@ from discreet.errors import DiscreetError
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import scans_of
 from discreet.release.rows_left_out import probe_catalog
-from discreet.sql import per_unit
+from discreet.sql import relations
 from discreet.sql.write import blocks
 from discreet.testing import SeededRng
 from duckdb_kit import room
@@ -178,7 +178,7 @@ def test_a_bound_that_does_not_reach_a_reader_is_caught(monkeypatch, tmp_path):
         return declared(source), True
 
     readers = [
-        (per_unit, "rows_to_keep", kept, "rows by person"),
+        (relations, "rows_to_keep", kept, "rows by person"),
         (blocks, "bound_rows", declared, "a join"),
     ]
     for place, reads, other, name in readers:

@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from discreet import open as open_catalog
 from discreet.plan.evaluate import evaluate
+from discreet.sql import spelling
 from discreet.sql.bind import bind
-from discreet.sql.spelling import desugar
 
 TOML = """
 [engine]
@@ -121,12 +121,12 @@ def test_parts_that_are_unknown_are_found(world, monkeypatch):
     """The broken twin: a row is AND of its parts, as it was once, and unknown where a part is missing."""
 
     def listed(node):
-        found = [desugar._pairs(node.this, each) for each in node.expressions]
-        return desugar._any_of(
-            desugar._all_of(desugar._equal(one, other) for one, other in pairs) for pairs in found
+        found = [spelling._pairs(node.this, each) for each in node.expressions]
+        return spelling._any_of(
+            spelling._all_of(spelling._equal(one, other) for one, other in pairs) for pairs in found
         )
 
-    rules = [(kinds, listed if kinds == (exp.In,) else rule) for kinds, rule in desugar._RULES]
-    monkeypatch.setattr(desugar, "_RULES", tuple(rules))
+    rules = [(kinds, listed if kinds == (exp.In,) else rule) for kinds, rule in spelling._RULES]
+    monkeypatch.setattr(spelling, "_RULES", tuple(rules))
     assert disagreements(world, ["NOT ((a, b) IN ((1, 2), (2, 0)))"])
     assert disagreements(world, ["(a, b) IN ((1, NULL))"])

@@ -22,7 +22,7 @@ from discreet.plan import evaluate, values
 from discreet.plan.plan import ask, make_plan
 from discreet.release.sealing import seal
 from discreet.sql.bind import bind
-from discreet.sql.write import clamps
+from discreet.sql.write import statement
 from discreet.testing import FakeEngine
 from duckdb_kit import room
 from lying_world import World, compared
@@ -176,7 +176,7 @@ def test_a_curve_that_lies_is_held_by_the_clamp(monkeypatch):
     monkeypatch.setattr(values, "curve", lying)
     assert hunted(LOGARITHM) == []
     assert hunted(LOGARITHM, unclamped=True), "a clamp in another place would not be missed"
-    monkeypatch.setattr(clamps, "clamped", lambda value, _low, _high: value)
+    monkeypatch.setattr(statement, "clamped", lambda value, _low, _high: value)
     with pytest.raises(Unfit, match="without a clamp"):
         sealed(LOGARITHM)
 

@@ -36,8 +36,8 @@ from discreet.release.selection import (
 )
 from discreet.sql.parse import read_checked
 from discreet.sql.post_processing.lineage import selection_of
-from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
 from discreet.sql.post_processing.split import split
+from discreet.sql.post_processing.steps import NO_STEPS, LaterSelection
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
 

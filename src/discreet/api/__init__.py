@@ -19,7 +19,7 @@ from discreet.api.opening import (
     restore_ledger,
     with_promise,
 )
-from discreet.sql.spelling.options import priced
+from discreet.sql.spelling import priced
 
 __all__ = [
     "Curator",

@@ -21,7 +21,7 @@ from discreet.examples import town
 from discreet.plan.expr import TRUE, ColumnRef
 from discreet.plan.ir import Aggregate, Filter, Function, Project, Scan
 from discreet.sql.bind import bind
-from discreet.sql.spelling.options import priced
+from discreet.sql.spelling import priced
 
 PEOPLE = 1_000
 NEARLY_EXACT = "50"

@@ -61,7 +61,7 @@ from discreet.release.selection import (
     shown_groups_error,
 )
 from discreet.release.stored_answers import Cells, PaidValue, cells_of, signature
-from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
+from discreet.sql.post_processing.steps import NO_STEPS, LaterSelection
 
 
 @dataclass(frozen=True, slots=True)

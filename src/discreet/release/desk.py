@@ -18,8 +18,8 @@ from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.sql.parse import ParsedQuestion
-from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
-from discreet.sql.spelling.options import PricedStatement, priced
+from discreet.sql.post_processing.steps import NO_STEPS, LaterSelection
+from discreet.sql.spelling import PricedStatement, priced
 
 
 class Desk(Protocol):

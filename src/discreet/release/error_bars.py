@@ -52,7 +52,7 @@ from discreet.release.selection import (
     rank_loss,
     selected_before,
 )
-from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
+from discreet.sql.post_processing.steps import NO_STEPS, LaterSelection
 from discreet.sql.refuse import refusal
 
 

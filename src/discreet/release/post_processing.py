@@ -37,9 +37,8 @@ from discreet.release.public_rows import read_public
 from discreet.release.snapshots import hold, hold_tables, snapshots_of
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion
-from discreet.sql.post_processing.grammar import total
-from discreet.sql.post_processing.inner import MOST_LISTED, Inner, inner_questions, with_constants
-from discreet.sql.post_processing.program import Program
+from discreet.sql.post_processing.split import MOST_LISTED, Inner, inner_questions, with_constants
+from discreet.sql.post_processing.steps import Program, total
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import declared_scan
 

@@ -29,7 +29,7 @@ from discreet.plan.ir import present_columns
 from discreet.plan.measure import Choice
 from discreet.plan.plan import PublicGroups, Question
 from discreet.release.confidence_sets import linear_form, selects_inside
-from discreet.sql.post_processing.program import NO_STEPS, LaterSelection
+from discreet.sql.post_processing.steps import NO_STEPS, LaterSelection
 
 FAILS = Fraction(5, 100)
 """How often the error bars of a column may miss."""

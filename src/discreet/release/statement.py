@@ -48,11 +48,9 @@ from discreet.release.selection import notes_without_errors
 from discreet.release.stored_answers import pack
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion, read_checked
-from discreet.sql.post_processing.inner import with_constants
 from discreet.sql.post_processing.lineage import CellSources, selection_of, shows_errors, sources_of
-from discreet.sql.post_processing.needed import units_of
-from discreet.sql.post_processing.program import Program
-from discreet.sql.post_processing.split import split
+from discreet.sql.post_processing.split import split, with_constants
+from discreet.sql.post_processing.steps import Program, units_of
 from discreet.sql.refuse import refusal
 
 ONE = Epsilon(Fraction(1))

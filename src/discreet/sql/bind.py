@@ -15,15 +15,12 @@ from discreet.plan.ir import Aggregate, Function, Key, Order, Relation, Statemen
 from discreet.plan.kinds import check_condition, kind_of
 from discreet.plan.values import infer, numeric
 from discreet.sql.aggregates import PAIRED, is_aggregate, of_two, to_aggregate, where
-from discreet.sql.coerce import coerce
-from discreet.sql.grammar import only_known
-from discreet.sql.names import Names, grouped_by, place_of
-from discreet.sql.parse import ParsedQuestion, parse
+from discreet.sql.names import Names, Sizes, grouped_by, place_of
+from discreet.sql.parse import ParsedQuestion, only_known, parse
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows, row_expr
-from discreet.sql.scalars import Scope, to_expr
-from discreet.sql.sizes import Sizes
-from discreet.sql.times.timestamps import timed
+from discreet.sql.scalars import Scope, coerce, to_expr
+from discreet.sql.timestamps import timed
 
 FORMULA = 40
 """At most so many nodes turn the measures of one aggregate back into its value."""

@@ -1,33 +1,131 @@
-"""Scalar SQL to plan expressions, by an allow-list: what is not in the tables is refused."""
+"""Scalar SQL to plan expressions, by an allow-list: what is not in the tables is refused.
+
+And constants read the way the column beside them is typed: '1994-01-01' beside a date is a date.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
-from discreet.core.numbers import to_fraction
+from discreet.core.numbers import plain, to_fraction
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+    TextDomain,
+    TimestampDomain,
+)
+from discreet.errors import DiscreetError
 from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate
+from discreet.plan.evaluate import Fields, evaluate
 from discreet.plan.expr import Comparison, Expr, Operator
-from discreet.plan.kinds import checked_options, kind_of
-from discreet.sql.refuse import refusal, too_large
-from discreet.sql.signatures import CALLS, NAMED
-from discreet.sql.texts import TEXTS
-from discreet.sql.times.days import (
+from discreet.plan.kinds import checked_options, checked_pattern, checked_replacement, kind_of
+from discreet.sql.dates import (
     DAYS,
+    Rule,
     ToExpression,
     constant_day,
     is_short,
     length_of,
     moved,
     now,
+    parse_date,
     part_named,
     today,
 )
+from discreet.sql.parse import CALLS, NAMED
+from discreet.sql.refuse import refusal, too_large
+from discreet.sql.timestamps import compared, listed, of_clock, of_time
+
+
+def _constants(node: exp.Expr, names: tuple[str, ...], value: ToExpression) -> tuple[Any, ...]:
+    found = []
+    for name in names:
+        if node.args.get(name) is None:
+            continue
+        each = value(node.args[name])
+        if not isinstance(each, e.Literal):
+            raise refusal("clause", what=f"{type(node).__name__.upper()} with a varying argument")
+        found.append(each.value)
+    return tuple(found)
+
+
+def _matches(node: exp.RegexpLike | exp.RegexpILike, value: ToExpression) -> Expr:
+    (pattern,) = _constants(node, ("expression",), value)
+    flags = _constants(node, ("flag",), value)
+    if flags not in ((), ("i",), ("c",)):
+        raise refusal("clause", what="REGEXP_MATCHES with options other than 'i' or 'c'")
+    any_case = "i" in flags or isinstance(node, exp.RegexpILike)
+    pattern = f"(?i){pattern}" if any_case else pattern
+    return e.Call("matches", value(node.this), (checked_pattern(pattern),))
+
+
+def _replace_pattern(node: exp.RegexpReplace, value: ToExpression) -> Expr:
+    given = _constants(node, ("expression", "replacement"), value)
+    if len(given) != 2:
+        raise refusal("clause", what="REGEXP_REPLACE without its replacement")
+    pattern, other = given
+    every = _constants(node, ("modifiers",), value)
+    if every and every != ("g",):
+        raise refusal("clause", what="REGEXP_REPLACE with options other than 'g'")
+    options = (checked_pattern(pattern), checked_replacement(pattern, other), *every)
+    return e.Call("replace_pattern", value(node.this), options)
+
+
+def _joined(node: exp.DPipe, value: ToExpression) -> Expr:
+    return e.Concat(tuple(_text(part, value) for part in (node.this, node.expression)))
+
+
+def _concat(node: exp.Concat, value: ToExpression) -> Expr:
+    """CONCAT leaves NULL out, where || makes all of it NULL."""
+    parts = [e.Coalesce((_text(part, value), e.Literal(""))) for part in node.expressions]
+    return e.Concat(tuple(parts))
+
+
+def _text(node: exp.Expr, value: ToExpression) -> Expr:
+    found = value(node)
+    if isinstance(found, e.Literal):
+        return e.Literal("" if found.value is None else str(found.value))
+    return found
+
+
+def _same(*, equal: bool) -> Callable[[Any, ToExpression], Expr]:
+    """IS [NOT] DISTINCT FROM never yields NULL: two unknown values are the same."""
+
+    def build(node: exp.Binary, value: ToExpression) -> Expr:
+        left, right = value(node.this), value(node.expression)
+        both = e.And((e.IsNull(left), e.IsNull(right)))
+        compared = e.Compare(Comparison.EQUAL, left, right)
+        alike = both if e.Literal(None) in (left, right) else e.Or((both, compared))
+        yes, no = e.Literal(value=equal), e.Literal(value=not equal)
+        return e.Case(((alike, yes),), no)
+
+    return build
+
+
+_PI = Fraction(math.pi)
+
+TEXTS: dict[type[exp.Expr], Rule] = {
+    exp.Concat: _concat,
+    exp.DPipe: _joined,
+    exp.RegexpLike: _matches,
+    exp.RegexpILike: _matches,
+    exp.RegexpReplace: _replace_pattern,
+    exp.NullSafeEQ: _same(equal=True),
+    exp.NullSafeNEQ: _same(equal=False),
+    exp.Pi: lambda _node, _value: e.Literal(_PI),
+}
+"""What may be done with texts, and with numbers on results or small domains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,3 +484,116 @@ _RULES: dict[type[exp.Expr], Callable[[Any, Scope], Expr]] = {
 }
 _RULES = dict.fromkeys(CALLS, _called) | _RULES
 """The allow-list. A SQL node that is not a key here never reaches a plan."""
+
+
+_SOME_DAYS = DateDomain(dt.date(1, 1, 1), dt.date(9999, 12, 31))
+"""What a constant is read as beside something that was cast to a date."""
+
+
+def coerce(expr: Expr, fields: Fields) -> Expr:
+    """Return `expr` with text constants turned into the type of the column they are compared to."""
+    rebuilt = e.rebuilt(expr, lambda part: coerce(part, fields))
+    timed = of_clock(rebuilt, fields)
+    if timed is not None:
+        return timed
+    match rebuilt:
+        case e.Compare(left=left, right=right, comparison=comparison):
+            at_time = of_time(rebuilt, fields)
+            if at_time is not None:
+                return at_time
+            assert isinstance(expr, e.Compare)
+            days = _is_day(expr.left) or _is_day(expr.right)
+            one = _SOME_DAYS if days else _domain(left, fields)
+            two = _SOME_DAYS if days else _domain(right, fields)
+            if comparison not in _SAME:
+                left, one = _as_number(left, one, right)
+                right, two = _as_number(right, two, left)
+            left, right = _constant(left, two), _constant(right, one)
+            return compared(replace(rebuilt, left=left, right=right), fields, by_day=days)
+        case e.In(operand=operand, values=values):
+            assert isinstance(expr, e.In)
+            days = _is_day(expr.operand)
+            domain = _SOME_DAYS if days else _domain(operand, fields)
+            found = tuple(_value(value, domain) for value in values)
+            return listed(replace(rebuilt, values=found), fields, by_day=days)
+        case _:
+            return rebuilt
+
+
+def _is_day(written: Expr) -> bool:
+    """Return whether an operand was cast to a date: of a timestamp its day, and no time."""
+    return isinstance(written, e.Call) and written.function == "day"
+
+
+def _domain(expr: Expr, fields: Fields) -> Domain | None:
+    # Only a column, or its month, lends its type: that is what people mean by a date as text.
+    if isinstance(expr, e.Call) and expr.function in {"truncate_date", "move_date"}:
+        return _domain(expr.operand, fields)
+    return fields.get(expr.name) if isinstance(expr, e.ColumnRef) else None
+
+
+_SAME = {Comparison.EQUAL, Comparison.NOT_EQUAL}
+
+
+def _as_number(expr: Expr, domain: Domain | None, other: Expr) -> tuple[Expr, Domain | None]:
+    """Return a category of numbers as numbers, where it is compared with one: educ < 12."""
+    if not isinstance(domain, CategoryDomain) or not isinstance(other, e.Literal):
+        return expr, domain
+    if not isinstance(other.value, int | Fraction) or not all(map(_is_numeric_text, domain.values)):
+        return expr, domain
+    return e.Call("number", expr), None
+
+
+def _is_numeric_text(text: str) -> bool:
+    try:
+        to_fraction(text)
+    except DiscreetError:
+        return False
+    return True
+
+
+def _constant(expr: Expr, domain: Domain | None) -> Expr:
+    return e.Literal(_value(expr.value, domain)) if isinstance(expr, e.Literal) else expr
+
+
+def _spelled(value: Any, domain: CategoryDomain) -> Any:
+    """Return a number or truth value as the declared text that says the same: 1 as '1'."""
+    if isinstance(value, bool):
+        said = ("1", "true", "t", "yes", "y") if value else ("0", "false", "f", "no", "n")
+        return next((text for text in domain.values if text.lower() in said), value)
+    if isinstance(value, int | Fraction):
+        known = [
+            text for text in domain.values if _is_numeric_text(text) and to_fraction(text) == value
+        ]
+        return known[0] if known else plain(Fraction(value))
+    return value
+
+
+_TRUTHS = {"true": True, "t": True, "yes": True, "false": False, "f": False, "no": False}
+
+
+def _truth(value: Any) -> Any:
+    if isinstance(value, str):
+        return _TRUTHS.get(value.lower(), value)
+    number = isinstance(value, int | Fraction) and not isinstance(value, bool)
+    return bool(value) if number and value in {0, 1} else value
+
+
+def _value(value: Any, domain: Domain | None) -> Any:
+    if isinstance(domain, CategoryDomain):
+        return _spelled(value, domain)
+    if isinstance(domain, TextDomain) and isinstance(value, int | Fraction):
+        return plain(Fraction(value))
+    if isinstance(domain, BooleanDomain):
+        return _truth(value)
+    if not isinstance(value, str):
+        return value
+    if isinstance(domain, DateDomain | TimestampDomain):
+        day = parse_date(value)
+        return value if day is None else day
+    if isinstance(domain, IntegerDomain | NumberDomain):
+        try:
+            return to_fraction(value)
+        except DiscreetError:
+            return value
+    return value

@@ -18,8 +18,7 @@ from discreet.plan import evaluate as tabulate
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.regions import place_of, to_box
-from discreet.sql.coerce import coerce
-from discreet.sql.scalars import Scope, to_expr
+from discreet.sql.scalars import Scope, coerce, to_expr
 from sittings import FULL
 
 FIELDS = {

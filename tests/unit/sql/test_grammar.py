@@ -10,7 +10,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from asking import catalog, question
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.plan import expr as e
-from discreet.sql import grammar
+from discreet.sql import parse as grammar
 from discreet.sql.aggregates import _SIMPLE
 from discreet.sql.bind import bind
 from discreet.sql.parse import ParsedQuestion, parse, read

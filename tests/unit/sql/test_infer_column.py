@@ -8,7 +8,7 @@ import sqlglot
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.plan import expr as e
 from discreet.plan.values import infer
-from discreet.sql.per_unit import infer_column
+from discreet.sql.relations import infer_column
 from discreet.sql.scalars import Scope, to_expr
 
 FIELDS = {

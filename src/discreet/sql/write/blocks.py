@@ -42,15 +42,15 @@ from discreet.plan.ir import (
 )
 from discreet.plan.regions import domains_of, to_box
 from discreet.plan.values import MEAN, mean_domain, mean_parts
-from discreet.sql.write.cells import (
+from discreet.sql.write.expressions import (
     Cell,
+    Writer,
     bare_of,
     carried,
     clamped,
     in_positions,
     whole_range,
 )
-from discreet.sql.write.expressions import Writer
 
 
 @dataclass(frozen=True, slots=True)

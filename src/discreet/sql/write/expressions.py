@@ -1,4 +1,8 @@
-"""Plan expressions to SQL over the cells of a block. Numbers are whole numbers of steps throughout."""
+"""Plan expressions to SQL over the cells of a block. Numbers are whole numbers of steps throughout.
+
+A cell is a column of a block of SQL. Functions of text that engines compute are total on every value, and the same
+wherever they are had.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,180 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.schema import DateDomain, Domain, TextDomain, TimestampDomain
+from discreet.core.region import NULL, Positions
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    Domain,
+    NumberDomain,
+    TextDomain,
+    TimestampDomain,
+)
 from discreet.engine.dialect.functions import function
+from discreet.engine.dialects import DIALECTS
 from discreet.errors import QueryRefused
 from discreet.kernel.cells import constant
+from discreet.kernel.seal import MOST_PARTS
 from discreet.plan import expr as e
 from discreet.plan.evaluate import CurvePiece, computes, tabulated
 from discreet.plan.expr import Expr, Operator, common_step, lattice, points, seconds_since
 from discreet.plan.kinds import SCALARS, planned
 from discreet.plan.values import FINER, curve_of, infer, infer_by_rule
-from discreet.sql.write.cells import Cell, clamped
-from discreet.sql.write.texts import engine_call, joined, like
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A column of a block: `value` is canonical SQL; `raw` is the bare column where it still is one.
+
+    `raw` may be compared with declared values only: on DuckDB a category is stored as an ENUM, which
+    knows no other values. `value` is a text there and may be compared with anything.
+    """
+
+    value: str
+    domain: Domain
+    raw: str | None = None
+    held: tuple[int, int] | None = None
+    """The whole numbers that the SQL itself holds `value` between, where it does."""
+    grouped: str | None = None
+    """The column that is stored beside this one, of the same values, to be grouped by."""
+
+
+def carried(cell: Cell, place: str) -> tuple[str, Cell]:
+    """Return what a subquery carries along for a cell, and the cell that it becomes.
+
+    A stored category becomes a text only afterwards, for the rows that are left. Only a column that
+    was its own clamp still is one under its new name.
+    """
+    if isinstance(cell.domain, CategoryDomain) and cell.raw not in {None, cell.value}:
+        return str(cell.raw), Cell(f"CAST({place} AS VARCHAR)", cell.domain, place)
+    held = cell.held if cell.raw == cell.value else None
+    return cell.value, Cell(place, cell.domain, place, held=held)
+
+
+def whole_range(domain: Domain) -> tuple[int, int] | None:
+    """Return the whole numbers that a canonical number lies between, None for other domains."""
+    found = lattice(domain)
+    return None if found is None else (int(found[0] / found[2]), int(found[1] / found[2]))
+
+
+def clamped(value: str, low: int, high: int, *, cast: bool = False) -> str:
+    """Return `value` held between two whole numbers, in the form that the kernel knows.
+
+    Not GREATEST and LEAST, which skip NULL. `cast` narrows what only then is known to be narrow.
+    """
+    other = f"CAST({value} AS BIGINT)" if cast else value
+    return (
+        f"CASE WHEN {value} > {high} THEN {high} WHEN {value} < {low} THEN {low} ELSE {other} END"
+    )
+
+
+def bare_of(cell: Cell) -> str:
+    """Return the column itself where a cell still is one, else its value in brackets."""
+    return cell.raw or f"({cell.value})"
+
+
+def in_positions(cell: Cell, positions: Positions, dialect: str) -> str | None:
+    """Return the condition that a column lies at these positions; None where it always does."""
+    domain = cell.domain
+    size = domain.size  # type: ignore[union-attr]  # a box only names finite columns
+    if positions == Positions.whole(size):
+        return None
+    known = Positions.of((max(low, 0), high) for low, high in positions.spans)
+    parts = []
+    if known:
+        parts.append(_known(cell, known, dialect))
+    if NULL in positions:
+        parts.append(f"{bare_of(cell)} IS NULL")
+    return f"({' OR '.join(parts)})" if parts else "FALSE"
+
+
+def _known(cell: Cell, positions: Positions, dialect: str) -> str:
+    domain, target = cell.domain, bare_of(cell)
+    match domain:
+        case CategoryDomain(values=values):
+            listed = tuple(values[p] for low, high in positions.spans for p in range(low, high + 1))
+            return f"{target} IN ({', '.join(constant(value, dialect) for value in listed)})"
+        case BooleanDomain():
+            if len(positions) == 2:
+                return f"{target} IN (TRUE, FALSE)"
+            return target if 1 in positions else f"NOT {target}"
+        case NumberDomain(lower=lower, step=step):
+            offset = int(lower / step)
+            spans = [(str(low + offset), str(high + offset)) for low, high in positions.spans]
+        case TimestampDomain(lower=begin, step=seconds):
+            first = int(seconds_since(begin) / seconds)
+            spans = [(str(low + first), str(high + first)) for low, high in positions.spans]
+        case _:
+            spans = [
+                (constant(domain.value(low), dialect), constant(domain.value(high), dialect))  # type: ignore[union-attr]  # finite
+                for low, high in positions.spans
+            ]
+    between = [
+        f"{target} = {low}" if low == high else f"{target} BETWEEN {low} AND {high}"
+        for low, high in spans
+    ]
+    return between[0] if len(between) == 1 else f"({' OR '.join(between)})"
+
+
+def engine_call(node: e.Call, value: str, dialect: str) -> str:
+    """Return the SQL of a function that engines compute; a count between its two bounds."""
+    row = SCALARS[node.function]
+    spelling = row.sql.get(dialect) if isinstance(row.sql, Mapping) else row.sql
+    if spelling is None:
+        known = " or ".join(row.sql) if isinstance(row.sql, Mapping) else "none"
+        raise QueryRefused(
+            f"{node.function.upper()} over so many values needs another engine: {known}.",
+            hint="Use LIKE, or declare the values of the column.",
+            construct="pattern",
+        )
+    given = [
+        constant(option, dialect) if isinstance(option, str) else str(_whole(option))
+        for option in node.options
+    ]
+    found = spelling(value, given, node.options)
+    if row.between is None:
+        return found
+    return clamped(f"CAST({found} AS BIGINT)", *row.between)
+
+
+def _whole(option: object) -> int:
+    if not isinstance(option, int) or isinstance(option, bool) or option < 0:
+        raise QueryRefused(
+            "Free text is cut at whole numbers from 0 on only.",
+            hint="Count from the beginning of the text.",
+            construct="text",
+        )
+    return option
+
+
+def like(node: e.Like, value: str, dialect: str) -> str:
+    """Return LIKE without an escape sign; a text in small letters for ILIKE."""
+    row = DIALECTS[dialect]
+    if "\\" in node.pattern and row.escapes_in_like:
+        raise QueryRefused(
+            "A backslash in LIKE means different things to different engines.",
+            hint="Use _ for that sign.",
+            construct="text",
+        )
+    if row.backtracks and node.pattern.count("%") > MOST_PARTS:
+        raise QueryRefused(
+            f"LIKE with more than {MOST_PARTS} % over free text takes too long on this engine.",
+            hint="Put several LIKE together with AND.",
+            construct="text",
+        )
+    pattern = node.pattern.lower() if node.ignore_case else node.pattern
+    written = f"LOWER({value})" if node.ignore_case else value
+    return f"({written} LIKE {constant(pattern, dialect)})"
+
+
+def joined(parts: list[str], dialect: str) -> str:
+    """Return texts one behind the other."""
+    found = f"CAST({parts[0]} AS {DIALECTS[dialect].text})" if len(parts) == 1 else parts[0]
+    for part in parts[1:]:
+        found = f"({found} || {part})"
+    return found
+
 
 LONGEST = 2_000_000
 """Characters of one SELECT in SQL, and so of each expression in it."""

@@ -1,4 +1,8 @@
-"""A question to the SQL that an engine runs: one SELECT for all sums, one for each histogram."""
+"""A question to the SQL that an engine runs: one SELECT for all sums, one for each histogram.
+
+Only the columns that the question reads are written into it. Clamps hold an operand between two integers, in the
+forms that the kernel accepts.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +18,138 @@ from discreet.kernel.facts import LARGEST_SMALL
 from discreet.kernel.mechanism import Kind
 from discreet.kernel.seal import Draft, MeasureDraft
 from discreet.plan import expr as e
-from discreet.plan.evaluate import outermost_curves, replaced
-from discreet.plan.expr import EPOCH, Expr, lattice
+from discreet.plan.evaluate import computes, outermost_curves, replaced, tabulated
+from discreet.plan.expr import EPOCH, Expr, Operator, lattice
+from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
 from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
 from discreet.sql.write.blocks import Block, BlockWriter
-from discreet.sql.write.cells import Cell
-from discreet.sql.write.clamps import clamped_operand, computed_before, squared
-from discreet.sql.write.expressions import Writer, short
-from discreet.sql.write.used import used_columns
+from discreet.sql.write.expressions import Cell, Writer, clamped, short
+
+
+def used_columns(statement: Statement, question: Question) -> frozenset[str]:
+    """Return every column that anything in the statement reads."""
+    found: set[str] = set()
+    for key in statement.keys:
+        found |= e.columns_of(key.value)
+    for _, measure in question.measured.measures:
+        if measure.operand is not None:
+            found |= e.columns_of(measure.operand)
+    for _, choice in question.measured.choices:
+        found |= e.columns_of(choice.operand)
+    used_below(statement.source, found)
+    return frozenset(found)
+
+
+def used_below(relation: Relation, found: set[str]) -> None:
+    """Add every column that a relation reads of those below it."""
+    match relation:
+        case Scan():
+            return
+        case Filter(source=source, condition=condition):
+            found |= e.columns_of(condition)
+            used_below(source, found)
+        case Project(source=source, values=values):
+            for value in values:
+                found |= e.columns_of(value)
+            used_below(source, found)
+        case Join(left=left, right=right, pairs=pairs):
+            found |= {name for pair in pairs for name in pair}
+            used_below(left, found)
+            used_below(right, found)
+        case PerUnit(source=source, aggregates=aggregates, keys=keys):
+            for _, aggregate in aggregates:
+                if aggregate.operand is not None:
+                    found |= e.columns_of(aggregate.operand)
+            for _, key in keys:
+                found |= e.columns_of(key)
+            used_below(source, found)
+
+
+Clamp = tuple[int, int]
+MOST_BRANCHES = 16
+LONGEST = 500
+"""A CASE of more branches or letters is computed in a column of its own and clamped: a variance writes its operand four times."""
+
+
+def clamped_operand(writer: Writer, operand: Expr, clamp: Clamp) -> str:
+    """Return SQL of a whole number within `clamp`: a stored column, a CASE of such, or clamped."""
+    written = writer.write(operand)
+    if writer.holds(written, clamp):
+        return written
+    return _held_in_branches(writer, operand, clamp) or clamped(written, *clamp)
+
+
+def computed_before(writer: Writer, measure: Measure) -> Iterator[Expr]:
+    """Yield what a clamp would write three times, and an engine compute as often."""
+    operand, clamp = measure.operand, measure.clamp
+    if operand is None or clamp is None or squared(writer, measure) is not None:
+        return
+    values: tuple[Expr, ...] = (operand,)
+    if isinstance(operand, e.Case) and _held_in_branches(writer, operand, clamp) is not None:
+        values = _values(operand)
+    for value in values:
+        bare = isinstance(value, e.ColumnRef | e.Literal)
+        if not bare and not writer.holds(writer.write(value), clamp):
+            yield value
+
+
+def squared(writer: Writer, measure: Measure) -> tuple[str, Clamp] | None:
+    """Return the stored column, and its range, whose squares are added up or counted; None for all else."""
+    match measure:
+        case Measure(
+            kind=Kind.SUM | Kind.CENTRED | Kind.PRESENT,
+            operand=e.Arithmetic(Operator.MULTIPLY, e.ColumnRef() as one, two) as operand,
+        ) if one == two:
+            cell = writer.cells[one.name]
+            # To the kernel no square is below 0, and none need reach further up.
+            if cell.held is not None and cell.held[0] == 0:
+                same = writer.step(operand) == writer.step(one) ** 2
+                if same and measure.clamp == (0, cell.held[1] ** 2):
+                    return cell.value, cell.held
+    return None
+
+
+def _values(operand: e.Case) -> tuple[Expr, ...]:
+    """Return what a CASE may choose."""
+    return (*(value for _, value in operand.branches), operand.otherwise)
+
+
+def _held_in_branches(writer: Writer, operand: Expr, clamp: Clamp) -> str | None:
+    """Return a CASE that holds each value by itself, so that nothing is asked of rows that choose NULL.
+
+    None where the values are counted in different steps, would not fill the clamp, or are many.
+    """
+    if not isinstance(operand, e.Case) or len(operand.branches) > MOST_BRANCHES:
+        return None
+    if not computes(operand) and tabulated(operand, writer.fields) is not None:
+        return None
+    step, ends, texts = writer.step(operand), [], []
+    for value in _values(operand):
+        if value == e.Literal(None):
+            texts.append("NULL")
+            continue
+        if isinstance(value, e.Literal):
+            texts.append(writer.scaled(value, step))
+            ends.append(int(texts[-1]))
+            continue
+        if writer.step(value) != step:
+            return None
+        written = writer.write(value)
+        own = next((c.held for c in writer.cells.values() if c.value == written and c.held), None)
+        if own is None or not clamp[0] <= own[0] <= own[1] <= clamp[1]:
+            written, own = clamped(written, *clamp), clamp
+        texts.append(written)
+        ends += own
+    if all(isinstance(value, e.Literal) for value in _values(operand)):
+        return None  # small numbers to an engine, which are written in another way
+    if (min(ends), max(ends)) != clamp:
+        return None
+    tests = [f"WHEN {writer.write(when)} THEN" for when, _ in operand.branches]
+    chosen = " ".join(f"{test} {text}" for test, text in zip(tests, texts, strict=False))
+    written = f"CASE {chosen} ELSE {texts[-1]} END"
+    return written if len(written) <= LONGEST else None
+
 
 _PARTS: dict[Kind, tuple[str, ...]] = {
     Kind.ROWS: ("rows",),

@@ -21,8 +21,8 @@ from discreet.release.sealing import declared_scans
 from discreet.release.snapshots import tables_of
 from discreet.sql.bind import bind
 from discreet.sql.write.blocks import Block, BlockWriter, number_of
-from discreet.sql.write.cells import Cell
-from discreet.sql.write.used import used_below
+from discreet.sql.write.expressions import Cell
+from discreet.sql.write.statement import used_below
 from discreet.synth.columns import Coded, Encoding, binned, fine
 from discreet.synth.measure.sealing import SealedCodes, block_codes_sql, judged_codes
 

@@ -38,8 +38,8 @@ from discreet.plan.ir import Scan, bound_rows, structural_rows
 from discreet.release.sealing import declared_scans
 from discreet.sql.relations import complete_rows
 from discreet.sql.write.blocks import Block, BlockWriter
-from discreet.sql.write.cells import Cell, clamped
-from discreet.sql.write.used import used_below
+from discreet.sql.write.expressions import Cell, clamped
+from discreet.sql.write.statement import used_below
 from discreet.synth.columns import Coded, shape_of
 from discreet.synth.decoding import day_number
 from discreet.synth.measure.private_marginals import CountSensitivity

@@ -7,11 +7,10 @@ from sqlglot import exp
 
 from asking import catalog
 from discreet.errors import QueryRefused
-from discreet.sql.grammar import READ
-from discreet.sql.parse import read_checked
+from discreet.sql.parse import READ, read_checked
 from discreet.sql.post_processing import split as splitting
-from discreet.sql.post_processing.grammar import KEPT, STEPS, only_kept
 from discreet.sql.post_processing.split import split
+from discreet.sql.post_processing.steps import KEPT, STEPS, only_kept
 
 KINDS = sorted(STEPS | set(KEPT), key=lambda kind: kind.__name__)
 

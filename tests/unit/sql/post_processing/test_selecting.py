@@ -7,10 +7,15 @@ from sqlglot import exp
 from asking import catalog
 from discreet.plan.kinds import SCALARS
 from discreet.sql.parse import read_checked
-from discreet.sql.post_processing.grammar import _NAMES, STEPS
-from discreet.sql.post_processing.lineage import most_rows_kept, selection_of, sources_of
-from discreet.sql.post_processing.selecting import PASSING, selects
+from discreet.sql.post_processing.lineage import (
+    PASSING,
+    most_rows_kept,
+    selection_of,
+    selects,
+    sources_of,
+)
 from discreet.sql.post_processing.split import split
+from discreet.sql.post_processing.steps import _NAMES, STEPS
 
 OF_QUERIES = {
     *(exp.Alias, exp.CTE, exp.Except, exp.From, exp.Group, exp.Having, exp.Intersect, exp.Join),

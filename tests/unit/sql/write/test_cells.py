@@ -2,7 +2,7 @@
 
 from discreet.core.region import Positions
 from discreet.core.schema import IntegerDomain
-from discreet.sql.write.cells import Cell, in_positions
+from discreet.sql.write.expressions import Cell, in_positions
 
 AGE = IntegerDomain(0, 120)
 

@@ -17,8 +17,7 @@ from discreet.core.schema import (
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.sql.scalars import Scope, to_expr
-from discreet.sql.write.cells import Cell
-from discreet.sql.write.expressions import Writer
+from discreet.sql.write.expressions import Cell, Writer
 
 FIELDS = {
     "a": IntegerDomain(-30_000, 30_000),
