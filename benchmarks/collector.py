@@ -21,9 +21,8 @@ from pathlib import Path
 
 from benchmarks.figures import figure
 
-from discreet.survey.collect.store import SurveyStore
-from discreet.survey.device.cbor import encoded
-from discreet.survey.device.donation import Donation
+from discreet.survey.device import Donation, encoded
+from discreet.survey.store import SurveyStore
 
 TOML = """
 title = "Smoking at our school"

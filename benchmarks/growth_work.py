@@ -173,8 +173,8 @@ def _ledger(_size: int, folder: Path, steps: Steps) -> None:
 
 
 def _survey():
-    from discreet.survey.spec.plan import SurveyPlan
-    from discreet.survey.spec.read import survey_of
+    from discreet.survey.plan import SurveyPlan
+    from discreet.survey.specification import survey_of
 
     options = [str(code) for code in range(1000)]
     question = {"kind": "choice", "options": options, "mechanism": "projective"}
@@ -187,7 +187,7 @@ def _prepare_reports(size: int, folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from discreet.survey.randomizers.simulated_coins import KeystreamRng
+    from discreet.survey.randomizers.bits import KeystreamRng
 
     part = min(size, 1_000_000)
     randomizer = _survey().choices[0].randomizer
@@ -200,7 +200,7 @@ def _prepare_reports(size: int, folder: Path) -> None:
 def _reports(size: int, folder: Path, steps: Steps) -> None:
     from discreet.engine.base import EngineLimits
     from discreet.engine.connect import connect
-    from discreet.survey.collect.columns import ColumnReports
+    from discreet.survey.columns import ColumnReports
 
     plan = _survey()
     sources = {"reports": "reports.parquet"}

@@ -26,23 +26,20 @@ from benchmarks.figures import figure
 
 from discreet.engine.base import EngineLimits
 from discreet.engine.connect import connect
-from discreet.survey.collect.columns import ColumnReports
+from discreet.survey.columns import ColumnReports
+from discreet.survey.plan import SurveyPlan
+from discreet.survey.randomizers.base import STEPS, NumberRange
+from discreet.survey.randomizers.bits import KeystreamRng
+from discreet.survey.randomizers.count_mean import CountMeanSketch
+from discreet.survey.randomizers.hadamard import HadamardSketch
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.local_hash import LocalHash
-from discreet.survey.randomizers.numbers.duchi import DuchiResponse
-from discreet.survey.randomizers.numbers.hybrid import HybridResponse
-from discreet.survey.randomizers.numbers.lattice import STEPS, NumberRange
-from discreet.survey.randomizers.numbers.piecewise import PiecewiseResponse
+from discreet.survey.randomizers.numbers import DuchiResponse, HybridResponse, PiecewiseResponse
+from discreet.survey.randomizers.prefix_tree import PrefixTree
 from discreet.survey.randomizers.projective import ProjectiveResponse
-from discreet.survey.randomizers.rappor import Rappor
-from discreet.survey.randomizers.simulated_coins import KeystreamRng
+from discreet.survey.randomizers.rappor import Rappor, RapporSketch
 from discreet.survey.randomizers.unary import UnaryEncoding
-from discreet.survey.sketch.count_mean import CountMeanSketch
-from discreet.survey.sketch.hadamard import HadamardSketch
-from discreet.survey.sketch.prefix_tree import PrefixTree
-from discreet.survey.sketch.rappor_sketch import RapporSketch
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey.specification import survey_of
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENTS = ROOT / ".venv-peers"

@@ -8,22 +8,21 @@ from functools import singledispatch
 
 import numpy as np
 
-from discreet.survey.randomizers.bit_reports import BitReports
-from discreet.survey.randomizers.device_coins import WORD
-from discreet.survey.randomizers.field import digits_many, points_before, points_many
+from discreet.survey.randomizers.base import STEPS, WORD
+from discreet.survey.randomizers.bits import BitReports
+from discreet.survey.randomizers.count_mean import CountMeanSketch, bucket, word_bytes
+from discreet.survey.randomizers.hadamard import HadamardSketch
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.local_hash import LocalHash
-from discreet.survey.randomizers.numbers.duchi import DuchiResponse
-from discreet.survey.randomizers.numbers.hybrid import HybridResponse
-from discreet.survey.randomizers.numbers.lattice import STEPS
-from discreet.survey.randomizers.numbers.piecewise import PiecewiseResponse
-from discreet.survey.randomizers.projective import ProjectiveResponse
-from discreet.survey.randomizers.rappor import Rappor
-from discreet.survey.sketch.count_mean import CountMeanSketch
-from discreet.survey.sketch.hadamard import HadamardSketch
-from discreet.survey.sketch.hashes import bucket, word_bytes
-from discreet.survey.sketch.prefix_tree import PrefixTree, prefix
-from discreet.survey.sketch.rappor_sketch import RapporSketch
+from discreet.survey.randomizers.numbers import DuchiResponse, HybridResponse, PiecewiseResponse
+from discreet.survey.randomizers.prefix_tree import PrefixTree, prefix
+from discreet.survey.randomizers.projective import (
+    ProjectiveResponse,
+    digits_many,
+    points_before,
+    points_many,
+)
+from discreet.survey.randomizers.rappor import Rappor, RapporSketch
 
 
 def point(index, prime, length):

@@ -4,8 +4,8 @@ import json
 
 from playwright.sync_api import expect
 
-from discreet.survey.randomizers.mechanism import AnswerDomain
-from discreet.survey.spec.mechanisms import MECHANISMS
+from discreet.survey.mechanisms import MECHANISMS
+from discreet.survey.randomizers.base import AnswerDomain
 
 SIZE = {"width": 390, "height": 844}
 YES_NO = 'title = "Smoking"\nepsilon = "1.0986"\n[questions.smokes]\nkind = "yes-no"\ntext = "Do you smoke?"\n'

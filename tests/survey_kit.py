@@ -4,8 +4,7 @@ from fractions import Fraction
 
 from discreet.errors import InvalidInput
 from discreet.survey.audited import AUDITED, audited_randomizer
-from discreet.survey.randomizers.device_coins import WORD
-from discreet.survey.randomizers.mechanism import AnswerDomain
+from discreet.survey.randomizers.base import WORD, AnswerDomain
 
 
 def _usual(mechanism):

@@ -8,10 +8,10 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from discreet.survey.device.device import Device
-from discreet.survey.randomizers.device_coins import Draws
-from discreet.survey.spec.plan import SurveyPlan, value_of
-from discreet.survey.spec.read import survey_of
+from discreet.survey.device import Device
+from discreet.survey.plan import SurveyPlan, value_of
+from discreet.survey.randomizers.base import Draws
+from discreet.survey.specification import survey_of
 from survey_kit import RecordedBytes
 
 _FILE = "vectors.json"

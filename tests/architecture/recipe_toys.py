@@ -67,7 +67,7 @@ def fit(sums, deviation):
     "toy_mechanism": '''
 """Randomized response, under another name."""
 from discreet.survey.randomizers.kary import KaryResponse
-from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
+from discreet.survey.randomizers.base import AnswerDomain, AnswerSpace, Mechanism
 
 MECHANISM = Mechanism(
     "toy",
@@ -196,7 +196,7 @@ def add_lines():
     from discreet.learn.learners import CHECKING, CLASSIFY, LEARNERS, REGRESS, Learner
     from discreet.noise.laws.registry import LAWS
     from discreet.server import features
-    from discreet.survey.spec.mechanisms import MECHANISMS
+    from discreet.survey.mechanisms import MECHANISMS
     from discreet.synth.methods.registry import METHODS, Method
 
     MODULES["toy"] = "toy_attack"
@@ -340,8 +340,8 @@ def anonymized():
 def survey():
     """Return the mechanism of a question that names the toy, and a report of it."""
     from discreet.survey import audited
-    from discreet.survey.spec.plan import SurveyPlan
-    from discreet.survey.spec.read import survey_of
+    from discreet.survey.plan import SurveyPlan
+    from discreet.survey.specification import survey_of
 
     plan = SurveyPlan.of(survey_of(SURVEY | {"questions": {"q": CHOICE}}, name="s"), nonce="00")
     return {

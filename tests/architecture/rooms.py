@@ -422,7 +422,7 @@ def opened_exact(root: Path) -> list[str]:
     ]
 
 
-MAKE_WORDS = {"noise/rng.py", "kernel/rehearsal.py", "survey/randomizers/simulated_coins.py"}
+MAKE_WORDS = {"noise/rng.py", "kernel/rehearsal.py", "survey/randomizers/bits.py"}
 HOLD_SEED_REQUESTS = {"kernel/look.py", "release/pipeline.py"}
 SEED_REQUEST = "api/rehearsal.py"
 

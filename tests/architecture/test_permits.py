@@ -23,7 +23,7 @@ MAY_READ_UNPAID = {
     "kernel/losses.py": "what declarations leave out, shown to the owner alone",
     "anonymize/source.py": "the owner's measures; a copy leaves only once its exposure is written down",
     "anonymize/run.py": "the same: the one GROUP BY of a copy",
-    "survey/collect/columns.py": "reports that are noisy already",
+    "survey/columns.py": "reports that are noisy already",
     "release/public_rows.py": "public tables, which hold nobody's rows",
     "server/jobs/watched.py": "hands on the reader of what it watches",
     "engine/spark/held.py": "the engine itself, below the readers",

@@ -28,8 +28,8 @@ from discreet.server.features.lab.in_child import Lab, shown_of, usual_id
 from discreet.server.features.lab.pages import FIRST
 from discreet.server.jobs.children import MODULE
 from discreet.server.settings import STATE, Settings
-from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
+from discreet.survey.store import SurveyStore
 from patience import LONG
 from ports import free_port
 from quick_jobs import quick_jobs

@@ -6,9 +6,8 @@ import secrets
 import pytest
 from playwright.sync_api import expect
 
-from discreet.survey.collect.store import SurveyStore
-from discreet.survey.device.device import Device
-from discreet.survey.device.donation import donation_from_cbor
+from discreet.survey.device import Device, donation_from_cbor
+from discreet.survey.store import SurveyStore
 from patience import eventually
 from respondent_kit import (
     ALL_KINDS,

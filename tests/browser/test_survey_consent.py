@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from consent_kit import question_text, share_text
 from discreet.server.features.survey.pages import LANGUAGES, words_in
-from discreet.survey.spec.consent import ConsentFacts
+from discreet.survey.plan import ConsentFacts
 from respondent_kit import CONSENT, PREVIEW, every_mechanism
 
 ONE = """title = "Smoking"

@@ -227,7 +227,7 @@ def test_what_earlier_versions_kept_is_deleted_when_the_page_is_opened(survey, d
 
 def respondent_report(store):
     """Return a report as a device of any version sends it."""
-    from discreet.survey.device.device import Device
+    from discreet.survey.device import Device
 
     return Device().donate(store.plan, {"smokes": "yes"}).to_cbor()
 

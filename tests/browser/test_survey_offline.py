@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 
-from discreet.survey.device.device import Device
+from discreet.survey.device import Device
 from patience import eventually
 from respondent_kit import CONSENT, NOTHING, SENT, WAITING, YES_NO, coins
 from survey_kit import RecordedBytes

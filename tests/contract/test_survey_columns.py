@@ -8,10 +8,10 @@ from discreet.engine.base import open_exact
 from discreet.engine.dialect.functions import function
 from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
-from discreet.survey.collect import bit_columns
-from discreet.survey.collect.columns import ColumnReports
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey import columns as bit_columns
+from discreet.survey.columns import ColumnReports
+from discreet.survey.plan import SurveyPlan
+from discreet.survey.specification import survey_of
 from engines import ENGINES, engine_place
 
 LETTERS = {"kind": "choice", "options": list("abcde")}

@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from node import run_node
 
 from discreet.attack.audit.bounds import epsilon_from_shares
-from discreet.survey.randomizers.numbers.lattice import STEPS
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey.plan import SurveyPlan
+from discreet.survey.randomizers.base import STEPS
+from discreet.survey.specification import survey_of
 from discreet.testing.laws import upper_gamma
 from laws_kit import exact_law, kept_law
 

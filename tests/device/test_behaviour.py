@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from node import run_node
 
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey.plan import SurveyPlan
+from discreet.survey.specification import survey_of
 from vectors_kit import stored_vectors
 
 LETTERS = {"kind": "choice", "options": ["a", "b", "c"]}

@@ -10,10 +10,9 @@ from node import MODULE, run_node
 
 from consent_kit import question_text
 from discreet.server.features.survey.pages import LANGUAGES, words_in
-from discreet.survey.spec.consent import ConsentFacts
-from discreet.survey.spec.mechanisms import MECHANISMS
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey.mechanisms import MECHANISMS
+from discreet.survey.plan import ConsentFacts, SurveyPlan
+from discreet.survey.specification import survey_of
 from respondent_kit import every_mechanism
 
 EPSILONS = ("0.1", "1.0986", "2.999", "3", "5.999", "6", "12", "20", "40", "90", "200")

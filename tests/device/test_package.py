@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from node import MODULE, run_node
 
-from discreet.survey.collect.check import DonationCheck
-from discreet.survey.device.donation import Donation
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey.device import Donation
+from discreet.survey.donation_checks import DonationCheck
+from discreet.survey.plan import SurveyPlan
+from discreet.survey.specification import survey_of
 
 PACKAGE = json.loads((MODULE / "package.json").read_text(encoding="utf-8"))
 STATED = {"title": "t", "epsilon": "2", "questions": {"smokes": {"kind": "yes-no"}}}

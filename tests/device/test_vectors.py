@@ -8,8 +8,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from node import MODULE, run_node
 
-from discreet.survey.spec.mechanisms import mechanisms
-from discreet.survey.spec.survey import QuestionKind
+from discreet.survey.mechanisms import mechanisms
+from discreet.survey.specification import QuestionKind
 from vectors_kit import _survey, stored_vectors
 
 

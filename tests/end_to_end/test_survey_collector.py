@@ -7,9 +7,8 @@ import threading
 import httpx
 import pytest
 
-from discreet.survey.collect.store import SurveyStore
-from discreet.survey.device.cbor import encoded
-from discreet.survey.device.device import Device
+from discreet.survey.device import Device, encoded
+from discreet.survey.store import SurveyStore
 from server_kit import running, write_world
 
 API = "/api/v1/surveys"

@@ -15,8 +15,8 @@ from discreet.server.features.survey import collector
 from discreet.server.features.survey import collector as intake
 from discreet.server.features.survey import collector as turns
 from discreet.server.features.survey.collector import PIECE
-from discreet.survey.collect.store import SurveyStore, size_of
-from discreet.survey.device.cbor import encoded
+from discreet.survey.device import encoded
+from discreet.survey.store import SurveyStore, size_of
 from patience import LONG, eventually
 from server_kit import COUNT, running, sign_in, write_world
 

@@ -1,21 +1,26 @@
 """Surveys whose answers are randomised on the respondent's own device, and what can be learnt from them.
 
-`randomizers` and `sketch` turn an answer into a report, `device` gives one report for each wave, `collect` keeps
-reports, `estimate` reads them.
+`specification` is SURVEY.toml, and `plan` what a device gets of it. `randomizers` turn an answer into a report,
+`device` gives one report for each wave, `donation_checks` takes it or refuses it, `store` and `columns` keep
+reports, `results` reads them.
 
 Imported by: attack, cli, course, discreet, server.
 """
 
 from __future__ import annotations
 
-from discreet.survey.collect.store import SurveyStore
-from discreet.survey.command import begin_survey, begin_wave, close_survey, estimate_survey
-from discreet.survey.device.device import Device
-from discreet.survey.device.donation import Donation
-from discreet.survey.estimate.request import EstimateRequest
-from discreet.survey.rehearse import rehearse_survey
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import read_survey
+from discreet.survey.command import (
+    begin_survey,
+    begin_wave,
+    close_survey,
+    estimate_survey,
+    rehearse_survey,
+)
+from discreet.survey.device import Device, Donation
+from discreet.survey.plan import SurveyPlan
+from discreet.survey.results import EstimateRequest
+from discreet.survey.specification import read_survey
+from discreet.survey.store import SurveyStore
 
 __all__ = [
     "Device",

@@ -16,9 +16,9 @@ from discreet.core.arrays import Bits
 from discreet.core.escape_text import visible
 from discreet.core.system.regular_file import open_regular
 from discreet.errors import InvalidInput
-from discreet.survey.sketch.hashes import BLANKS, word_bytes
-from discreet.survey.spec.plan import value_of
-from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion
+from discreet.survey.plan import value_of
+from discreet.survey.randomizers.count_mean import BLANKS, word_bytes
+from discreet.survey.specification import QuestionKind, Survey, SurveyQuestion
 
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 10_000

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import Integers
-from discreet.survey.randomizers.base import Reports
-from discreet.survey.randomizers.mechanism import AnswerDomain, AnyRandomizer, Mechanism
-from discreet.survey.randomizers.simulated_coins import KeystreamRng
-from discreet.survey.spec.mechanisms import MECHANISMS
+from discreet.survey.mechanisms import MECHANISMS
+from discreet.survey.randomizers.base import AnswerDomain, AnyRandomizer, Mechanism, Reports
+from discreet.survey.randomizers.bits import KeystreamRng
 
 EPSILON = 1
 NEIGHBOURS = (0, 1)

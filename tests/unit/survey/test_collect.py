@@ -13,15 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import InvalidInput, UnknownName
-from discreet.survey.collect import state
-from discreet.survey.collect.check import Refusal
-from discreet.survey.collect.store import COLUMNS, SurveyStore
+from discreet.survey import store as state
 from discreet.survey.command import begin_survey, begin_wave, close_survey, estimate_survey
-from discreet.survey.device.cbor import encoded
-from discreet.survey.device.device import Device
-from discreet.survey.device.donation import Donation
-from discreet.survey.estimate.request import EstimateRequest
-from discreet.survey.spec.plan import SurveyPlan
+from discreet.survey.device import Device, Donation, encoded
+from discreet.survey.donation_checks import Refusal
+from discreet.survey.plan import SurveyPlan
+from discreet.survey.results import EstimateRequest
+from discreet.survey.store import COLUMNS, SurveyStore
 from patience import eventually
 
 TOML = """

@@ -5,11 +5,10 @@ from fractions import Fraction
 import pytest
 
 from discreet.survey.audited import AUDITED
-from discreet.survey.randomizers.numbers.lattice import STEPS
-from discreet.survey.spec.choose import ChosenRandomizer
-from discreet.survey.spec.consent import ConsentFacts, QuestionFacts, promise_of
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey.mechanisms import ChosenRandomizer
+from discreet.survey.plan import ConsentFacts, QuestionFacts, SurveyPlan, promise_of
+from discreet.survey.randomizers.base import STEPS
+from discreet.survey.specification import survey_of
 from laws_kit import kept_law
 from survey_kit import NUMBERS, VALUES, made
 

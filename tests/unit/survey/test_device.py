@@ -10,11 +10,9 @@ from math import exp, inf
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.survey.device.cbor import decoded, encoded
-from discreet.survey.device.device import Device
-from discreet.survey.device.donation import donation_from_cbor, donation_from_json
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey.device import Device, decoded, donation_from_cbor, donation_from_json, encoded
+from discreet.survey.plan import SurveyPlan
+from discreet.survey.specification import survey_of
 from survey_kit import RecordedBytes
 from vectors_kit import make_vectors, stored_vectors
 

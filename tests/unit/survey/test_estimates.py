@@ -10,32 +10,28 @@ import pytest
 from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
 from discreet.survey.audited import AUDITED, WORDS
-from discreet.survey.estimate.cross import cross_table
-from discreet.survey.estimate.planning import (
+from discreet.survey.command import rehearse_survey
+from discreet.survey.estimators import (
+    estimate_mean,
     expected_error,
+    norm_sub,
     poisoning_gain,
     respondents_needed,
-    unit_variance,
-)
-from discreet.survey.estimate.request import EstimateRequest
-from discreet.survey.estimate.shares import (
-    estimate_mean,
-    norm_sub,
     shares_from,
+    unit_variance,
     variance,
     worst_variance,
 )
-from discreet.survey.estimate.shuffle import shuffled_epsilon
+from discreet.survey.randomizers.base import NumberRange
 from discreet.survey.randomizers.bits import column_sums
+from discreet.survey.randomizers.count_mean import CountMeanSketch
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.local_hash import LocalHash
-from discreet.survey.randomizers.numbers.hybrid import HybridResponse
-from discreet.survey.randomizers.numbers.lattice import NumberRange
+from discreet.survey.randomizers.numbers import HybridResponse
+from discreet.survey.randomizers.prefix_tree import PrefixTree, prefix
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.rappor import Rappor
-from discreet.survey.rehearse import rehearse_survey
-from discreet.survey.sketch.count_mean import CountMeanSketch
-from discreet.survey.sketch.prefix_tree import PrefixTree, prefix
+from discreet.survey.results import EstimateRequest, cross_table, shuffled_epsilon
 from discreet.testing.laws import assert_frequency
 from laws_kit import exact_law
 from survey_kit import NUMBERS, made

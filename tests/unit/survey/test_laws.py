@@ -11,14 +11,11 @@ from discreet.errors import InternalError, InvalidInput
 from discreet.noise.certified import exp_bounds
 from discreet.noise.rng import SystemRng
 from discreet.survey.audited import AUDITED, WORDS, as_numbers
+from discreet.survey.randomizers.base import STEPS, WORD, Draws, check_ratio, coins, truthful_parts
 from discreet.survey.randomizers.bits import packed_coins
-from discreet.survey.randomizers.device_coins import WORD, Draws
-from discreet.survey.randomizers.dyadic import check_ratio, coins, truthful_parts
-from discreet.survey.randomizers.field import indices_many, points_many
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.local_hash import LocalHash
-from discreet.survey.randomizers.numbers.lattice import STEPS
-from discreet.survey.randomizers.projective import ProjectiveResponse
+from discreet.survey.randomizers.projective import ProjectiveResponse, indices_many, points_many
 from discreet.testing.laws import upper_gamma
 from laws_kit import exact_law, index_of_point, kept_law, point
 from sittings import FULL

@@ -9,11 +9,9 @@ import pytest
 
 from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
-from discreet.survey.estimate.planning import once_epsilon
-from discreet.survey.estimate.shares import shares_from, variance
-from discreet.survey.randomizers.device_coins import WORD, Draws
-from discreet.survey.randomizers.rappor import InstantaneousResponse, Rappor
-from discreet.survey.sketch.rappor_sketch import RapporSketch
+from discreet.survey.estimators import once_epsilon, shares_from, variance
+from discreet.survey.randomizers.base import WORD, Draws
+from discreet.survey.randomizers.rappor import InstantaneousResponse, Rappor, RapporSketch
 from laws_kit import exact_law
 from survey_kit import VALUES, RecordedBytes, made
 

@@ -6,11 +6,9 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.survey.spec.choose import choose
-from discreet.survey.spec.mechanisms import mechanisms
-from discreet.survey.spec.plan import SurveyPlan, value_of
-from discreet.survey.spec.read import read_survey, survey_of
-from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
+from discreet.survey.mechanisms import choose, mechanisms
+from discreet.survey.plan import SurveyPlan, value_of
+from discreet.survey.specification import QuestionKind, SurveyQuestion, read_survey, survey_of
 
 GOOD = {
     "title": "Smoking at our school",

@@ -124,4 +124,4 @@ def test_the_course_and_its_lessons():
 
 
 def test_a_survey_is_there_without_an_import():
-    assert discreet.survey.rehearse_survey.__module__ == "discreet.survey.rehearse"
+    assert discreet.survey.rehearse_survey.__module__ == "discreet.survey.command"

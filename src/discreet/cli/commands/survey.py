@@ -68,7 +68,7 @@ def rehearse(
 
     Example: discreet survey rehearse smoking.toml --answers answers.csv
     """
-    from discreet.survey.rehearse import rehearse_survey
+    from discreet.survey.command import rehearse_survey
 
     wanted = _wanted(**asked)
     with waiting("Rehearsing"):
@@ -91,7 +91,7 @@ def estimate(
 
     Example: discreet survey estimate smoking --json
     """
-    from discreet.survey.collect.columns import attached
+    from discreet.survey.columns import attached
     from discreet.survey.command import estimate_survey
 
     wanted = _wanted(**asked)
@@ -137,7 +137,7 @@ def close(name: Name, *, folder: Folder = HERE, json: Json = False) -> None:
 
 def _wanted(*, candidates: list[str], **asked: Any) -> Any:
     from discreet.survey.answers import read_candidates
-    from discreet.survey.estimate.request import EstimateRequest
+    from discreet.survey.results import EstimateRequest
 
     words = {}
     for each in candidates:

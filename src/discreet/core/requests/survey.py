@@ -10,7 +10,7 @@ from discreet.core.requests.request_fields import FieldKind, asked
 
 @dataclass(frozen=True)
 class EstimateFields:
-    """What estimates are asked for; `discreet.survey.estimate.request` checks it.
+    """What estimates are asked for; `discreet.survey.results` checks it.
 
     Its fields have places, as those of `EstimateRequest` always had. A command names a file of candidates for each open question, a body has the words themselves.
     """

@@ -13,7 +13,7 @@ from discreet.course.facts import Sweep, SweepBar, SweepStep, epsilons, facts_js
 from discreet.course.lesson import GradedAnswer, LessonQuestion, judged, near
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.rng import SystemRng
-from discreet.survey.sketch.count_mean import CountMeanSketch
+from discreet.survey.randomizers.count_mean import CountMeanSketch
 
 PEOPLE = 10_000
 

@@ -1,19 +1,72 @@
-"""What every randomizer is: a report from a value and random bytes, and its tally."""
+"""What every randomizer is made of: coins of a device, reports, exact ratios, numbers, and its `Mechanism`.
+
+`Draws` are random bytes as a device draws them: 32-bit words, exact uniform integers and dyadic coins.
+`Randomizer` makes a report from a value and random bytes, and tallies reports.
+Probabilities of coins are whole parts of 2^32, rounded towards privacy, and their ratios are exact.
+`NumberRange` moves numbers between two bounds to a finite lattice by unbiased rounding.
+`Mechanism` is what a survey may name: over which answers it works, and the size at which it is audited.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.arrays import Bits, Floats, Integers
+from discreet.errors import InternalError, InvalidInput
+from discreet.noise.certified import exp_bounds
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.device_coins import Draws
+
+WORD = 1 << 32
+"""How many values a word has; a coin's probability is a whole number of these parts."""
+HALF = WORD // 2
+
+
+class ByteSource(Protocol):
+    """Whatever yields uniform random bytes, in order."""
+
+    def take(self, count: int) -> bytes:
+        """Return the next `count` bytes."""
+        ...
+
+
+class Draws:
+    """Words, uniform integers and coins read off a source of bytes.
+
+    Guarantee: exact. A coin compares one word with a whole number of 2^32 parts; a uniform integer
+        rejects the words beyond the last full multiple, so that every value is equally likely.
+    """
+
+    def __init__(self, source: ByteSource) -> None:
+        self._source = source
+
+    def word(self) -> int:
+        """Return 4 bytes as one number, the most significant byte first."""
+        return int.from_bytes(self._source.take(4), "big")
+
+    def coin(self, parts: int) -> bool:
+        """Return True with probability parts / 2^32."""
+        return self.word() < parts
+
+    def below(self, count: int) -> int:
+        """Return a uniform integer of 0 .. count - 1; nothing is drawn where there is no choice."""
+        if count == 1:
+            return 0
+        limit = WORD - WORD % count
+        while True:
+            word = self.word()
+            if word < limit:
+                return word % count
+
 
 Report: TypeAlias = int | bytes
 """What leaves a device for one question: a whole number, or a string of bits."""
@@ -153,3 +206,191 @@ class NumberReports:
     def tally(self, reports: Reports) -> Tally:
         """Return how often each report occurs."""
         return np.bincount(reports, minlength=self.shape.cells).astype(np.int64)
+
+
+Made = TypeVar("Made", bound=Randomizer)
+
+LEAST_EPSILON = Fraction(1, 1000)
+_BITS = 128
+
+
+@lru_cache(maxsize=4096)
+def truthful_parts(epsilon: Fraction, others: Fraction) -> int:
+    """Return the greatest T with T / (2^32 - T) <= e^epsilon / others.
+
+    T parts of 2^32 go to the favoured outcomes, the rest to the others; `others` says how many times
+    as many of those there are. Rounded down: never above the claim.
+
+    >>> round(truthful_parts(Fraction(2), Fraction(1)) / WORD, 6)          # e^2 / (1 + e^2)
+    0.880797
+    """
+    _, high = exp_bounds(-min(epsilon, Fraction(64)), _BITS)
+    share = 1 / (1 + others * Fraction(high, 1 << _BITS))
+    return min(int(WORD * share), WORD - 1)
+
+
+def lying_parts(epsilon: Fraction) -> int:
+    """Return the least Q with (2^32 - Q) / Q <= e^epsilon: how often a bit is turned over."""
+    return WORD - truthful_parts(epsilon, Fraction(1))
+
+
+def check_epsilon(epsilon: Fraction) -> Fraction:
+    """Return `epsilon`, or refuse one that is too small for 32-bit coins to tell anything."""
+    if epsilon < LEAST_EPSILON:
+        raise InvalidInput(
+            "An epsilon below 0.001 for one question tells nothing.",
+            hint="Raise the survey's epsilon, ask fewer questions or allow fewer changes.",
+        )
+    return epsilon
+
+
+def check_ratio(ratio: Fraction, epsilon: Fraction) -> None:
+    """Refuse to go on unless `ratio` is certainly at most e^epsilon and tells something.
+
+    Guarantee: 1 / ratio is compared with a certified upper bound of e^-epsilon, in whole numbers.
+    """
+    _, high = exp_bounds(-min(epsilon, Fraction(64)), _BITS)
+    if ratio * Fraction(high, 1 << _BITS) > 1:
+        raise InternalError("A randomizer would tell more than it claims.")
+    if ratio <= 1:
+        raise InvalidInput(
+            "This many answers at so small an epsilon tell nothing.",
+            hint="Raise epsilon or list fewer options.",
+        )
+
+
+def checked(made: Made, epsilon: Fraction) -> Made:
+    """Return a randomizer whose `worst_ratio` is certainly at most e^epsilon (`check_ratio`)."""
+    check_ratio(made.worst_ratio, epsilon)
+    return made
+
+
+def coins(parts: int, count: int, rng: Rng) -> Bits:
+    """Return `count` coins that are True with probability exactly parts / 2^32.
+
+    One byte decides all but one coin in 256; those that tie with the first byte of `parts` draw the
+    other three.
+    """
+    first, rest = parts >> 24, parts & 0xFFFFFF
+    drawn = _bytes(count, rng)
+    found: Bits = drawn < first
+    tied = np.flatnonzero(drawn == first)
+    found[tied] = (words32(tied.size, rng) >> np.uint32(8)) < rest
+    return found
+
+
+def _bytes(count: int, rng: Rng) -> npt.NDArray[np.uint8]:
+    return rng.words(-(-count // 8)).view(np.uint8)[:count]
+
+
+def words32(count: int, rng: Rng) -> npt.NDArray[np.uint32]:
+    """Return `count` numbers of 32 fresh bits."""
+    return rng.words(-(-count // 2)).view(np.uint32)[:count]
+
+
+def checked_code(value: int, codes: int) -> int:
+    """Return the number of an option; anything else, which would be told as it is, is refused."""
+    if not isinstance(value, int) or not 0 <= value < codes:
+        raise InvalidInput("No option has this number.")
+    return value
+
+
+def checked_codes(values: Sequence[Any] | npt.NDArray[Any], codes: int) -> Integers:
+    """Return the numbers of options as an array; anything else is refused."""
+    found = np.asarray(values)
+    if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= codes):
+        raise InvalidInput("No option has this number.")
+    return found.astype(np.int64)
+
+
+def smallest_type(cells: int) -> type[np.unsignedinteger]:
+    """Return the narrowest unsigned type that holds 0 .. cells - 1."""
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if cells <= 1 << (8 * np.dtype(kind).itemsize):
+            return kind
+    return np.uint64
+
+
+STEPS = 2048
+"""Positions 0 .. 2,048 stand for the numbers from the lower to the upper bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRange:
+    """The declared bounds of a number question.
+
+    Rounding is preparation: whichever position a number gets, what follows hides positions. Doubles
+    are the same on every device, so that reports are too.
+    """
+
+    lower: float
+    upper: float
+    steps: int = field(default=STEPS, init=False)
+
+    @classmethod
+    def of(cls, lower: float, upper: float) -> NumberRange:
+        """Return the bounds, or refuse those without an inside."""
+        width = upper - lower
+        if not (math.isfinite(lower) and math.isfinite(upper) and 0 < width < math.inf):
+            raise InvalidInput("A number question needs lower below upper, both finite.")
+        return cls(lower, upper)
+
+    def scaled(self, value: float) -> float:
+        """Return where a number lies, in steps from the lower bound; outside means at the bound."""
+        held = min(max(value, self.lower), self.upper)
+        return (held - self.lower) / (self.upper - self.lower) * STEPS
+
+    def position(self, value: float, draws: Draws) -> int:
+        """Return the step below or the step above, by one coin, so that the mean is kept."""
+        scaled = self.scaled(value)
+        below = math.floor(scaled)
+        return below + draws.coin(math.floor((scaled - below) * WORD))
+
+    def positions(self, values: Any, rng: Rng) -> Integers:
+        """Return `position` for many numbers."""
+        held = np.clip(np.asarray(values, dtype=np.float64), self.lower, self.upper)
+        scaled = (held - self.lower) / (self.upper - self.lower) * STEPS
+        below = np.floor(scaled)
+        up = words32(held.size, rng) < np.floor((scaled - below) * WORD)
+        return np.asarray(below.astype(np.int64) + up)
+
+
+AnyRandomizer: TypeAlias = ShareRandomizer | MeanRandomizer
+
+
+UNIT = NumberRange(0.0, 1.0)
+
+
+class AnswerDomain(Enum):
+    """What an answer is, before it is randomised."""
+
+    TWO = "two options"
+    OPTIONS = "any number of options"
+    NUMBERS = "a number between two bounds"
+    WORDS = "any word"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpace:
+    """The public sizes of a question's answers: how many options, which range, how large a sketch."""
+
+    codes: int = 0
+    span: NumberRange = UNIT
+    rows: int = 0
+    buckets: int = 0
+    levels: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """One randomizer by the name that surveys, devices and results use.
+
+    `make(space, epsilon)` returns it for the answers of a question. `audited`: small answers, so that a million
+    reports show the worst event. `kept`: every report is a blur of bits that are kept, which are what is audited.
+    """
+
+    name: str
+    over: AnswerDomain
+    make: Callable[[AnswerSpace, Fraction], AnyRandomizer]
+    audited: AnswerSpace
+    kept: bool = False

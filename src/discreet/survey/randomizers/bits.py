@@ -1,16 +1,22 @@
-"""Strings of random bits, eight to a byte with the first one foremost: drawn, packed and added up."""
+"""Random bits in bulk: strings of bits drawn, packed, added up and counted, and words from a keystream.
+
+Strings have eight bits to a byte with the first one foremost. `BitReports` have one independent bit a code.
+`KeystreamRng` yields words for many reports at once: an AES keystream under a fresh key of the operating system.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.arrays import Bits, Integers
-from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, Tally
+from discreet.noise.rng import Rng, SystemRng, Words
+from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
 
 _CELLS = 1 << 20  # bits that are drawn at one time
 _ROWS = 31
@@ -201,3 +207,64 @@ def _taken_apart(plane: Planes) -> Integers:
         counts = ((plane >> np.uint64(7 - bit)) & _LOWEST).sum(axis=0, dtype=np.uint64)
         sums[..., bit] = counts.view(np.uint8).reshape(*counts.shape, 8)
     return sums.reshape(plane.shape[1], -1)
+
+
+class BitReports:
+    """What such randomizers share."""
+
+    __slots__ = ()
+
+    codes: int
+
+    @property
+    def shape(self) -> ReportShape:
+        """Return that a report has one bit a code, the first one foremost."""
+        return ReportShape(length=-(-self.codes // 8), spare_bits=-self.codes % 8)
+
+    def tally(self, reports: Reports) -> Tally:
+        """Return how often each bit was set, and after them how many reports there were."""
+        return np.append(column_sums(reports, self.codes), len(reports))
+
+    def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
+        """Return how many reports set the bit of each code."""
+        return tally[np.asarray(values, dtype=np.int64)].astype(np.float64)
+
+    def supports(self, reports: Reports, values: Sequence[Any]) -> Bits:
+        """Return which reports set which bits."""
+        bits = np.unpackbits(np.asarray(reports), axis=1, count=self.codes)
+        return bits[:, np.asarray(values, dtype=np.int64)].astype(np.bool_)
+
+
+_ZEROS = memoryview(bytes(1 << 20))  # what is encrypted; making it anew would cost more than that
+_CIPHER_BLOCK = 16
+_FEW_WORDS = 512  # words below which a cipher would cost more than it saves
+
+
+class KeystreamRng:
+    """Words of AES-128 in counter mode, under a key drawn from the operating system at every call.
+
+    Guarantee: nothing is buffered between calls, so neither a fork nor a snapshot of this process can
+        repeat a word; uniform as long as AES-128 is a pseudorandom permutation. Where the package
+        `cryptography` is not installed, the words come straight from the operating system.
+    """
+
+    def __init__(self) -> None:
+        self._system = SystemRng()
+
+    def words(self, count: int) -> Words:
+        """Return `count` fresh words."""
+        if count < _FEW_WORDS:
+            return self._system.words(count)
+        try:
+            from cryptography.hazmat.primitives.ciphers import Cipher
+            from cryptography.hazmat.primitives.ciphers.algorithms import AES
+            from cryptography.hazmat.primitives.ciphers.modes import CTR
+        except ImportError:
+            return self._system.words(count)
+        key = os.urandom(32)
+        stream = Cipher(AES(key[:16]), CTR(key[16:])).encryptor()
+        drawn = bytearray(8 * count + _CIPHER_BLOCK)
+        for start in range(0, 8 * count, len(_ZEROS)):
+            some = _ZEROS[: 8 * count - start]
+            stream.update_into(some, memoryview(drawn)[start:])
+        return np.frombuffer(drawn, dtype=np.uint64, count=count)

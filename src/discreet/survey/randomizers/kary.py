@@ -14,9 +14,17 @@ from discreet.core.arrays import Bits
 from discreet.errors import InvalidInput
 from discreet.noise.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
-from discreet.survey.randomizers.device_coins import WORD, Draws
-from discreet.survey.randomizers.dyadic import (
+from discreet.survey.randomizers.base import (
+    WORD,
+    AnswerDomain,
+    AnswerSpace,
+    Draws,
+    Mechanism,
+    NumberReports,
+    Reports,
+    ReportShape,
+    Shares,
+    Tally,
     check_epsilon,
     checked,
     checked_code,
@@ -25,7 +33,6 @@ from discreet.survey.randomizers.dyadic import (
     smallest_type,
     truthful_parts,
 )
-from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
 
 MOST_CODES = 1 << 20
 

@@ -16,9 +16,16 @@ from discreet.core.arrays import Bits, Integers
 from discreet.errors import InvalidInput
 from discreet.noise.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
-from discreet.survey.randomizers.device_coins import Draws
-from discreet.survey.randomizers.dyadic import (
+from discreet.survey.randomizers.base import (
+    AnswerDomain,
+    AnswerSpace,
+    Draws,
+    Mechanism,
+    NumberReports,
+    Reports,
+    ReportShape,
+    Shares,
+    Tally,
     check_epsilon,
     checked,
     checked_code,
@@ -26,9 +33,8 @@ from discreet.survey.randomizers.dyadic import (
     smallest_type,
     truthful_parts,
 )
-from discreet.survey.randomizers.field import digits_many, numbers_many, primes, transform
 from discreet.survey.randomizers.kary import KaryResponse
-from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
+from discreet.survey.randomizers.projective import digits_many, numbers_many, primes, transform
 
 MOST_CELLS = 1 << 22
 _WORTH = 32  # cells of a table that are sooner made than one hash is computed

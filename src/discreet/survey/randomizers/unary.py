@@ -11,11 +11,14 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports
-from discreet.survey.randomizers.bit_reports import BitReports
-from discreet.survey.randomizers.bits import packed, random_bits
-from discreet.survey.randomizers.device_coins import HALF, WORD, Draws
-from discreet.survey.randomizers.dyadic import (
+from discreet.survey.randomizers.base import (
+    HALF,
+    WORD,
+    AnswerDomain,
+    AnswerSpace,
+    Draws,
+    Mechanism,
+    Reports,
     check_epsilon,
     checked,
     checked_code,
@@ -23,7 +26,7 @@ from discreet.survey.randomizers.dyadic import (
     coins,
     lying_parts,
 )
-from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
+from discreet.survey.randomizers.bits import BitReports, packed, random_bits
 
 MOST_CODES = 1 << 16
 

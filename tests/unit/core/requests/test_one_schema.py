@@ -59,7 +59,7 @@ from discreet.server.features.query.pages import QuestionBody, RehearsalBody
 from discreet.server.features.survey.pages import EstimateBody
 from discreet.server.features.synth.pages import SynthBody
 from discreet.server.pgwire.options import OURS, QuestionOptions, value_of
-from discreet.survey.estimate.request import EstimateRequest
+from discreet.survey.results import EstimateRequest
 from discreet.synth.methods import registry as methods
 from discreet.synth.prepare import SynthRequest
 from discreet.tasks.anonymize import anonymize

@@ -33,11 +33,10 @@ from discreet.server.access.limits import Buckets, network_of
 from discreet.server.bodies import object_of, require_whole_letters
 from discreet.server.context import kept_once
 from discreet.server.settings import Settings
-from discreet.survey.collect.batch import MOST, count_said, donations_of, twins_of
-from discreet.survey.collect.check import Refusal
-from discreet.survey.collect.store import FOLDER, LATER, SurveyStore, Taken, size_of, survey_names
 from discreet.survey.command import estimate_survey
-from discreet.survey.estimate.request import EstimateRequest
+from discreet.survey.donation_checks import MOST, Refusal, count_said, donations_of, twins_of
+from discreet.survey.results import EstimateRequest
+from discreet.survey.store import FOLDER, LATER, SurveyStore, Taken, size_of, survey_names
 
 Stamp = tuple[tuple[int, int], ...]
 

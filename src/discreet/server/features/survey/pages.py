@@ -35,10 +35,9 @@ from discreet.survey.command import (
     described,
     estimate_survey,
 )
-from discreet.survey.estimate.request import EstimateRequest
-from discreet.survey.spec.consent import promise_of
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import read_survey
+from discreet.survey.plan import SurveyPlan, promise_of
+from discreet.survey.results import EstimateRequest
+from discreet.survey.specification import read_survey
 
 MOST_WORDS = 5_000
 

@@ -7,7 +7,7 @@ import pytest
 from discreet.errors import InvalidInput
 from discreet.server.features.survey import collector
 from discreet.server.features.survey.collector import batch_of, json_of
-from discreet.survey.collect.batch import MOST
+from discreet.survey.donation_checks import MOST
 
 TWIN = {"version": 1, "survey": "00" * 16, "id": "00" * 16, "reports": [1, None]}
 

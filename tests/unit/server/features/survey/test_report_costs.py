@@ -10,9 +10,9 @@ from discreet.errors import InvalidInput
 from discreet.server.features.survey import collector
 from discreet.server.features.survey import collector as reading
 from discreet.server.features.survey.collector import CBOR, JSON, MANY, ONE, PIECE, cost_of_bytes
-from discreet.survey.collect.batch import MOST
-from discreet.survey.collect.store import SurveyStore
-from discreet.survey.device.cbor import encoded
+from discreet.survey.device import encoded
+from discreet.survey.donation_checks import MOST
+from discreet.survey.store import SurveyStore
 from patience import slowness
 
 MB = 1 << 20

@@ -9,12 +9,12 @@ import pytest
 
 from discreet.engine.connect import connect
 from discreet.errors import InvalidInput, UnknownName
-from discreet.survey.collect import state
-from discreet.survey.collect.columns import ColumnReports
-from discreet.survey.collect.store import COLUMNS, SurveyStore
+from discreet.survey import store as state
+from discreet.survey.columns import ColumnReports
 from discreet.survey.command import close_survey, estimate_survey
-from discreet.survey.device.device import Device
-from discreet.survey.estimate.request import EstimateRequest
+from discreet.survey.device import Device
+from discreet.survey.results import EstimateRequest
+from discreet.survey.store import COLUMNS, SurveyStore
 
 TOML = """
 title = "Class"

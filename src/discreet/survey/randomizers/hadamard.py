@@ -13,18 +13,31 @@ import numpy.typing as npt
 from discreet.core.arrays import Bits, Integers
 from discreet.noise.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
-from discreet.survey.randomizers.device_coins import WORD, Draws
-from discreet.survey.randomizers.dyadic import (
+from discreet.survey.randomizers.base import (
+    WORD,
+    AnswerDomain,
+    AnswerSpace,
+    Draws,
+    Mechanism,
+    NumberReports,
+    Reports,
+    ReportShape,
+    Shares,
+    Tally,
     check_epsilon,
     checked,
     coins,
     lying_parts,
     smallest_type,
 )
-from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.sketch.count_mean import own_buckets, sums_over_rows
-from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, words_of
+from discreet.survey.randomizers.count_mean import (
+    bucket,
+    buckets_of,
+    check_size,
+    own_buckets,
+    sums_over_rows,
+    words_of,
+)
 
 
 @dataclass(frozen=True, slots=True)

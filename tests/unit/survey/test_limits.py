@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import CollectorClosed
-from discreet.survey.collect import state, store
-from discreet.survey.collect.check import Refusal
-from discreet.survey.collect.store import SurveyStore
+from discreet.survey import store
 from discreet.survey.command import close_survey
-from discreet.survey.device.cbor import encoded
-from discreet.survey.spec.read import survey_of
+from discreet.survey.device import encoded
+from discreet.survey.donation_checks import Refusal
+from discreet.survey.specification import survey_of
+from discreet.survey.store import SurveyStore
 
 SMALL = '[questions.a]\nkind = "yes-no"\n'
 SKETCHES = "".join(
@@ -147,7 +147,7 @@ def full(*_arguments, **_settings):
 def test_closing_needs_no_room(tmp_path, monkeypatch):
     held = made(tmp_path)
     held.take_cbor(forged(held, 3))
-    monkeypatch.setattr(state, "write_whole", full)
+    monkeypatch.setattr(store, "write_whole", full)
     monkeypatch.setattr(store, "write_columns", full)
     found = close_survey("s", tmp_path)
     assert found["closed"]

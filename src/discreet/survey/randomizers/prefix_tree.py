@@ -13,12 +13,20 @@ import numpy.typing as npt
 
 from discreet.noise.coins import uniform
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import NumberReports, Reports, ReportShape, Shares, Tally
-from discreet.survey.randomizers.device_coins import Draws
-from discreet.survey.randomizers.dyadic import smallest_type
-from discreet.survey.randomizers.mechanism import AnswerDomain, AnswerSpace, Mechanism
-from discreet.survey.sketch.hadamard import HadamardSketch
-from discreet.survey.sketch.hashes import word_bytes, words_of
+from discreet.survey.randomizers.base import (
+    AnswerDomain,
+    AnswerSpace,
+    Draws,
+    Mechanism,
+    NumberReports,
+    Reports,
+    ReportShape,
+    Shares,
+    Tally,
+    smallest_type,
+)
+from discreet.survey.randomizers.count_mean import word_bytes, words_of
+from discreet.survey.randomizers.hadamard import HadamardSketch
 
 LEVELS, MOST_LEVELS = 8, 32
 """Prefixes of 1 to so many bytes, as is usual and at most; longer words are found by their beginning."""

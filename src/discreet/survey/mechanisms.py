@@ -1,4 +1,8 @@
-"""Which randomizer a question gets, and why: by the number of answers, of respondents, and epsilon."""
+"""All mechanisms by name, and which one a question gets.
+
+Adding a mechanism is adding a file with its `MECHANISM` and a line here. A question gets the one that it names, or
+the best one by the number of answers, of respondents, and epsilon.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,57 @@ from fractions import Fraction
 
 from discreet.core.numbers import plain
 from discreet.errors import InvalidInput
-from discreet.survey.randomizers.mechanism import AnswerSpace, AnyRandomizer
-from discreet.survey.randomizers.numbers.lattice import NumberRange
-from discreet.survey.spec.mechanisms import MECHANISMS, mechanisms
-from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
+from discreet.survey.randomizers import (
+    count_mean,
+    hadamard,
+    kary,
+    local_hash,
+    numbers,
+    prefix_tree,
+    projective,
+    rappor,
+    unary,
+)
+from discreet.survey.randomizers.base import (
+    AnswerDomain,
+    AnswerSpace,
+    AnyRandomizer,
+    Mechanism,
+    NumberRange,
+)
+from discreet.survey.specification import QuestionKind, SurveyQuestion
+
+MECHANISMS: dict[str, Mechanism] = {
+    each.name: each
+    for each in (
+        kary.WARNER,
+        kary.MECHANISM,
+        unary.MECHANISM,
+        local_hash.MECHANISM,
+        projective.MECHANISM,
+        count_mean.MECHANISM,
+        hadamard.MECHANISM,
+        prefix_tree.MECHANISM,
+        rappor.RAPPOR,
+        rappor.RAPPOR_SKETCH,
+        numbers.DUCHI,
+        numbers.PIECEWISE,
+        numbers.HYBRID,
+    )
+}
+
+_FIT = {
+    QuestionKind.YES_NO: (AnswerDomain.TWO, AnswerDomain.OPTIONS),
+    QuestionKind.CHOICE: (AnswerDomain.OPTIONS,),
+    QuestionKind.NUMBER: (AnswerDomain.NUMBERS,),
+    QuestionKind.OPEN: (AnswerDomain.WORDS,),
+}
+
+
+def mechanisms(kind: QuestionKind) -> tuple[str, ...]:
+    """Return the names of the mechanisms that a kind of question may have."""
+    return tuple(name for name, each in MECHANISMS.items() if each.over in _FIT[kind])
+
 
 HYBRID_FROM = 0.61
 """Below this epsilon Duchi's response alone has the least worst error [Wang et al. 2019]."""

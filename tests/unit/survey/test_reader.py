@@ -8,13 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput
-from discreet.survey.collect.batch import MOST, donations_of, twins_of
-from discreet.survey.collect.check import DonationCheck, Refusal
-from discreet.survey.collect.reader import DonationReader
-from discreet.survey.device.cbor import encoded
-from discreet.survey.device.device import Device
-from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.read import survey_of
+from discreet.survey.device import Device, encoded
+from discreet.survey.donation_checks import (
+    MOST,
+    DonationCheck,
+    DonationReader,
+    Refusal,
+    donations_of,
+    twins_of,
+)
+from discreet.survey.plan import SurveyPlan
+from discreet.survey.specification import survey_of
 from sittings import FULL
 from survey_kit import RecordedBytes
 
