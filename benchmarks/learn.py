@@ -34,22 +34,23 @@ from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.examples.benchmark_tables import adult
 from discreet.examples.studies import rating_batches
-from discreet.learn.evaluation.read_file import codes_of_table, read_table
-from discreet.learn.evaluation.score import auc
-from discreet.learn.fit_classifier import fit_classifier
-from discreet.learn.learners import CLASSIFY, LEARNERS, of_task
-from discreet.learn.measure.columns import chosen_items, encoding_of
-from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import PaidRows
-from discreet.learn.model import Classifier
-from discreet.learn.recommend.model import (
+from discreet.learn.classifier import Classifier, fit_classifier
+from discreet.learn.evaluation import auc
+from discreet.learn.features import chosen_items, encoding_of
+from discreet.learn.learners.network import NetworkShape, network_budget
+from discreet.learn.learners.registry import CLASSIFY, LEARNERS, of_task
+from discreet.learn.private_rows import PaidRows, PrivateResiduals
+from discreet.learn.read_file import codes_of_table, read_table
+from discreet.learn.recommender import (
+    Payment,
+    PersonRatings,
     Recommender,
     cleaned,
     item_estimates,
+    item_means,
+    leaning_products,
     strongest,
 )
-from discreet.learn.recommend.sums import Payment, PersonRatings, item_means, leaning_products
-from discreet.learn.sgd.budget import NetworkShape, network_budget
 from discreet.noise.rng import SystemRng
 from discreet.synth.columns import Bins, outline_of
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget

@@ -29,17 +29,15 @@ from discreet.attack.audit.bounds import epsilon_from_one_run
 from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
 from discreet.core.unit import Neighbours
-from discreet.learn import tuning
-from discreet.learn.fit_classifier import fit_classifier
+from discreet.learn import classifier as tuning
+from discreet.learn.classifier import Classifier, fit_classifier
 from discreet.learn.gram_matrix import STEP, products_law
-from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import FARTHEST, Grouping, PaidRows
-from discreet.learn.model import Classifier
-from discreet.learn.recommend.sums import Payment, PersonRatings, item_means
-from discreet.learn.sgd import clipped, train
-from discreet.learn.sgd.layers import LARGEST_INPUT, Layers
-from discreet.learn.unsupervised.clusters import STEP as CORNER
-from discreet.learn.unsupervised.clusters import ClusterSums
+from discreet.learn.learners import dp_sgd
+from discreet.learn.learners.dp_sgd import LARGEST_INPUT, Layers
+from discreet.learn.private_rows import FARTHEST, Grouping, PaidRows, PrivateResiduals
+from discreet.learn.recommender import Payment, PersonRatings, item_means
+from discreet.learn.unsupervised import STEP as CORNER
+from discreet.learn.unsupervised import ClusterSums
 from discreet.noise.rng import SystemRng
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import (
@@ -212,7 +210,7 @@ def recommender(better: int = 1) -> float:
 
 def steps(share: Fraction = Fraction(1)) -> float:
     """A noisy step of a network, with the row that pulls as hard as it can."""
-    blank = NoisySteps(1, Fraction(1), 3 * WIDTH, clipped.BOUND, Fraction(1))
+    blank = NoisySteps(1, Fraction(1), 3 * WIDTH, dp_sgd.BOUND, Fraction(1))
     priced = least_noise(blank, rho=Fraction(0), epsilon=Fraction(STEPS_CLAIM), delta=DELTA)
     used = replace(priced, sigma_squared=priced.sigma_squared * share**2)
     layers = Layers(np.zeros((WIDTH + 1, 1)), np.zeros((WIDTH + 2, 1)))
@@ -220,8 +218,8 @@ def steps(share: Fraction = Fraction(1)) -> float:
 
     def draw(more: int, times: int) -> Any:
         inputs = np.full((more, WIDTH), float(LARGEST_INPUT))
-        held = train.UnitRows(inputs, np.ones(more, dtype=np.int64), np.arange(more))
-        each = [train.noisy_gradient(held, layers, used, rng)[place] for _ in range(times // 8)]
+        held = dp_sgd.UnitRows(inputs, np.ones(more, dtype=np.int64), np.arange(more))
+        each = [dp_sgd.noisy_gradient(held, layers, used, rng)[place] for _ in range(times // 8)]
         return [round(float(one.sum()) / WIDTH**0.5 * 2) for one in each]
 
     return neighbours_bound(draw, delta=DELTA)
@@ -229,8 +227,8 @@ def steps(share: Fraction = Fraction(1)) -> float:
 
 def no_clipping() -> float:
     """Return the bound of a step whose gradients are as long as they like."""
-    everything = patch.object(clipped, "_short", lambda *a: np.ones(len(a[0])))
-    with everything, patch.object(clipped, "_ROOM", 1e6):
+    everything = patch.object(dp_sgd, "_short", lambda *a: np.ones(len(a[0])))
+    with everything, patch.object(dp_sgd, "_ROOM", 1e6):
         return steps()
 
 

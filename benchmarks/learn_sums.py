@@ -24,9 +24,8 @@ from benchmarks.snapshots import children, cpu
 
 from discreet import open as open_curator
 from discreet.kernel.canonical import CanonicalRecipe
-from discreet.learn.gram_matrix import exact_products
-from discreet.learn.linear.variables import coded_column, variables_of
-from discreet.learn.measure.rows import fetch
+from discreet.learn.gram_matrix import coded_column, exact_products, variables_of
+from discreet.learn.private_rows import fetch
 from discreet.synth.columns import scan_of
 from discreet.synth.measure.sealing import seal_codes
 

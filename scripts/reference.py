@@ -176,7 +176,7 @@ def methods_table() -> str:
 
 def learners_table() -> str:
     """Return the table of learners in docs/learn.md."""
-    from discreet.learn.learners import AUTO, AUTO_WORDS, CLASSIFY, LEARNERS
+    from discreet.learn.learners.registry import AUTO, AUTO_WORDS, CLASSIFY, LEARNERS
 
     lines = ["| `--model` | of | what it does |", "|---|---|---|"]
     lines.append(f"| `{AUTO}` (default) | `{CLASSIFY}` | {AUTO_WORDS} |")

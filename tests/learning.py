@@ -11,8 +11,7 @@ from copying import MemoryEngine
 from discreet.api import Curator, policy_of
 from discreet.catalog.policy_file import loads
 from discreet.core.schema import CategoryDomain, IntegerDomain
-from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import PaidRows
+from discreet.learn.private_rows import PaidRows, PrivateResiduals
 from discreet.ledger.ledger import Ledger
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget

@@ -21,9 +21,8 @@ import pyarrow as pa
 from discreet.core.proof.permit import Permit, permit_for
 from discreet.engine.base import Exact, Held, PaidReader
 from discreet.kernel.look import exact, look
-from discreet.learn.measure.rows import fetch
-from discreet.learn.measure.unit_rows import fetch_unit_codes
-from discreet.learn.recommend.sums import fetch_ratings
+from discreet.learn.private_rows import fetch, fetch_unit_codes
+from discreet.learn.recommender import fetch_ratings
 from discreet.publish.measure import count_cells
 from discreet.synth.measure.counters import SqlCounter, store_codes, unstored_counter
 from discreet.synth.measure.learned_domains import LearningContext, _words

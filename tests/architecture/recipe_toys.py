@@ -46,8 +46,8 @@ from discreet.synth.methods.independent import fit
     "toy_learner": '''
 """Say the most common class."""
 import numpy as np
-from discreet.learn.model import FittedModel
-from discreet.learn.shrinkage import class_shares, scored
+from discreet.learn.classifier import FittedModel
+from discreet.learn.features import class_shares, scored
 
 
 def fit(door, features, *, variance, share, progress):
@@ -193,7 +193,7 @@ def add_lines():
     from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
     from discreet.anonymize.privacy_models.registry import PRIVACY_MODELS, NamedPrivacyModel
     from discreet.attack.attacks import MODULES
-    from discreet.learn.learners import CHECKING, CLASSIFY, LEARNERS, REGRESS, Learner
+    from discreet.learn.learners.registry import CHECKING, CLASSIFY, LEARNERS, REGRESS, Learner
     from discreet.noise.laws.registry import LAWS
     from discreet.server import features
     from discreet.survey.mechanisms import MECHANISMS

@@ -44,7 +44,7 @@ def test_a_name_without_a_docstring_would_be_seen():
 def test_results_are_found_by_return_annotations():
     found = reference.result_types({"discreet.Curator": Curator})
     assert {kind.__name__ for kind in found.values()} >= {"Trained", "Publication", "BoundsTrade"}
-    assert "discreet.learn.model.Classifier" in found, "what a result holds"
+    assert "discreet.learn.classifier.Classifier" in found, "what a result holds"
     assert Curator not in found.values()
     assert not [name for name in found if name.startswith(("discreet.ledger", "discreet.engine"))]
     assert reference.result_types({"discreet.name": print}) == {}

@@ -15,7 +15,7 @@ from discreet.core.proof.permit import Permit
 from discreet.engine import base
 from discreet.errors import InternalError
 from discreet.kernel import look
-from discreet.learn.measure import rows, unit_rows
+from discreet.learn import private_rows
 from discreet.ledger import Ledger
 from discreet.publish import measure
 from discreet.synth.measure import counters, learned_domains
@@ -95,8 +95,7 @@ def _reader(permit, rows):
         (measure, {"publish cells"}),
         (counters, {"synth stored", "synth straight", "synth counter"}),
         (learned_domains, {"synth words"}),
-        (rows, {"learn rows"}),
-        (unit_rows, {"learn unit rows", "learn ratings"}),
+        (private_rows, {"learn rows", "learn unit rows", "learn ratings"}),
     ],
     ids=lambda given: "" if isinstance(given, set) else given.__name__.rpartition(".")[2],
 )

@@ -15,13 +15,11 @@ from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.errors import MissingExtra
 from discreet.examples.benchmark_tables import adult
-from discreet.learn.evaluation.read_file import codes_of_table
-from discreet.learn.evaluation.score import auc
-from discreet.learn.fit_classifier import fit_classifier
-from discreet.learn.measure.columns import encoding_of, feature_column
-from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import PaidRows
-from discreet.learn.model import Classifier
+from discreet.learn.classifier import Classifier, fit_classifier
+from discreet.learn.evaluation import auc
+from discreet.learn.features import encoding_of, feature_column
+from discreet.learn.private_rows import PaidRows, PrivateResiduals
+from discreet.learn.read_file import codes_of_table
 from discreet.synth.columns import Coded
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import FARTHEST, WHOLE, Grouping, PaidRows
+from discreet.learn.private_rows import FARTHEST, WHOLE, Grouping, PaidRows, PrivateResiduals
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 from learning import codes, encoding

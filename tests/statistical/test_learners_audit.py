@@ -14,15 +14,12 @@ import pytest
 from discreet.account.batch import NoisySteps, least_noise
 from discreet.core.progress import silent
 from discreet.core.schema import CategoryDomain
-from discreet.learn import tuning
-from discreet.learn.fit_classifier import fit_classifier
-from discreet.learn.learners import tunable
-from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import PaidRows
-from discreet.learn.model import Classifier
-from discreet.learn.sgd import clipped, train
-from discreet.learn.sgd.clipped import BOUND
-from discreet.learn.sgd.layers import LARGEST_INPUT, Layers
+from discreet.learn import classifier
+from discreet.learn.classifier import Classifier, fit_classifier
+from discreet.learn.learners import dp_sgd
+from discreet.learn.learners.dp_sgd import BOUND, LARGEST_INPUT, Layers
+from discreet.learn.learners.registry import tunable
+from discreet.learn.private_rows import PaidRows, PrivateResiduals
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
@@ -94,10 +91,10 @@ def pulls(rows, trials, *, share=Fraction(1)):
     steps = replace(priced, sigma_squared=priced.sigma_squared * share**2)
     layers = Layers(np.zeros((WIDTH + 1, 1)), np.zeros((WIDTH + 2, 1)))
     inputs = np.full((rows, WIDTH), float(LARGEST_INPUT))
-    held = train.UnitRows(inputs, np.ones(rows, dtype=np.int64), np.arange(rows))
+    held = dp_sgd.UnitRows(inputs, np.ones(rows, dtype=np.int64), np.arange(rows))
     rng = SeededRng(7 + rows)
     place = slice(WIDTH + 1, 2 * WIDTH + 1)  # the direct weights of the inputs
-    each = [train.noisy_gradient(held, layers, steps, rng)[place] for _ in range(trials)]
+    each = [dp_sgd.noisy_gradient(held, layers, steps, rng)[place] for _ in range(trials)]
     return np.array([round(float(one.sum()) / WIDTH**0.5 * 2) for one in each])
 
 
@@ -122,8 +119,8 @@ def test_noise_as_for_a_mean_is_caught():
 
 
 def test_no_clipping_is_caught(monkeypatch):
-    monkeypatch.setattr(clipped, "_short", lambda *a: np.ones(len(a[0])))
-    monkeypatch.setattr(clipped, "_ROOM", 1e6)
+    monkeypatch.setattr(dp_sgd, "_short", lambda *a: np.ones(len(a[0])))
+    monkeypatch.setattr(dp_sgd, "_ROOM", 1e6)
     assert steps_bound() > CLAIM
 
 
@@ -136,13 +133,13 @@ def spending(budget):
             spent.append(share * self.budget.amount)
 
     paid = PaidRows(ROWS, PLACE.shape, 1)
-    real = tuning.PrivateResiduals
-    tuning.PrivateResiduals = Spy
+    real = classifier.PrivateResiduals
+    classifier.PrivateResiduals = Spy
     try:
-        given = tuning.TuningContext(paid, budget, CountSensitivity(), SeededRng(1))
-        tuning.tuned(given, ["bayes", "logistic"], PLACE, silent)
+        given = classifier.TuningContext(paid, budget, CountSensitivity(), SeededRng(1))
+        classifier.tuned(given, ["bayes", "logistic"], PLACE, silent)
     finally:
-        tuning.PrivateResiduals = real
+        classifier.PrivateResiduals = real
     return sum(spent)
 
 

@@ -17,9 +17,9 @@ from discreet.core.requests.question import ExplainFields
 from discreet.core.requests.request_fields import like, request_fields
 from discreet.core.requests.schema import schema
 from discreet.core.requests.synth import LocalSynthFields, SynthFields
-from discreet.learn.recommend.run import Recommending
-from discreet.learn.run import Trained
+from discreet.learn.recommender import Recommending
 from discreet.learn.select import Selected
+from discreet.learn.training import Trained
 from discreet.publish.rehearse import Rehearsal
 from discreet.publish.run import Publication
 from discreet.release.bounds_trade import BoundsTrade

@@ -14,14 +14,14 @@ from discreet.core.requests.learn import (
     SelectFields,
 )
 from discreet.core.requests.schema import WithProgress, schema
-from discreet.learn.learners import REGRESS, choices
+from discreet.learn.learners.registry import REGRESS, choices
 
 if TYPE_CHECKING:
-    from discreet.learn.recommend.run import Recommending
-    from discreet.learn.regress import Regressed
-    from discreet.learn.run import Trained
+    from discreet.learn.learners.network import AnyClassifier
+    from discreet.learn.recommender import Recommending
+    from discreet.learn.regression import Regressed
     from discreet.learn.select import Selected
-    from discreet.learn.sgd.model import AnyClassifier
+    from discreet.learn.training import Trained
 
 
 @schema
@@ -40,8 +40,8 @@ class Learning(OpenedCatalog):
         for a private choice among them. `rows`, if you know about how many there are, refuses an epsilon
         that is too small for them. (docs/learn.md)
         """
-        from discreet.learn.request import LearnRequest
-        from discreet.learn.run import train
+        from discreet.learn.training import train
+        from discreet.learn.training_plan import LearnRequest
 
         return train(LearnRequest.of(**self._charged(asked)), self, progress=asked.progress)
 
@@ -55,7 +55,7 @@ class Learning(OpenedCatalog):
         request_id: str | None = None,
     ) -> AnyClassifier:
         """Return the model with noisy scores on a private table, charged to that table's dataset."""
-        from discreet.learn.evaluation.paid_test import TestRequest, paid_test
+        from discreet.learn.evaluation import TestRequest, paid_test
 
         payer = self._payer(analyst)
         request = TestRequest.of(table, epsilon=epsilon, analyst=payer, request_id=request_id)
@@ -67,7 +67,7 @@ class Learning(OpenedCatalog):
 
         `item` is the column that says what was rated, `rating` how it was liked.
         """
-        from discreet.learn.recommend.run import RecommendRequest, recommend
+        from discreet.learn.recommender import RecommendRequest, recommend
 
         return recommend(RecommendRequest.of(**self._charged(asked)), self)
 
@@ -84,7 +84,7 @@ class Learning(OpenedCatalog):
     @asks(RegressFields, choices(REGRESS))
     def regress(self, asked: RegressFields) -> Regressed:
         """Return a ridge regression from noisy sums of products, charged before any row is read."""
-        from discreet.learn.regress import regress
-        from discreet.learn.request import LearnRequest
+        from discreet.learn.regression import regress
+        from discreet.learn.training_plan import LearnRequest
 
         return regress(LearnRequest.of(**self._charged(asked), task="regress"), self)

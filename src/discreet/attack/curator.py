@@ -34,9 +34,8 @@ from discreet.core.arrays import Bits
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.errors import InvalidInput
 from discreet.examples import Town, town
-from discreet.learn.regress import regress
-from discreet.learn.regressor import Regressor
-from discreet.learn.request import LearnRequest
+from discreet.learn.regression import Regressor, regress
+from discreet.learn.training_plan import LearnRequest
 from discreet.synth.prepare import SynthRequest
 from discreet.synth.run import synthesize
 

@@ -25,7 +25,7 @@ from discreet.core.schema import (
     NumberDomain,
 )
 from discreet.errors import InvalidInput
-from discreet.learn.evaluation.read_file import rows_as_written
+from discreet.learn.read_file import rows_as_written
 
 MOST_WORDS = 256
 """A column of more different words is left out: it names people or things."""

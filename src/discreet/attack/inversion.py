@@ -38,7 +38,7 @@ from discreet.core.schema import (
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 from discreet.examples.studies import CYP2C9, RACES, dosing_batch
-from discreet.learn.linear.variables import Variable, variables_of
+from discreet.learn.gram_matrix import Variable, variables_of
 from discreet.report import DocumentBlock, Figure, Grid, Paragraph, lines
 
 ATTACK = Attack(

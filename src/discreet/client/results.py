@@ -338,7 +338,7 @@ def _rows_in(content: bytes) -> Any:
 
 
 def _model_in(content: bytes) -> Any:
-    from discreet.learn.model_files.model_zip import read_model
+    from discreet.learn.model_files import read_model
 
     with TemporaryDirectory(prefix="discreet-model-") as folder:
         place = Path(folder) / "model.zip"

@@ -15,7 +15,7 @@ class Neighbours(Enum):
     - kernel/mechanism.py, for the measures of a query, and kernel/seal.py, for its quantiles;
     - kernel/mechanism.py, for sums of vectors (recommender);
     - synth/measure/private_marginals.py, for disjoint counts (copies, learners, paid choices);
-    - learn/sgd/budget.py, for noisy steps that are priced for one unit added or removed;
+    - learn/learners/network.py, for noisy steps that are priced for one unit added or removed;
     - publish/totals.py, for running totals.
 
     The ledger asks another question of it: whether one bill is of a person or of a pair of them.

@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.system.callable_package import make_callable
 
 if TYPE_CHECKING:
-    from discreet.learn.estimators.budget import LearnBudget
-    from discreet.learn.estimators.classifier import PrivateClassifier
-    from discreet.learn.estimators.regressor import PrivateRegressor
-    from discreet.learn.estimators.unsupervised import PrivateKMeans, PrivatePCA, PrivateScaler
+    from discreet.learn.estimator_base import LearnBudget
+    from discreet.learn.estimators import (
+        PrivateClassifier,
+        PrivateKMeans,
+        PrivatePCA,
+        PrivateRegressor,
+        PrivateScaler,
+    )
 
 __all__ = [
     "LearnBudget",
@@ -29,12 +33,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "LearnBudget": "discreet.learn.estimators.budget",
-    "PrivateClassifier": "discreet.learn.estimators.classifier",
-    "PrivateKMeans": "discreet.learn.estimators.unsupervised",
-    "PrivatePCA": "discreet.learn.estimators.unsupervised",
-    "PrivateRegressor": "discreet.learn.estimators.regressor",
-    "PrivateScaler": "discreet.learn.estimators.unsupervised",
+    "LearnBudget": "discreet.learn.estimator_base",
+    "PrivateClassifier": "discreet.learn.estimators",
+    "PrivateKMeans": "discreet.learn.estimators",
+    "PrivatePCA": "discreet.learn.estimators",
+    "PrivateRegressor": "discreet.learn.estimators",
+    "PrivateScaler": "discreet.learn.estimators",
 }
 
 

@@ -12,7 +12,7 @@ from discreet.core.requests.checked import checked
 from discreet.core.requests.look import LookFields
 from discreet.engine.base import Held, PaidReader
 from discreet.kernel.nodes import Unfit
-from discreet.learn.measure.unit_rows import SealedUnitCodes
+from discreet.learn.private_rows import SealedUnitCodes
 from discreet.ledger.charge import Charge
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger

@@ -25,9 +25,9 @@ from discreet.core.requests.learn import SelectFields
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
-from discreet.learn.measure.columns import fine_cells, plain_column
+from discreet.learn.features import fine_cells, plain_column
 from discreet.learn.one_look import CheckedLook, PlannedLook, planned_look
-from discreet.learn.prepare import private_scan
+from discreet.learn.training_plan import private_scan
 from discreet.ledger.entry import Receipt
 from discreet.noise.error_bars import selection_loss
 from discreet.noise.rng import Rng

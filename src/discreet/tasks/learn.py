@@ -8,8 +8,8 @@ from discreet.core.requests.asks import asks_function
 from discreet.core.requests.learn import LocalLearnFields
 from discreet.core.requests.request_fields import beside, given
 from discreet.core.requests.schema import WithProgress, schema
-from discreet.learn.learners import choices
-from discreet.learn.run import Trained
+from discreet.learn.learners.registry import choices
+from discreet.learn.training import Trained
 from discreet.tasks.bare_file.bare_place import WrittenSource
 from discreet.tasks.learning.classify import classify
 

@@ -7,9 +7,15 @@ import pytest
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, Column, IntegerDomain, NumberDomain
 from discreet.core.unit import Neighbours
-from discreet.learn.gram_matrix import exact_products, products_law
-from discreet.learn.linear import ridge
-from discreet.learn.linear.variables import STEP, coded_column, numbers_of, variables_of
+from discreet.learn import regression
+from discreet.learn.gram_matrix import (
+    STEP,
+    coded_column,
+    exact_products,
+    numbers_of,
+    products_law,
+    variables_of,
+)
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 
 COLUMNS = [
@@ -68,7 +74,7 @@ def test_a_unit_is_within_the_noise_and_the_twin_for_one_row_is_not(neighbours):
 def test_without_noise_the_weights_are_those_of_least_squares():
     rows = codes(5000, seed=2)
     sums = exact_products(rows, CODED, VARIABLES).astype(float) / STEP**2
-    found = ridge.fit(sums, 0.0)
+    found = regression.fit(sums, 0.0)
     tables = [numbers_of(v, next(c for c in CODED if c.name == v.column)) / STEP for v in VARIABLES]
     place = {c.name: i for i, c in enumerate(CODED)}
     matrix = np.stack(

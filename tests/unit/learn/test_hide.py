@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.cli.app import run
-from discreet.learn.adversarial.hide import PublicNet, TaskRows, class_error, hidden
+from discreet.learn.adversarial import PublicNet, TaskRows, class_error, hidden
 
 
 def rows(count=800):

@@ -6,8 +6,7 @@ import zipfile
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.learn.model_files.model_text import from_text, to_text
-from discreet.learn.model_files.model_zip import read_model, write_model
+from discreet.learn.model_files import from_text, read_model, to_text, write_model
 from learning import curator
 
 

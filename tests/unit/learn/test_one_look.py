@@ -10,9 +10,9 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import PaidReader
 from discreet.errors import DiscreetError
 from discreet.kernel.nodes import Unfit
-from discreet.learn.measure.columns import plain_columns
+from discreet.learn.features import plain_columns
 from discreet.learn.one_look import planned_look
-from discreet.learn.prepare import private_scan
+from discreet.learn.training_plan import private_scan
 from discreet.synth.measure.sealing import seal_codes
 from learning import curator, people
 

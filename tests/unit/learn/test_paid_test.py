@@ -7,8 +7,8 @@ import pytest
 
 from discreet.core.schema import CategoryDomain
 from discreet.errors import UnknownName
-from discreet.learn.evaluation.paid_test import _by_value, _overall
-from discreet.learn.model import Classifier
+from discreet.learn.classifier import Classifier
+from discreet.learn.evaluation import _by_value, _overall
 from discreet.noise.additive import discrete_laplace
 from discreet.noise.laws import LaplaceLaw
 from discreet.synth.columns import Coded, Encoding

@@ -10,10 +10,9 @@ from discreet.core.event import Composed
 from discreet.core.progress import silent
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
-from discreet.learn.fit_classifier import fit_classifier
-from discreet.learn.learners import tunable
-from discreet.learn.measure.rows import WHOLE, Grouping
-from discreet.learn.tuning import TuningContext, tuned
+from discreet.learn.classifier import TuningContext, fit_classifier, tuned
+from discreet.learn.learners.registry import tunable
+from discreet.learn.private_rows import WHOLE, Grouping
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from learning import PaidRows, SeededRng, codes, encoding, residuals_of
 
@@ -87,16 +86,16 @@ def test_the_worst_unit_is_within_the_noise_and_the_twin_for_counts_is_not(neigh
 def test_a_paid_choice_uses_no_more_than_its_purse():
     shape = encoding().shape
     spent = []
-    from discreet.learn import tuning
+    from discreet.learn import classifier
 
-    class Spy(tuning.PrivateResiduals):
+    class Spy(classifier.PrivateResiduals):
         def _take(self, share):
             super()._take(share)
             spent.append(share * self.budget.amount)
 
     rows = PaidRows(codes(400), shape, 2)
-    real = tuning.PrivateResiduals
-    tuning.PrivateResiduals = Spy
+    real = classifier.PrivateResiduals
+    classifier.PrivateResiduals = Spy
     try:
         name, fitted = tuned(
             TuningContext(rows, CONCENTRATED, CountSensitivity(), SeededRng(1)),
@@ -105,7 +104,7 @@ def test_a_paid_choice_uses_no_more_than_its_purse():
             silent,
         )
     finally:
-        tuning.PrivateResiduals = real
+        classifier.PrivateResiduals = real
     assert name in {"bayes", "logistic"}
     assert fitted.terms
     assert sum(spent) <= CONCENTRATED.amount * Fraction(98, 100)

@@ -6,10 +6,10 @@ import pyarrow.csv as csv
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.learn.evaluation.read_file import codes_of_table, read_table
-from discreet.learn.measure.columns import chosen_items, encoding_of
-from discreet.learn.measure.rows import fetch
-from discreet.learn.prepare import find_private
+from discreet.learn.features import chosen_items, encoding_of
+from discreet.learn.private_rows import fetch
+from discreet.learn.read_file import codes_of_table, read_table
+from discreet.learn.training_plan import find_private
 from discreet.synth.columns import Bins, outline_of, scan_of
 from discreet.synth.measure.sealing import seal_codes
 from learning import curator, people

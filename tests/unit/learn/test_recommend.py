@@ -15,10 +15,10 @@ from discreet.errors import EngineFailed, InvalidInput, UnknownName
 from discreet.kernel.facts import unit_codes_of
 from discreet.kernel.nodes import Unfit
 from discreet.kernel.seal import parse
-from discreet.learn.measure.unit_rows import seal_unit_codes
-from discreet.learn.model_files.model_zip import read_model, write_model
-from discreet.learn.recommend import sums
-from discreet.learn.recommend.sums import (
+from discreet.learn import recommender
+from discreet.learn.model_files import read_model, write_model
+from discreet.learn.private_rows import seal_unit_codes
+from discreet.learn.recommender import (
     FINE,
     Payment,
     PersonRatings,
@@ -148,10 +148,12 @@ class Silent:
 @pytest.mark.parametrize("broken", [False, True])
 def test_a_person_moves_sums_by_at_most_the_length(monkeypatch, broken):
     """The twin without the kernel's clipping is caught."""
-    monkeypatch.setattr(sums.VectorSum, "noisy", Silent.noisy)
+    monkeypatch.setattr(recommender.VectorSum, "noisy", Silent.noisy)
     if broken:
         monkeypatch.setattr(
-            sums.VectorSum, "add", lambda _, v: np.trunc(3 * np.asarray(v)).sum(axis=0).astype(int)
+            recommender.VectorSum,
+            "add",
+            lambda _, v: np.trunc(3 * np.asarray(v)).sum(axis=0).astype(int),
         )
     pay = Payment(Fraction(1), Neighbours.ADD_REMOVE, SeededRng(0))
     rng = np.random.default_rng(3)
@@ -165,10 +167,10 @@ def test_a_person_moves_sums_by_at_most_the_length(monkeypatch, broken):
         worst["means"] = max(worst["means"], float(np.linalg.norm(a - b)))
         top = np.arange(8)
         p, q = (leaning_products(r, LEVELS, means, top, pay)[:2] for r in (ratings, fewer))
-        gap = np.concatenate([(p[0] - q[0]) / sums.SPREAD**2, p[1] - q[1]])
+        gap = np.concatenate([(p[0] - q[0]) / recommender.SPREAD**2, p[1] - q[1]])
         worst["products"] = max(worst["products"], float(np.linalg.norm(gap)))
-    over = worst["means"] > float(sums.MEANS_LENGTH) + 1e-9
-    over |= worst["products"] > float(sums.PRODUCTS_LENGTH) + 40 / FINE
+    over = worst["means"] > float(recommender.MEANS_LENGTH) + 1e-9
+    over |= worst["products"] > float(recommender.PRODUCTS_LENGTH) + 40 / FINE
     assert bool(over) is broken
 
 

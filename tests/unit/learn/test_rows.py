@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.learn.measure.rows import FARTHEST, FINE, WHOLE, Grouping, PaidRows
+from discreet.learn.private_rows import FARTHEST, FINE, WHOLE, Grouping, PaidRows
 from learning import codes, encoding
 
 

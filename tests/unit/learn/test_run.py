@@ -16,12 +16,10 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.learn import PrivateKMeans, PrivatePCA, PrivateScaler
-from discreet.learn.evaluation.predict import predicted
-from discreet.learn.evaluation.score import publicly_tested
-from discreet.learn.measure.columns import encoding_of
-from discreet.learn.model import Classifier
-from discreet.learn.model_files.card import card_of
-from discreet.learn.model_files.model_zip import read_model, write_model
+from discreet.learn.classifier import Classifier
+from discreet.learn.evaluation import publicly_tested
+from discreet.learn.features import encoding_of
+from discreet.learn.model_files import card_of, predicted, read_model, write_model
 from discreet.synth.columns import Coded
 from learning import curator, people
 
@@ -221,7 +219,7 @@ def test_replace_one_neighbours_pay_with_more_noise(tmp_path):
 def test_a_regression(tmp_path):
     import pyarrow.csv as csv
 
-    from discreet.learn.regressor import tested_regressor
+    from discreet.learn.regression import tested_regressor
 
     asked = curator(tmp_path)
     found = asked.regress("people", target="wage", epsilon=5, features=["age", "sex"])

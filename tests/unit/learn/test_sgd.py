@@ -15,12 +15,20 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError, InvalidInput
-from discreet.learn.model_files.model_text import from_text, to_text
-from discreet.learn.sgd import clipped
-from discreet.learn.sgd.budget import NetworkShape, network_budget
-from discreet.learn.sgd.clipped import BOUND, clipped_sum
-from discreet.learn.sgd.layers import LARGEST_INPUT, Layers, passed, rounded_layers
-from discreet.learn.sgd.train import UnitRows, drawn, noisy_gradient
+from discreet.learn.learners import dp_sgd
+from discreet.learn.learners.dp_sgd import (
+    BOUND,
+    LARGEST_INPUT,
+    Layers,
+    UnitRows,
+    clipped_sum,
+    drawn,
+    noisy_gradient,
+    passed,
+    rounded_layers,
+)
+from discreet.learn.learners.network import NetworkShape, network_budget
+from discreet.learn.model_files import from_text, to_text
 from discreet.ledger.ledger import Ledger
 from discreet.testing import SeededRng
 from learning import curator, people
@@ -78,8 +86,8 @@ def test_several_rows_of_a_unit_are_bounded_together():
 
 
 def test_the_twin_that_does_not_clip_is_caught(monkeypatch):
-    monkeypatch.setattr(clipped, "_short", lambda *a: np.ones(len(a[0])))
-    monkeypatch.setattr(clipped, "_ROOM", 1e6)
+    monkeypatch.setattr(dp_sgd, "_short", lambda *a: np.ones(len(a[0])))
+    monkeypatch.setattr(dp_sgd, "_ROOM", 1e6)
     found = summed(unsure(), some_rows(1))
     assert int((found.astype(object) ** 2).sum()) > BOUND**2
 
@@ -95,8 +103,8 @@ def test_the_gradient_points_uphill():
     def likelihood(by):
         hidden = layers.hidden.copy()
         hidden[0, place] += by
-        from discreet.learn.measure.rows import FINE
-        from discreet.learn.sgd.layers import scores
+        from discreet.learn.learners.dp_sgd import scores
+        from discreet.learn.private_rows import FINE
 
         odds = scores(Layers(hidden, layers.out), inputs)[0][:, 0] / FINE
         return float((truth * odds - np.logaddexp(0, odds)).sum())
@@ -189,7 +197,7 @@ def test_the_steps_are_planned_for_the_neighbours_of_the_dataset(tmp_path, monke
         planned.append(named["neighbours"])
         raise InvalidInput("Enough is seen.")
 
-    monkeypatch.setattr("discreet.learn.prepare.network_budget", noted)
+    monkeypatch.setattr("discreet.learn.training_plan.network_budget", noted)
     asked = curator(tmp_path, neighbours=neighbours.value)
     with pytest.raises(InvalidInput, match="Enough"):
         asked.learn("people", target="rich", epsilon=4, model="network", features=["age"])

@@ -9,7 +9,7 @@ import pytest
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn import PrivateKMeans, PrivatePCA, PrivateScaler
-from discreet.learn.unsupervised.clusters import STEP, ClusterSums, first_centres
+from discreet.learn.unsupervised import STEP, ClusterSums, first_centres
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
 from learning import curator, people

@@ -38,12 +38,10 @@ from discreet.core.schema import FiniteDomain
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 from discreet.examples.people import JOBS, REGIONS, SEXES
-from discreet.learn.evaluation.read_file import codes_of_table
-from discreet.learn.fit_classifier import fit_classifier
-from discreet.learn.measure.columns import check_target, encoding_of, feature_column
-from discreet.learn.measure.residual_sums import PrivateResiduals
-from discreet.learn.measure.rows import PaidRows
-from discreet.learn.model import Classifier
+from discreet.learn.classifier import Classifier, fit_classifier
+from discreet.learn.features import check_target, encoding_of, feature_column
+from discreet.learn.private_rows import PaidRows, PrivateResiduals
+from discreet.learn.read_file import codes_of_table
 from discreet.noise.rng import SystemRng
 from discreet.report import DocumentBlock, Figure, Grid
 from discreet.synth.budget import LARGEST

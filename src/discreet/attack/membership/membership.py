@@ -39,7 +39,7 @@ from discreet.core.arrays import Bits, Floats
 from discreet.core.progress import Progress, silent
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
-from discreet.learn.evaluation.read_file import codes_of_table
+from discreet.learn.read_file import codes_of_table
 from discreet.noise.rng import SystemRng
 from discreet.report import Figure, Grid
 from discreet.synth.columns import Coded, Encoding, equal_edges

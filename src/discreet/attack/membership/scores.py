@@ -24,7 +24,7 @@ import numpy.typing as npt
 from discreet.attack.attacks import Score
 from discreet.core.arrays import Bits, Floats
 from discreet.errors import InvalidInput
-from discreet.learn.evaluation.score import placements
+from discreet.learn.evaluation import placements
 
 Genotypes: TypeAlias = npt.NDArray[np.int8]
 Statistic: TypeAlias = Callable[[Genotypes, Floats, Floats], Floats]

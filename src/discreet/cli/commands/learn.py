@@ -21,7 +21,7 @@ from discreet.core.requests.learn import (
     SelectFields,
 )
 from discreet.errors import InvalidInput
-from discreet.learn.learners import REGRESS, choices
+from discreet.learn.learners.registry import REGRESS, choices
 
 app = command_group(help="Train a private model, and use it.")
 
@@ -142,8 +142,7 @@ def hide(
 
     Example: discreet learn hide adult.csv --target income --sensitive sex --public
     """
-    from discreet.learn.adversarial.hide import hidden
-    from discreet.learn.adversarial.read_rows import task_rows
+    from discreet.learn.adversarial import hidden, task_rows
 
     if not public:
         raise InvalidInput(
@@ -260,8 +259,7 @@ def predict(
 
     Example: discreet learn predict model.zip new.csv --out predicted.csv
     """
-    from discreet.learn.evaluation.predict import predicted
-    from discreet.learn.model_files.model_zip import read_model
+    from discreet.learn.model_files import predicted, read_model
     from discreet.report.document import check_target
     from discreet.report.rows import ROW_FILES, write_rows
 

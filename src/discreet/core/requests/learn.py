@@ -44,7 +44,7 @@ class LearnFields(RegressFields):
 
 @schema
 class LocalLearnFields(LearnFields):
-    """One classifier by whoever runs the curator; `discreet.learn.request` checks it."""
+    """One classifier by whoever runs the curator; `discreet.learn.training_plan` checks it."""
 
     choose: Sequence[str] = asked(
         FieldKind.TEXTS, "Train several and pay for a choice.", default=()
@@ -67,7 +67,7 @@ class SelectFields:
 
 @schema
 class RecommendFields:
-    """One recommender as it is asked for; `discreet.learn.recommend.run` checks it."""
+    """One recommender as it is asked for; `discreet.learn.recommender` checks it."""
 
     table: str = paid.table(kw_only=False)
     item: str = paid.column("The column that says what was rated.")

@@ -102,7 +102,7 @@ def facts() -> str:
 
 def _step(made: Town, other: Town, label: str, epsilon: float) -> SweepStep:
     from discreet.api import open as open_curator
-    from discreet.learn.evaluation.predict import predicted
+    from discreet.learn.model_files import predicted
 
     with open_curator(made.toml) as curator:
         trained = curator.learn(

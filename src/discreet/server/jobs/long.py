@@ -28,10 +28,9 @@ from discreet.errors import (
     ServerFailed,
 )
 from discreet.learn.one_look import PlannedLook
-from discreet.learn.prepare import Training
-from discreet.learn.recommend.run import RecommenderPlan, RecommendRequest
-from discreet.learn.request import LearnRequest
+from discreet.learn.recommender import RecommenderPlan, RecommendRequest
 from discreet.learn.select import ChoicePlan, SelectRequest
+from discreet.learn.training_plan import LearnRequest, Training
 from discreet.server.access.auth import caller, found_again
 from discreet.server.access.tokens import AskedAs
 from discreet.server.context import Context, context_of

@@ -12,14 +12,13 @@ from discreet.api import open as open_curator
 from discreet.core.numbers import Epsilon
 from discreet.core.progress import Progress, silent
 from discreet.errors import DiscreetError
-from discreet.learn.evaluation.read_file import check_columns
-from discreet.learn.evaluation.score import publicly_tested
-from discreet.learn.model_files.model_zip import write_model
-from discreet.learn.prepare import needed_columns
-from discreet.learn.request import LearnRequest
-from discreet.learn.run import Trained
-from discreet.learn.sgd.model import AnyClassifier
-from discreet.learn.tuning import check_candidates
+from discreet.learn.classifier import check_candidates
+from discreet.learn.evaluation import publicly_tested
+from discreet.learn.learners.network import AnyClassifier
+from discreet.learn.model_files import write_model
+from discreet.learn.read_file import check_columns
+from discreet.learn.training import Trained
+from discreet.learn.training_plan import LearnRequest, needed_columns
 from discreet.report.document import check_target
 from discreet.tasks.bare_file.bare_place import TypedPlace, WrittenSource, typed_place
 from discreet.tasks.bare_file.bare_synth import ready_file

@@ -14,9 +14,8 @@ from discreet.core.bill import NOTHING_SPENT, Bill, Charged
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.core.progress import Progress, silent
 from discreet.errors import InvalidInput
-from discreet.learn.evaluation.impact import ImpactPoint, impact_report
-from discreet.learn.prepare import find_private
-from discreet.learn.request import LearnRequest
+from discreet.learn.evaluation import ImpactPoint, impact_report
+from discreet.learn.training_plan import LearnRequest, find_private
 from discreet.report import write
 from discreet.report.document import REPORT_FILES, check_target
 from discreet.tasks.bare_file.bare_place import WrittenSource, typed_place

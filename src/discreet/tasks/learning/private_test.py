@@ -15,8 +15,7 @@ from discreet.core.event import NOTHING
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.errors import InvalidInput
-from discreet.learn.prepare import planned_training
-from discreet.learn.request import LearnRequest
+from discreet.learn.training_plan import LearnRequest, planned_training
 from discreet.ledger.entry import MAX_NAME, Payer
 from discreet.synth.budget import synth_budget
 from discreet.tasks.bare_file.unpaid import rollback_unless_paid

@@ -8,9 +8,13 @@ from typing import Any
 
 from discreet.api import open as open_curator
 from discreet.errors import InvalidInput
-from discreet.learn.model_files.model_zip import read_model, write_model
-from discreet.learn.recommend.model import Recommender, check_viewer
-from discreet.learn.recommend.run import RecommendRequest, planned_recommender
+from discreet.learn.model_files import read_model, write_model
+from discreet.learn.recommender import (
+    Recommender,
+    RecommendRequest,
+    check_viewer,
+    planned_recommender,
+)
 from discreet.report.document import check_target
 from discreet.tasks.bare_file.bare_place import WrittenSource, declared_place
 from discreet.tasks.learning.written_model import WrittenModel, usual_name

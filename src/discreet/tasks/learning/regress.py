@@ -11,11 +11,10 @@ from discreet.api import open as open_curator
 from discreet.catalog.bare_file import BareTable, is_untyped
 from discreet.catalog.policy_file import load
 from discreet.errors import InvalidInput, UnknownName
-from discreet.learn.evaluation.read_file import check_columns
-from discreet.learn.model_files.model_zip import write_model
-from discreet.learn.regress import regressed_columns
-from discreet.learn.regressor import tested_regressor
-from discreet.learn.request import LearnRequest
+from discreet.learn.model_files import write_model
+from discreet.learn.read_file import check_columns
+from discreet.learn.regression import regressed_columns, tested_regressor
+from discreet.learn.training_plan import LearnRequest
 from discreet.report.document import check_target
 from discreet.tasks.bare_file.bare_place import WrittenSource, typed_place
 from discreet.tasks.learning.written_model import HeldOutFile, WrittenModel, usual_name

@@ -9,10 +9,10 @@ from typing import Any
 
 from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
-from discreet.learn.model_files.model_text import AnyModel
-from discreet.learn.recommend.run import Recommending
-from discreet.learn.regress import Regressed
-from discreet.learn.run import Trained
+from discreet.learn.model_files import AnyModel
+from discreet.learn.recommender import Recommending
+from discreet.learn.regression import Regressed
+from discreet.learn.training import Trained
 
 
 @dataclass(frozen=True, slots=True)

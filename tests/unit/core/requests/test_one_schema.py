@@ -41,11 +41,11 @@ from discreet.core.requests.server import ClassFields, ServeFields, TokenFields
 from discreet.core.requests.survey import EstimateFields
 from discreet.core.requests.synth import LinkedFields, LocalSynthFields, SynthFields
 from discreet.errors import InvalidInput
-from discreet.learn import learners
-from discreet.learn.evaluation.paid_test import TestRequest
-from discreet.learn.recommend.run import RecommendRequest
-from discreet.learn.request import LearnRequest
+from discreet.learn.evaluation import TestRequest
+from discreet.learn.learners import registry
+from discreet.learn.recommender import RecommendRequest
 from discreet.learn.select import SelectRequest
+from discreet.learn.training_plan import LearnRequest
 from discreet.publish.totals import TotalsRequest
 from discreet.release.bounds_trade import BoundsRequest
 from discreet.release.desk import Request
@@ -167,7 +167,7 @@ COMMANDS = [
 
 FILLED = {
     LocalSynthFields: methods.choices(),
-    LocalLearnFields: learners.choices(),
+    LocalLearnFields: registry.choices(),
     LocalAnonymizeFields: costs.choices() | criteria.choices(),
 }
 """What a registry fills into the fields of a request."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.learn.model_files.card import card_of
-from discreet.learn.model_files.model_zip import write_model
-from discreet.learn.run import Trained
-from discreet.learn.sgd.model import AnyClassifier
+from discreet.learn.learners.network import AnyClassifier
+from discreet.learn.model_files import card_of, write_model
+from discreet.learn.training import Trained
 from discreet.report import to_fragment
 from discreet.server.access.tokens import AskedAs
 from discreet.server.bodies import finite

@@ -13,13 +13,16 @@ from pydantic import Field
 from discreet.api import Curator
 from discreet.core.requests.learn import LearnFields, RecommendFields, SelectFields
 from discreet.errors import InvalidInput
-from discreet.learn.learners import AUTO, AUTO_WORDS, CLASSIFY, choices, chosen, of_task
-from discreet.learn.model_files.model_zip import read_model
-from discreet.learn.prepare import planned_training
-from discreet.learn.recommend.model import Recommender
-from discreet.learn.recommend.run import MOST_ITEMS, RecommendRequest, planned_recommender
-from discreet.learn.request import LearnRequest
+from discreet.learn.learners.registry import AUTO, AUTO_WORDS, CLASSIFY, choices, chosen, of_task
+from discreet.learn.model_files import read_model
+from discreet.learn.recommender import (
+    MOST_ITEMS,
+    Recommender,
+    RecommendRequest,
+    planned_recommender,
+)
 from discreet.learn.select import MOST_CANDIDATES, SelectRequest, planned_choice
+from discreet.learn.training_plan import LearnRequest, planned_training
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import Body, body_of, finite
@@ -275,7 +278,7 @@ page_router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
     (router, choices_router, recommenders_router, page_router),
     places=(Place("Models", "/models", 50),),
-    warm=("discreet.learn.run",),
+    warm=("discreet.learn.training",),
 )
 
 

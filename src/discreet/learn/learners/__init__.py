@@ -1,0 +1,1 @@
+"""Learners by name: one file each with its `fit`, and what the neural network is made of."""
