@@ -373,7 +373,7 @@ def field():
     import reference
 
     import discreet
-    from discreet.client.learning import RemoteSynthCall
+    from discreet.client.client import RemoteSynthCall
     from discreet.core.requests.request_fields import sent
     from discreet.synth.prepare import SynthRequest
     from discreet.tasks.synthesize import synthesize

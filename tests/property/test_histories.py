@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.api.opening import policy_of
+from discreet.api.curator import policy_of
 from discreet.core.region import Positions, Region
 from discreet.errors import BudgetExceeded, DiscreetError
 from discreet.ledger import Ledger

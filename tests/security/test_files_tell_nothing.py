@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.api import opened
+from discreet.api import opened_catalog
 from discreet.engine.lakes.delta import delta_files
 from discreet.errors import DiscreetError
 
@@ -144,7 +144,7 @@ def test_no_file_of_a_folder_is_told_by_more_than_noise(tmp_path):
 
 
 def test_the_twin_that_reads_files_as_they_are_is_caught(tmp_path, monkeypatch):
-    monkeypatch.setattr(opened, "declared_cells", lambda *_: {})
+    monkeypatch.setattr(opened_catalog, "declared_cells", lambda *_: {})
     odd = {"a gap", "a list", "a text file", "a link", "no file"}
     found = neighbours(tmp_path, odd)
     assert {name for name, seen in found.items() if seen != found["as it was"]} == odd

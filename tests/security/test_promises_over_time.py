@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.api.opening import policy_of
+from discreet.api.curator import policy_of
 from discreet.core.region import Positions, Region
 from discreet.core.schema import Refresh
 from discreet.errors import BudgetExceeded, CatalogError

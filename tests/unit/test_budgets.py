@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from discreet.api import budgets, renew_budget
 from discreet.api import open as open_curator
+from discreet.api import renew_budget, reporting
 from discreet.cli.app import run
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.ledger.entry import Balance, BudgetAlert, alert_of, part_used
@@ -76,7 +76,7 @@ def test_a_crash_after_the_file_and_before_the_ledger_grants_once(place, monkeyp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(budgets.Ledger, "open", crash)
+        broken.setattr(reporting.Ledger, "open", crash)
         with pytest.raises(KeyboardInterrupt):
             renew_budget(place / "discreet.toml", "town", today=dt.date(2026, 11, 15))
     with pytest.raises(InvalidInput, match="in force already"):
@@ -87,7 +87,7 @@ def test_a_crash_after_the_file_and_before_the_ledger_grants_once(place, monkeyp
 def test_the_command_renews_and_says_what_it_means(place, capsys, monkeypatch):
     # The same day at every look: at the end of a quarter a second renewal would be granted.
     noon = SimpleNamespace(now=lambda zone: dt.datetime(2026, 11, 15, 12, tzinfo=zone))
-    monkeypatch.setattr(budgets, "dt", SimpleNamespace(datetime=noon, UTC=dt.UTC))
+    monkeypatch.setattr(reporting, "dt", SimpleNamespace(datetime=noon, UTC=dt.UTC))
     where = ["--config", str(place)]
     assert run(["budget", "--renew", "town", *where]) == 0
     said = " ".join(capsys.readouterr().out.split())

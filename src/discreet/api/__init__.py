@@ -3,10 +3,8 @@
 Imported by: attack, cli, course, discreet, server, tasks.
 """
 
-from discreet.api.budgets import renew_budget, renewal_of, renewed_report
-from discreet.api.curator import Curator, question_of
-from discreet.api.opened import policy_of
-from discreet.api.opening import (
+from discreet.api.curator import (
+    Curator,
     ParsedStatement,
     Planner,
     SeenLedger,
@@ -16,9 +14,12 @@ from discreet.api.opening import (
     open,  # noqa: A004  # discreet.open is the contract
     parsed,
     promise,
+    question_of,
     restore_ledger,
     with_promise,
 )
+from discreet.api.opened_catalog import policy_of
+from discreet.api.reporting import renew_budget, renewal_of, renewed_report
 from discreet.sql.spelling import priced
 
 __all__ = [

@@ -1,43 +1,250 @@
-"""The curator: the object that a Python user holds.
+"""The curator: the object that a Python user holds, and how one is opened from a discreet.toml.
 
-Packages that a question does not need are loaded by the method that does.
+Its questions, copies, learners, releases and running totals: each charges before it reads. Packages that a
+question does not need are loaded by the method that does.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from discreet.account.explain import one_sentence
 from discreet.anonymize.costs.registry import choices as costs
 from discreet.anonymize.privacy_models.registry import choices as models
-from discreet.api.learning import Learning
-from discreet.api.publishing import Publishing
+from discreet.api.opened_catalog import OpenedCatalog, policy_of
 from discreet.api.reporting import Reporting
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.policy_file import FILE_NAME, decoded, load, loads, meant_file
+from discreet.catalog.writer import add_analysts as add_to_file
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
 from discreet.core.answers.output import OutputColumn
+from discreet.core.bill import Spent
 from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.numbers import Epsilon, Number
 from discreet.core.requests.anonymize import CopiedTable, LocalAnonymizeFields
 from discreet.core.requests.asks import asks
+from discreet.core.requests.learn import (
+    LocalLearnFields,
+    RecommendFields,
+    RegressFields,
+    SelectFields,
+)
 from discreet.core.requests.look import BoundsFields
+from discreet.core.requests.publish import PublishFields
 from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
-from discreet.core.requests.request_fields import given
+from discreet.core.requests.request_fields import beside, given
 from discreet.core.requests.schema import WithProgress, schema
 from discreet.core.requests.synth import LinkedFields, LocalSynthFields
-from discreet.errors import UnknownName
+from discreet.core.schema import Dataset
+from discreet.errors import CatalogError, UnknownName
+from discreet.learn.learners.registry import REGRESS, choices
+from discreet.ledger.head import KnownHead
+from discreet.ledger.ledger import Ledger
 from discreet.ledger.reports import question_report
 from discreet.release.desk import Request
+from discreet.release.planning_limits import PlanningLimits
 from discreet.release.statement import explain as explain_request
 from discreet.release.statement import release, shape_of
-from discreet.sql.parse import ParsedQuestion
+from discreet.sql.parse import ParsedQuestion, read
 from discreet.synth.methods.registry import choices as methods
 
 if TYPE_CHECKING:
     from discreet.anonymize.run import Anonymized
+    from discreet.learn.learners.network import AnyClassifier
+    from discreet.learn.recommender import Recommending
+    from discreet.learn.regression import Regressed
+    from discreet.learn.select import Selected
+    from discreet.learn.training import Trained
+    from discreet.publish.rehearse import Rehearsal
+    from discreet.publish.run import Publication
+    from discreet.publish.specification import Spec
+    from discreet.publish.totals import TotalsRequest, TotalsSoFar
     from discreet.release.bounds_trade import BoundsTrade
     from discreet.report import Document
     from discreet.synth.linked.linked_model import LinkedSynthetic
     from discreet.synth.synthetic import Synthetic
+
+
+@schema
+class LearnCall(WithProgress, LocalLearnFields):
+    """A training, and who is told how far it is."""
+
+
+class Learning(OpenedCatalog):
+    """Classifiers, regressions, recommenders and choices of one catalog."""
+
+    @asks(LearnCall, choices())
+    def learn(self, asked: LearnCall) -> Trained:
+        """Return a classifier of `target` trained on a table, charged before any row is read.
+
+        It predicts from `features`, or from all other columns. `choose` trains several models and pays
+        for a private choice among them. `rows`, if you know about how many there are, refuses an epsilon
+        that is too small for them. (docs/learn.md)
+        """
+        from discreet.learn.training import train
+        from discreet.learn.training_plan import LearnRequest
+
+        return train(LearnRequest.of(**self._charged(asked)), self, progress=asked.progress)
+
+    def test_model(
+        self,
+        model: AnyClassifier,
+        table: str,
+        *,
+        epsilon: Number | Epsilon,
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> AnyClassifier:
+        """Return the model with noisy scores on a private table, charged to that table's dataset."""
+        from discreet.learn.evaluation import TestRequest, paid_test
+
+        payer = self._payer(analyst)
+        request = TestRequest.of(table, epsilon=epsilon, analyst=payer, request_id=request_id)
+        return paid_test(request, model, self)
+
+    @asks(RecommendFields)
+    def recommend(self, asked: RecommendFields) -> Recommending:
+        """Return a recommender from a noisy covariance of whole people's ratings, charged first.
+
+        `item` is the column that says what was rated, `rating` how it was liked.
+        """
+        from discreet.learn.recommender import RecommendRequest, recommend
+
+        return recommend(RecommendRequest.of(**self._charged(asked)), self)
+
+    @asks(SelectFields)
+    def select(self, asked: SelectFields) -> Selected:
+        """Return one good candidate of a column by the exponential mechanism, charged first.
+
+        `kind`: "vote" for the most common value, "price" for the price that earns most.
+        """
+        from discreet.learn.select import SelectRequest, select
+
+        return select(SelectRequest.of(**self._charged(asked)), self)
+
+    @asks(RegressFields, choices(REGRESS))
+    def regress(self, asked: RegressFields) -> Regressed:
+        """Return a ridge regression from noisy sums of products, charged before any row is read."""
+        from discreet.learn.regression import regress
+        from discreet.learn.training_plan import LearnRequest
+
+        return regress(LearnRequest.of(**self._charged(asked), task="regress"), self)
+
+
+@schema
+class PublishCall(WithProgress, PublishFields):
+    """A release of one spec, and who is told how far it is."""
+
+    spec: str | Path | Spec = beside("The SPEC.toml that describes the release.", kw_only=False)
+
+
+class Publishing(OpenedCatalog):
+    """Publications of one catalog."""
+
+    @asks(PublishCall)
+    def publish(self, asked: PublishCall) -> Publication:
+        """Return a release after writing its signed package, charged before any row is read.
+
+        `spec` is the path of a SPEC.toml. The same name, spec and snapshot again give the stored
+        package, free. Where the catalog asks for a second person, it must be approved first.
+        (docs/publish.md)
+        """
+        from discreet.publish.specification import spec_of
+        from discreet.publish.workflow import release
+
+        words = given(asked)
+        out = words.pop("out")
+        place = None if out is None else Path(out)
+        return release(spec_of(asked.spec), place, self, progress=asked.progress, **words)
+
+    def draft_release(self, spec: str | Path | Spec, *, who: str = "owner") -> dict[str, Any]:
+        """Return where a release stands after its draft was written down; nothing is charged.
+
+        `digest` in it is what an approval by a second person names.
+        """
+        from discreet.publish.specification import spec_of
+        from discreet.publish.workflow import draft_release
+
+        found = draft_release(spec_of(spec), self, who=who)
+        return found.to_json() | {"digest": found.digest}
+
+    def rehearse_release(self, spec: str | Path | Spec, *, who: str = "owner") -> Rehearsal:
+        """Return what a release would look like on made-up rows: costs nothing."""
+        from discreet.publish.specification import spec_of
+        from discreet.publish.workflow import rehearse_release
+
+        return rehearse_release(spec_of(spec), self, who=who)
+
+    def approve_release(
+        self, spec: str | Path | Spec, *, who: str, digest: str | None = None
+    ) -> dict[str, Any]:
+        """Return where a release stands after `who` approved it.
+
+        `digest` is that of the draft they have read; a second person must say it.
+        """
+        from discreet.publish.specification import spec_of
+        from discreet.publish.workflow import approve_release
+
+        return approve_release(spec_of(spec), self, who=who, digest=digest).to_json()
+
+    def withdraw_release(
+        self, spec: str | Path | Spec, *, reason: str, who: str = "owner"
+    ) -> dict[str, Any]:
+        """Return where a release stands after it was withdrawn; what it cost stays spent."""
+        from discreet.publish.specification import spec_of
+        from discreet.publish.workflow import withdraw_release
+
+        return withdraw_release(spec_of(spec).name, self, who=who, reason=reason).to_json()
+
+    def releases(self) -> list[dict[str, Any]]:
+        """Return every release that was ever drafted and where it stands, latest change last."""
+        from discreet.publish.workflow import standings
+
+        return [each.to_json() for each in standings(self.ledger)]
+
+    def release_key(self) -> str:
+        """Return the owner's public key, by which anyone can check a package; made on first use."""
+        from discreet.publish.package import owner_key
+
+        return owner_key(self.catalog.state_folder).public.hex()
+
+    def running_totals(self, request: TotalsRequest, *, through: dt.date | str) -> TotalsSoFar:
+        """Return a series of running totals up to a day that is over.
+
+        The whole horizon is charged when the series is first asked for; later days are free.
+        (docs/packages.md)
+        """
+        from discreet.publish.totals import measure_totals
+
+        return measure_totals(
+            request,
+            through,
+            self,
+            state=self.catalog.state_folder,
+        )
+
+    def late_rows(self, series: str) -> int | None:
+        """Return how many rows had arrived too late for a series of running totals when it was last measured.
+
+        An exact count, for the owner alone: do not publish it. It is net for each day: 3 deleted rows and 7
+        late ones of one day are 4. None before the first look, and for a series
+        that an earlier version measured last.
+        """
+        from discreet.publish.totals import FrozenDays, series_name
+
+        return FrozenDays(self.catalog.state_folder, series_name(series)).late()
+
+    def package(self, name: str) -> Path:
+        """Return where the signed package of a release is kept; refused where nothing was released by this name."""
+        from discreet.publish.run import released_file
+        from discreet.publish.workflow import RELEASES
+
+        return self.catalog.state_folder / RELEASES / released_file(self.ledger, name)
 
 
 @schema
@@ -187,3 +394,89 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
 def question_of(curator: Curator, request_id: str, analyst: str | None) -> dict[str, Any] | None:
     """Return the words, price, time and asker of a request of this analyst; None if there is none."""
     return question_report(curator.ledger, request_id, analyst)
+
+
+def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet.open is the contract
+    """Return the curator of a catalog: the given discreet.toml, or the one in this folder."""
+    return Curator(load(found_config(config)))
+
+
+def found_config(config: str | Path | None) -> Path:
+    """Return the discreet.toml that is meant, which must be there."""
+    path = meant_file(config)
+    if not path.is_file():
+        raise CatalogError(
+            f"There is no {FILE_NAME} here." if config is None else f"There is no file '{path}'.",
+            hint="Make one with: discreet init YOUR_FILE.csv",
+        )
+    return path
+
+
+def curator_of(config: Path, content: bytes | None) -> Curator:
+    """Return the curator of a discreet.toml with this content; None, no file yet: one without datasets."""
+    if content is None:
+        return Curator(loads("", base=config.parent, name=config.name))
+    catalog = loads(decoded(content, config), base=config.parent, name=config.name)
+    return Curator(replace(catalog, path=config))
+
+
+SeenLedger: TypeAlias = KnownHead
+"""What a process has seen of its ledger, for the processes that it starts."""
+
+
+def child_curator(catalog: Catalog, *, scratch: Path, known: SeenLedger | None = None) -> Curator:
+    """Return a curator for a child process of whoever has put `catalog` in force.
+
+    Guarantee: its ledger changes no limit, so a child that was started under an older catalog takes
+        nothing back; and holds what its parent had seen of it, `known`. What its engine needs for a
+        while lies in `scratch`.
+    """
+    limits = policy_of(catalog)
+    url, base = catalog.ledger_url, catalog.base
+    ledger = Ledger.open(url, limits, base=base, adopts=False, known=known)
+    return Curator(catalog, ledger=ledger, scratch=scratch)
+
+
+def add_analysts(
+    config: Path, names: Sequence[str], *, epsilon: Number | Epsilon, datasets: Sequence[str] = ()
+) -> Catalog:
+    """Return the catalog after adding analysts with a share in `datasets` (all if none is named)."""
+    wanted = datasets or tuple(load(config).datasets)
+    return add_to_file(config, names, epsilon=Epsilon.of(epsilon), datasets=wanted)
+
+
+ParsedStatement: TypeAlias = ParsedQuestion
+"""A question that was parsed already."""
+
+
+def parsed(sql: str) -> ParsedStatement:
+    """Return a question parsed once; parameters may be filled into its tree, never into its text."""
+    return ParsedQuestion(sql, read(sql))
+
+
+Planner: TypeAlias = PlanningLimits
+"""Tries texts of strangers before they are planned; for whoever answers many at once."""
+
+
+def promise(cost: Spent, dataset: Dataset) -> str:
+    """Return what a price promises to each person of a dataset, under its neighbours."""
+    if cost.epsilon <= 0:
+        return "No row is read for this, so nobody's odds change."
+    return one_sentence(cost.epsilon, delta=cost.delta, neighbours=dataset.neighbours)
+
+
+def with_promise(found: Explanation, catalog: Catalog) -> Explanation:
+    """Return an explanation that says in `words` what its price promises."""
+    if found.free:
+        words = "This follows from answers that were paid for: it gives nothing more away."
+    else:
+        words = promise(found.cost, catalog.datasets[found.dataset])
+    return replace(found, words=words)
+
+
+def restore_ledger(config: str | Path | None, path: Path, *, reason: str) -> Ledger:
+    """Return the ledger after replacing its history by the backup at `path`."""
+    catalog = open(config).catalog
+    return Ledger.restore(
+        catalog.ledger_url, policy_of(catalog), path, base=catalog.base, reason=reason
+    )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from discreet.api.opened import OpenedCatalog, policy_of
+from discreet.api.opened_catalog import OpenedCatalog, policy_of
 from discreet.catalog.catalog import Catalog
 from discreet.core.answers.answer import REHEARSAL, Answer
 from discreet.core.requests.checked import checked_value

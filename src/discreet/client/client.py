@@ -1,23 +1,271 @@
-"""HTTP client: the curator's methods against a server, with the standard library alone."""
+"""HTTP client: the curator's methods against a server, with the standard library alone.
+
+What a server tells about its catalog; copies and models that it makes, charged there before any row is read,
+kept there, free to use; and its releases: drafted, rehearsed, approved, published, withdrawn.
+"""
 
 from __future__ import annotations
 
 import ssl
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
 
-from discreet.client.learning import RemoteLearning
-from discreet.client.publishing import RemotePublishing
-from discreet.client.reporting import RemoteReporting
-from discreet.client.results import RemoteBounds
+from discreet.client.connection import ServerConnection
+from discreet.client.results import (
+    RemoteAnonymized,
+    RemoteBounds,
+    RemotePublication,
+    RemoteRecommending,
+    RemoteRehearsal,
+    RemoteReport,
+    RemoteSelected,
+    RemoteSynthetic,
+    RemoteTrained,
+)
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.explanation import Explanation
+from discreet.core.display.budget_report import BudgetReport
 from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.progress import silent
+from discreet.core.requests.anonymize import AnonymizeFields, CopiedTable
 from discreet.core.requests.asks import asks
+from discreet.core.requests.learn import LearnFields, RecommendFields, SelectFields
 from discreet.core.requests.look import BoundsFields
+from discreet.core.requests.publish import PackageFields
 from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
-from discreet.core.requests.request_fields import sent
-from discreet.errors import InvalidInput
+from discreet.core.requests.request_fields import beside, sent
+from discreet.core.requests.schema import WithProgress, schema
+from discreet.core.requests.synth import SynthFields
+from discreet.core.system.regular_file import read_bytes, read_text
+from discreet.errors import InvalidInput, NotAllowed, UnknownName
+
+
+class RemoteReporting(ServerConnection):
+    """Catalog, budgets and history of a server, as plain values."""
+
+    def budget_report(self) -> BudgetReport:
+        """Return what is spent and left: your own share, or everything for an owner."""
+        return BudgetReport(self._call("GET", "/budget"))
+
+    def outline(self) -> dict[str, Any]:
+        """Return the datasets that you may ask: tables, columns, domains, and what is left."""
+        return self._call("GET", "/catalog")
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what the owner should look at in the catalog. For the owner only."""
+        found = self.outline()
+        if "warnings" not in found:
+            raise NotAllowed("What is doubtful in the catalog is for the owner only.")
+        return tuple(found["warnings"])
+
+    def versions(self, dataset: str | None = None) -> list[dict[str, Any]]:
+        """Return which version of the tables questions read, and whether their rows are others by now.
+
+        For the owner only.
+        """
+        asked = "" if dataset is None else f"?dataset={quote(dataset, safe='')}"
+        found: list[dict[str, Any]] = self._call("GET", f"/data/versions{asked}")["versions"]
+        return found
+
+    def refresh(
+        self, dataset: str | None = None, *, table: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Let questions read the rows as they are now, and return the versions that have begun.
+
+        Everybody who may ask can see that a version began. For the owner only.
+        """
+        asked = {"dataset": dataset, "table": table}
+        found: list[dict[str, Any]] = self._call("POST", "/data/versions", asked)["versions"]
+        return found
+
+    def history(self, *, last: int = 50) -> list[dict[str, Any]]:
+        """Return the latest charges, latest first: your own, or all for an owner."""
+        entries: list[dict[str, Any]] = self._call("GET", f"/history?last={int(last)}")["entries"]
+        return entries
+
+    def stored_answer(self, request_id: str, *, analyst: str | None = None) -> Answer | None:
+        """Return an answer that was paid for before, free of charge, if there is one.
+
+        An owner may name the analyst whose share paid for it.
+        """
+        named = "" if analyst is None else f"?{urlencode({'analyst': analyst})}"
+        try:
+            found = self._call("GET", f"/answers/{quote(request_id, safe='')}{named}")
+        except UnknownName:
+            return None
+        return Answer.from_json(found)
+
+
+@schema
+class RemoteSynthCall(WithProgress, SynthFields):
+    """A synthesis, and who is told how far the server is."""
+
+
+@schema
+class RemoteLearnCall(WithProgress, LearnFields):
+    """A training, and who is told how far the server is."""
+
+
+@schema
+class RemoteAnonymizeCall(WithProgress, CopiedTable, AnonymizeFields):
+    """An anonymized copy of a table, and who is told how far the server is."""
+
+
+class RemoteLearning(ServerConnection):
+    """Synthetic and anonymized copies, classifiers, recommenders and choices of a server."""
+
+    @asks(RemoteSynthCall)
+    def synthesize(self, asked: RemoteSynthCall) -> RemoteSynthetic:
+        """Return a synthetic copy of a table that the server made; see `Curator.synthesize`.
+
+        The copy stays on the server, and using it is free; `table`, `sample`, `write`, `save_model` and
+        `write_report` fetch its files.
+        """
+        return RemoteSynthetic(self._done("/synth", sent(asked), asked.progress), self._file)
+
+    def synthesis_report(self, synthetic: RemoteSynthetic) -> RemoteReport:
+        """Return what a synthetic copy supports: may be published with it, costs nothing."""
+        return RemoteReport(synthetic.read("report.html"))
+
+    def synthesis_comparison(self, synthetic: RemoteSynthetic) -> RemoteReport:
+        """Return the comparison with the real rows: for the owner, recorded, never to be published."""
+        found = self._done(f"/synth/{synthetic.facts['copy']}/compare", None, silent)
+        return RemoteReport(synthetic.read(found["file"]))
+
+    @asks(RemoteLearnCall)
+    def learn(self, asked: RemoteLearnCall) -> RemoteTrained:
+        """Return a classifier that the server trained; see `Curator.learn`."""
+        return RemoteTrained(self._done("/models", sent(asked), asked.progress), self._file)
+
+    @asks(RecommendFields)
+    def recommend(self, asked: RecommendFields) -> RemoteRecommending:
+        """Return a recommender that the server learned; see `Curator.recommend`."""
+        return RemoteRecommending(self._done("/recommenders", sent(asked), silent), self._file)
+
+    @asks(SelectFields)
+    def select(self, asked: SelectFields) -> RemoteSelected:
+        """Return one good candidate of a column, chosen by the server; see `Curator.select`."""
+        return RemoteSelected(self._done("/choices", sent(asked), silent))
+
+    @asks(RemoteAnonymizeCall)
+    def anonymize(self, asked: RemoteAnonymizeCall) -> RemoteAnonymized:
+        """Return a k-anonymous copy that the server made and recorded; see `Curator.anonymize`.
+
+        `hierarchies` is a folder of this machine: its files are sent.
+
+        Guarantee: none. This is not private; the dataset stays marked.
+        """
+        named = [*asked.quasi]
+        if asked.sensitive and asked.distance == "hierarchical":
+            named.append(asked.sensitive)
+        # Seconds are said even where they are the curator's: a server has another default.
+        body = sent(asked) | {"seconds": float(asked.seconds)}
+        body |= {"hierarchies": _texts(asked.hierarchies, named)}
+        return RemoteAnonymized(self._done("/anonymize", body, asked.progress), self._file)
+
+
+def _texts(folder: Path | None, columns: Sequence[str]) -> Mapping[str, str]:
+    """Return the texts of the hierarchies of `columns` that have a file COLUMN.csv in a folder."""
+    if folder is None:
+        return {}
+    found = {}
+    for path in sorted(folder.glob("*.csv")):
+        if path.stem in columns:
+            try:
+                found[path.stem] = read_bytes(path).decode("utf-8-sig")
+            except (OSError, UnicodeDecodeError):
+                raise InvalidInput(f"The hierarchy '{path}' cannot be read.") from None
+    return found
+
+
+@schema
+class PackageCall(WithProgress, PackageFields):
+    """A release of one spec of this machine, and who is told how far it is."""
+
+    spec: str | Path = beside("The SPEC.toml that describes the release.", kw_only=False)
+
+
+class RemotePublishing(ServerConnection):
+    """Publications of a server. Who drafts, approves or withdraws is whose token it is.
+
+    `spec` is the path of a SPEC.toml of this machine; the files of its exact facts lie on the server.
+    """
+
+    @asks(PackageCall)
+    def publish(self, asked: PackageCall) -> RemotePublication:
+        """Return a release that the server charged, made and signed; see `Curator.publish`.
+
+        The package is written to `out`, where one is given.
+        """
+        place = f"/publish/{self._drafted(asked.spec)}/release"
+        facts = self._done(place, None, asked.progress)
+        if asked.out is not None:
+            target = Path(asked.out)
+            target.write_bytes(self._file(f"/releases/{_part(facts['release'])}/package.zip"))
+            facts = facts | {"out": str(target)}
+        return RemotePublication(facts)
+
+    def draft_release(self, spec: str | Path) -> dict[str, Any]:
+        """Return where a release stands after its draft was written down; nothing is charged.
+
+        `digest` in it is what an approval by a second person names.
+        """
+        return self._call("POST", "/publish", {"spec": _text(spec)})
+
+    def rehearse_release(self, spec: str | Path) -> RemoteRehearsal:
+        """Return what a release would look like on made-up rows: costs nothing."""
+        return RemoteRehearsal(self._done("/publish/rehearse", {"spec": _text(spec)}, silent))
+
+    def approve_release(self, spec: str | Path, *, digest: str | None = None) -> dict[str, Any]:
+        """Return where a release stands after it was approved.
+
+        `digest` is that of the draft that was read; a server always asks for it.
+        """
+        if digest is None:
+            raise InvalidInput(
+                "Say which draft you have read: an approval names its digest.",
+                hint="draft_release(SPEC)['digest'] names it.",
+            )
+        return self._call("POST", f"/publish/{_name(spec)}/approve", {"digest": digest})
+
+    def withdraw_release(self, spec: str | Path, *, reason: str) -> dict[str, Any]:
+        """Return where a release stands after it was withdrawn; what it cost stays spent."""
+        return self._call("POST", f"/publish/{_name(spec)}/withdraw", {"reason": reason})
+
+    def releases(self) -> list[dict[str, Any]]:
+        """Return every release that was ever drafted and where it stands, latest change last."""
+        found: list[dict[str, Any]] = self._call("GET", "/publish")["releases"]
+        return found
+
+    def release_key(self) -> str:
+        """Return the owner's public key, by which anyone can check a package."""
+        return str(self._call("GET", "/publish")["key"])
+
+    def _drafted(self, spec: str | Path) -> str:
+        return _part(str(self.draft_release(spec)["release"]))
+
+
+def _text(spec: str | Path) -> str:
+    try:
+        return read_text(Path(spec))
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(f"There is no readable file '{spec}'.") from None
+
+
+def _name(spec: str | Path) -> str:
+    import tomllib
+
+    try:
+        return _part(str(tomllib.loads(_text(spec))["release"]["name"]))
+    except (tomllib.TOMLDecodeError, KeyError, TypeError):
+        raise InvalidInput(f"'{spec}' names no release: it has no [release] with a name.") from None
+
+
+def _part(name: str) -> str:
+    return quote(name, safe="")
+
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.api.opening import found_config
-from discreet.api.storage import StoredPlace, places_of
+from discreet.api.curator import found_config
+from discreet.api.opened_catalog import StoredPlace, places_of
 from discreet.catalog.policy_file import load
 from discreet.core.display.lines import ShownInLines, ShownLines
 

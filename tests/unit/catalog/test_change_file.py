@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from discreet.api.budgets import renew_budget
+from discreet.api.reporting import renew_budget
 from discreet.catalog import writer as changing
 from discreet.catalog.bare_file import bare_table, recorded_table, retype
 from discreet.catalog.policy_file import load

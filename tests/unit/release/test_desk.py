@@ -3,7 +3,7 @@
 import pytest
 
 from asking import curator
-from discreet.api import opened
+from discreet.api import opened_catalog
 from discreet.errors import EngineFailed
 from discreet.release.desk import PlainDesk, Request
 from discreet.release.pipeline import release_question
@@ -25,7 +25,7 @@ def test_what_was_answered_comes_back_without_the_database(tmp_path, monkeypatch
 
     with curator(tmp_path) as asked:
         catalog, paid = asked.catalog, asked.query(SQL, epsilon="0.5", request_id="one")
-    monkeypatch.setattr(opened, "connect", absent)
+    monkeypatch.setattr(opened_catalog, "connect", absent)
     with type(asked)(catalog) as again:
         assert again.query(SQL, epsilon="0.5", request_id="one").rows == paid.rows
         with pytest.raises(EngineFailed):

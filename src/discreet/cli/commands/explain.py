@@ -49,7 +49,7 @@ def explain(
 
 def _declared(config: Any, name: str) -> Any:
     """Return the neighbours that a dataset of the catalog declares."""
-    from discreet.api.opening import found_config
+    from discreet.api.curator import found_config
     from discreet.catalog.policy_file import load
 
     return load(found_config(config)).dataset(name).neighbours

@@ -10,7 +10,7 @@ import pytest
 
 import discreet
 from discreet.api import Curator
-from discreet.client.learning import RemoteAnonymizeCall
+from discreet.client.client import RemoteAnonymizeCall
 from discreet.core.progress import Progress, silent
 from discreet.core.requests.anonymize import AnonymizeFields
 from discreet.core.requests.asks import asks, asks_function
