@@ -15,12 +15,11 @@ if TYPE_CHECKING:
     from discreet.core.answers.answer import Answer
     from discreet.errors import DiscreetError
     from discreet.publish.reconcile.answers import reconcile
-    from discreet.tasks.audit import audit
+    from discreet.tasks.attack import audit
     from discreet.tasks.init import init
     from discreet.tasks.review import review
     from discreet.tasks.schedule import run
-    from discreet.tasks.sheet import sheet
-    from discreet.tasks.storage import storage
+    from discreet.tasks.sheet import sheet, storage
     from discreet.tasks.synthesize import Synthesizer, synthesize
     from discreet.tasks.verify import verify
 
@@ -34,7 +33,7 @@ _HOMES = {
     "Synthesizer": "discreet.tasks.synthesize",
     "anonymize": "discreet.tasks.anonymize",
     "attack": "discreet.tasks.attack",
-    "audit": "discreet.tasks.audit",
+    "audit": "discreet.tasks.attack",
     "connect": "discreet.client",
     "course": "discreet.tasks.course",
     "explain": "discreet.account.explain",
@@ -46,7 +45,7 @@ _HOMES = {
     "review": "discreet.tasks.review",
     "run": "discreet.tasks.schedule",
     "sheet": "discreet.tasks.sheet",
-    "storage": "discreet.tasks.storage",
+    "storage": "discreet.tasks.sheet",
     "survey": "discreet.survey",
     "synthesize": "discreet.tasks.synthesize",
     "verify": "discreet.tasks.verify",

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from discreet.tasks.bare_file.bare_place import WrittenSource
-    from discreet.tasks.learning.written_model import HeldOutFile
+    from discreet.tasks.bare_file import WrittenSource
+    from discreet.tasks.model_test import HeldOutFile
 
 
 def held_out(test: Path, source: WrittenSource, *, said: bool) -> HeldOutFile:
     """Return a test file with the owner's word on it; `said` is --test-public."""
-    from discreet.tasks.learning.written_model import HeldOutFile, check_held_out
+    from discreet.tasks.model_test import HeldOutFile, check_held_out
 
     check_held_out(test)
     return HeldOutFile(test, said_public(test, source.base, said=said))
@@ -23,7 +23,7 @@ def held_out(test: Path, source: WrittenSource, *, said: bool) -> HeldOutFile:
 
 def said_public(test: Path, base: Path, *, said: bool) -> bool:
     """Return whether the owner declared these very rows public: said now or before, or asked on a terminal."""
-    from discreet.tasks.learning.public_word import declared_public
+    from discreet.tasks.model_test import declared_public
 
     def asked() -> bool:
         return typer.confirm(

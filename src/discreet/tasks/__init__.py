@@ -1,4 +1,4 @@
-"""The commands as functions: what `discreet NAME` does, without a terminal. One file each.
+"""The commands as functions: what `discreet NAME` does, without a terminal.
 
 A curator's own methods are in `api`.
 

@@ -1,23 +1,63 @@
-"""`discreet sheet`: a data-protection impact sheet, from what was declared and what was spent.
+"""`discreet.sheet`: a data-protection impact sheet; and `discreet.storage`: what encrypts each place.
 
-It answers what Art. 35 (7) GDPR asks of an impact assessment as far as a program can know it, and lists the
-questions that only people can answer. It reads the catalog and the ledger, never a row: so it may be shown to
-whoever may see the history of releases, and it is for the owner to decide who that is.
+The sheet says what was declared and what was spent. The storage report says where rows, answers and charges lie
+at rest.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from discreet.account.explain import explain
 from discreet.api import Curator
 from discreet.api import open as open_curator
+from discreet.api.curator import found_config
+from discreet.api.opened_catalog import StoredPlace, places_of
 from discreet.catalog.catalog import outline
+from discreet.catalog.policy_file import load
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.numbers import counted, plain
 from discreet.core.schema import Dataset, Refresh, Table
 from discreet.report import Document, Grid, Paragraph, Section
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StorageReport(ShownInLines):
+    """Every place that holds something private, and what the catalog asks of them."""
+
+    required: bool
+    vouched: str
+    places: tuple[StoredPlace, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `discreet storage --json` prints."""
+        found = [
+            {"what": p.what, "path": p.path, "at_rest": p.volume.rest.value, "how": p.volume.how}
+            for p in self.places
+        ]
+        return {"required": self.required, "vouched": self.vouched, "places": found}
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return [
+            (place.what, f"{place.volume.rest.value}, {place.volume.how}: {place.path}")
+            for place in self.places
+        ]
+
+
+def storage(config: str | Path | None = None) -> StorageReport:
+    """Return where rows, answers and charges lie at rest, and what encrypts each place; reads no row.
+
+    >>> discreet.storage("discreet.toml").to_json()["required"]             # doctest: +SKIP
+    False
+    """
+    catalog = load(found_config(config))
+    asked = catalog.storage
+    return StorageReport(asked.encrypted, asked.vouched, places_of(catalog))
+
 
 ASKED_OF_PEOPLE = (
     "What is the purpose of the processing, and why is it necessary and proportionate to it (Art. 35 (7) a, b)?",

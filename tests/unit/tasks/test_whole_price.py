@@ -17,10 +17,9 @@ from discreet.cli.app import run
 from discreet.core.bill import NOTHING_SPENT, Spent
 from discreet.core.numbers import Epsilon
 from discreet.errors import DiscreetError, InvalidInput, RequestConflict, UnknownName
-from discreet.tasks.bare_file.bare_place import WrittenSource
-from discreet.tasks.learning.impact import impact
-from discreet.tasks.learning.regress import regress_kept
-from discreet.tasks.learning.written_model import HeldOutFile
+from discreet.tasks.bare_file import WrittenSource
+from discreet.tasks.learn import impact, regress_kept
+from discreet.tasks.model_test import HeldOutFile
 
 ROWS = "age,size,job\n" + "".join(
     f"{20 + i % 50},{i % 50 + i % 7},{'ab'[i % 2]}\n" for i in range(3_000)

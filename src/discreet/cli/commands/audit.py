@@ -28,7 +28,7 @@ def audit(
 
     Example: discreet audit my.py:noisy_count --epsilon 1
     """
-    from discreet.tasks.audit import audit as run_audit
+    from discreet.tasks.attack import audit as run_audit
 
     with counting("audit") as progress:
         found = run_audit(target, **asked, progress=progress)

@@ -53,8 +53,8 @@ def classify(
 
     Example: discreet learn classify people.csv --target income --epsilon 1 --delta 1e-9
     """
-    from discreet.tasks.bare_file.bare_place import WrittenSource
-    from discreet.tasks.learning.classify import classify_kept
+    from discreet.tasks.bare_file import WrittenSource
+    from discreet.tasks.learn import classify_kept
 
     place = WrittenSource(source, config, unit, accept)
     tested = None if test is None else held_out(test, place, said=test_public)
@@ -82,8 +82,8 @@ def regress(
 
     Example: discreet learn regress people.csv --target hours --epsilon 1 --delta 1e-9
     """
-    from discreet.tasks.bare_file.bare_place import WrittenSource
-    from discreet.tasks.learning.regress import regress_kept
+    from discreet.tasks.bare_file import WrittenSource
+    from discreet.tasks.learn import regress_kept
 
     place = WrittenSource(source, config, unit, accept)
     tested = None if test is None else held_out(test, place, said=test_public)
@@ -114,8 +114,8 @@ def impact(
 
     Example: discreet learn impact people --target income --epsilons 0.5,1,3 --test new.csv
     """
-    from discreet.tasks.bare_file.bare_place import WrittenSource
-    from discreet.tasks.learning.impact import impact as made_impact
+    from discreet.tasks.bare_file import WrittenSource
+    from discreet.tasks.learn import impact as made_impact
 
     place = WrittenSource(source, config, unit, accept)
     tested = held_out(test, place, said=test_public)
@@ -181,7 +181,7 @@ def select(
     Example: discreet learn select people.csv --target region --epsilon 0.5 --accept
     """
     from discreet.api import open as open_curator
-    from discreet.tasks.bare_file.bare_place import WrittenSource, declared_place
+    from discreet.tasks.bare_file import WrittenSource, declared_place
 
     written = WrittenSource(source, config, unit, accept)
     with (
@@ -224,8 +224,8 @@ def recommend(
 
     Example: discreet learn recommend ratings --item film_id --epsilon 1 --for 12=5,40=1
     """
-    from discreet.tasks.bare_file.bare_place import WrittenSource
-    from discreet.tasks.learning.recommend import kept_recommender, recommend_kept
+    from discreet.tasks.bare_file import WrittenSource
+    from discreet.tasks.learn import kept_recommender, recommend_kept
 
     if model is None and (source is None or asked["epsilon"] is None):
         raise InvalidInput("Say what to learn from and --epsilon, or give a kept --model.")

@@ -60,8 +60,8 @@ def synth(
 
     Example: discreet synth people.csv --epsilon 1 --delta 1e-9 --out synthetic.csv
     """
-    from discreet.tasks.bare_file.bare_place import WrittenSource
-    from discreet.tasks.copies import CopyFiles, write_copy, write_sample
+    from discreet.tasks.bare_file import WrittenSource
+    from discreet.tasks.synthesize import CopyFiles, write_copy, write_sample
 
     files = CopyFiles(out, save_model, report, compare, target)
     if model is not None:

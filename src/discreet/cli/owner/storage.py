@@ -17,7 +17,7 @@ def storage(
 
     Example: discreet storage
     """
-    from discreet.tasks.storage import storage as storage_report
+    from discreet.tasks.sheet import storage as storage_report
 
     found = storage_report(config)
     if json:

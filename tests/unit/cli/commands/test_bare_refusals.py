@@ -12,7 +12,8 @@ from pyarrow import csv
 import discreet
 from discreet.catalog import bare_file
 from discreet.cli.app import run
-from discreet.tasks.bare_file import bare_synth, unpaid
+from discreet.tasks import bare_file as bare_synth
+from discreet.tasks import bare_file as unpaid
 from sittings import FULL
 
 ROWS = "age,sex,job\n" + "".join(f"{20 + i % 50},{'FM'[i % 2]},{'ab'[i % 2]}\n" for i in range(300))

@@ -63,7 +63,7 @@ from discreet.survey.results import EstimateRequest
 from discreet.synth.methods import registry as methods
 from discreet.synth.prepare import SynthRequest
 from discreet.tasks.anonymize import anonymize
-from discreet.tasks.audit import audit
+from discreet.tasks.attack import audit
 from discreet.tasks.init import init
 from discreet.tasks.learn import learn
 from discreet.tasks.publish import publish

@@ -1,25 +1,124 @@
-"""A test on private rows, foreseen: what it would be refused for is refused before the training is paid."""
+"""A written model and the rows that it is tested on: public ones, by the owner's word, or private ones.
+
+The owner's word is asked for once and remembered. What a test on private rows would be refused for is refused
+before the training is paid.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.catalog.bare_file import BareTable, bare_table, put_back
 from discreet.core.cost import Cost, Quote
+from discreet.core.display.lines import ShownInLines, ShownLines
 from discreet.core.event import NOTHING
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
+from discreet.core.system.atomic_file import write_whole
 from discreet.errors import InvalidInput
+from discreet.learn.model_files import AnyModel
+from discreet.learn.recommender import Recommending
+from discreet.learn.regression import Regressed
+from discreet.learn.training import Trained
 from discreet.learn.training_plan import LearnRequest, planned_training
 from discreet.ledger.entry import MAX_NAME, Payer
 from discreet.synth.budget import synth_budget
-from discreet.tasks.bare_file.unpaid import rollback_unless_paid
-from discreet.tasks.learning.written_model import HeldOutFile
+from discreet.tasks.bare_file import rollback_unless_paid
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutFile:
+    """Rows to test a model on; `public`: their owner declared them so, and the test is exact and free."""
+
+    path: Path
+    public: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WrittenModel(ShownInLines):
+    """What was learned and what a test says of it, in a file that was written."""
+
+    model: AnyModel
+    found: Trained | Regressed | Recommending
+    out: Path
+    score: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `--json` prints."""
+        return self.found.to_json() | dict(self.score) | {"out": str(self.out)}
+
+    def lines(self) -> ShownLines:
+        """Return what a person reads."""
+        return [*self.found.lines(), ("kept in", str(self.out))]
+
+
+def check_held_out(test: Path) -> None:
+    """Refuse a test file that is not there, before anything is paid."""
+    if not test.is_file():
+        raise InvalidInput(f"There is no file '{test}' to test on.")
+
+
+def usual_name(table: str, kind: str) -> Path:
+    """Return the file that keeps a model of a table, where no other is named.
+
+    >>> usual_name("town.people", "job-model").name
+    'people-job-model.zip'
+    """
+    return Path(f"{table.rpartition('.')[2]}-{kind}.zip")
+
+
+FOLDER, FILE = ".discreet", "public-tests.json"
+
+
+def declared_public(
+    test: Path, base: Path, *, said: bool, ask: Callable[[], bool] | None = None
+) -> bool:
+    """Return whether the owner declared these very rows public, now or before.
+
+    `said`: the owner says so with this command. Who can be asked is asked once, by `ask`; elsewhere, what
+    was not said is no. The word is for the bytes of the file: changed rows are asked about again. It is
+    kept in `base`, the folder of the discreet.toml.
+    """
+    place = base / FOLDER / FILE
+    with test.open("rb") as file:
+        known, digest = _remembered(place), hashlib.file_digest(file, "sha256").hexdigest()
+    if said or digest in known:
+        if said and not known.get(digest, {}).get("public"):
+            _remember(place, known, digest, test, public=True)
+        return said or bool(known[digest]["public"])
+    if ask is None:
+        return False
+    public = ask()
+    _remember(place, known, digest, test, public=public)
+    return public
+
+
+def _remembered(place: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _remember(place: Path, known: dict[str, Any], digest: str, test: Path, *, public: bool) -> None:
+    word = {"file": test.name, "public": public, "said": dt.datetime.now(dt.UTC).isoformat()}
+    try:
+        place.parent.mkdir(mode=0o700, exist_ok=True)
+        write_whole(place, json.dumps({**known, digest: word}, indent=1))
+    except OSError:
+        raise InvalidInput(f"The owner's word cannot be kept in '{place}'.") from None
+
 
 AGAIN = "-test"
 """What the request id of a test has beside that of its training."""

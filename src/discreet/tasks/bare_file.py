@@ -1,27 +1,31 @@
-"""A bare file made ready for a copy or a model: declared, its types and ranges paid for.
+"""Commands on a bare file: its discreet.toml and ledger, and types and ranges that are paid for first.
 
-What is left of the budget is named; a command that is refused before anything is paid leaves no declaration.
+Which table FILE|TABLE means; who asks for something, and under which id; a bare file made ready for a copy or a
+model. A command that is refused before anything was paid leaves no declaration behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, Self, TypeVar
 
 import sqlglot
 
 from discreet.api import open as open_curator
-from discreet.catalog.bare_file import BareTable, bare_table, is_untyped, rebound, retype
-from discreet.catalog.policy_file import FILE_NAME
-from discreet.core.bill import NOTHING_SPENT, Bill, Spent
+from discreet.catalog.bare_file import BareTable, bare_table, is_untyped, put_back, rebound, retype
+from discreet.catalog.policy_file import FILE_NAME, load
+from discreet.core.bill import NOTHING_SPENT, Bill, Charged, Spent
+from discreet.core.cost import Cost
 from discreet.core.event import Composed
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.owner import OWNER, require_named
 from discreet.core.region import EVERYONE
-from discreet.errors import InvalidInput
-from discreet.ledger.entry import Payer
+from discreet.errors import DiscreetError, InvalidInput, UnknownName
+from discreet.ledger.entry import Entry, Payer, checked_name
 from discreet.synth.budget import synth_budget
 from discreet.synth.measure.learned_types import (
     is_unbounded,
@@ -29,8 +33,138 @@ from discreet.synth.measure.learned_types import (
     learn_types,
     types_are_paid,
 )
-from discreet.tasks.bare_file.asker import AskedBy, EarlierLooks, LookPrices, earlier_looks
-from discreet.tasks.bare_file.unpaid import rollback_unless_paid
+
+
+@contextmanager
+def rollback_unless_paid(bare: BareTable) -> Iterator[None]:
+    """Take back the discreet.toml that was written for a command, if the command ends unpaid.
+
+    The limit of a bare file is the epsilon of its first command. A refusal must not leave that limit
+    behind: the next command would be held to a budget under which nothing was ever bought.
+
+    Guarantee: a declaration under which anything was charged, or left without a guarantee, stays, and
+        so does one that somebody has changed since. The ledger's history is never touched.
+    """
+    try:
+        yield
+    except BaseException:
+        if bare.before != bare.after and _nothing_left(bare):
+            put_back(bare)
+        raise
+
+
+def _nothing_left(bare: BareTable) -> bool:
+    """Return whether the ledger knows of nothing that has left the table's dataset."""
+    try:
+        with open_curator(bare.config) as curator:
+            dataset = curator.catalog.datasets[bare.dataset]
+            charges = curator.ledger.spent(dataset.budget).charges
+            return not charges and curator.ledger.exposed(bare.dataset) is None
+    except (DiscreetError, KeyError):
+        return False  # what cannot be read is left as it is
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBy:
+    """Whose share pays for what is asked, and the request id that it was given, if any."""
+
+    analyst: str | None
+    request_id: str | None
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Any]) -> Self | None:
+        """Return who asks, if the fields of a request say so."""
+        return cls(asked["analyst"], asked["request_id"] or None) if "analyst" in asked else None
+
+    def check(self, config: Path) -> None:
+        """Refuse an id or an analyst that the ledger would refuse, before anything is declared or paid."""
+        if self.request_id is not None:
+            checked_name(self.request_id, name="request id")
+        known = load(config).analysts if config.is_file() else {}
+        require_named(self.analyst, known)
+        if self.analyst not in (None, OWNER, *known):
+            raise UnknownName(
+                f"There is no analyst '{self.analyst}'.",
+                hint="Add them under [analysts] in discreet.toml.",
+            )
+
+    def check_share(self, bare: BareTable) -> None:
+        """Refuse an analyst without a share in what pays for a table."""
+        with open_curator(bare.config) as curator:
+            budget = curator.catalog.datasets[bare.dataset].budget
+            curator.ledger.spent(budget, curator.account_of(self.analyst))
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierLooks:
+    """What of a table was paid for before its copy: its types, its ranges; `all_paid`: the copy, too."""
+
+    types: bool = False
+    ranges: bool = False
+    all_paid: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LookPrices:
+    """The whole epsilon that is asked for, what types take of it and cost, and what ranges do, if wanted."""
+
+    whole: Fraction
+    types_part: Fraction
+    types: Fraction
+    ranges: Fraction | None
+
+    def left(self, looks: EarlierLooks) -> Fraction:
+        """Return what is left of the whole after these looks."""
+        ranges = self.ranges if looks.ranges and self.ranges is not None else Fraction(0)
+        return self.whole - (self.types_part if looks.types else 0) - ranges
+
+
+def earlier_looks(bare: BareTable, asker: AskedBy, prices: LookPrices) -> EarlierLooks:
+    """Return which looks at a typed table were paid for by the request that is asked again.
+
+    The table has types by now, so nothing but the ledger remembers that the first time only a part of
+    epsilon was left. If the id was charged, its price says which looks came before it; if it was not,
+    looks that are the last charges of the budget are those of a command that was ended between them.
+    """
+    assert asker.request_id is not None, "only what has a name can be asked again"
+    with open_curator(bare.config) as curator:
+        budget = curator.catalog.datasets[bare.dataset].budget
+        own = curator.ledger.charge_of(curator.account_of(asker.analyst), asker.request_id)
+        charges = [each for each in curator.ledger.history(budget) if each.kind == "charge"]
+    if own is None:
+        return _last_looks(bare, charges, prices)
+    if own.kind != "charge" or own.data["dataset"] != bare.dataset:
+        return EarlierLooks()
+    paid = _epsilon(own)
+    before = [each for each in charges if each.position < own.position]
+    there = {
+        "types": any(_is_look(each, "types", bare, prices.types) for each in before),
+        "ranges": any(_is_look(each, "ranges", bare, prices.ranges) for each in before),
+    }
+    for types in sorted({False, there["types"]}):
+        for ranges in sorted({False, there["ranges"]}):
+            looks = EarlierLooks(types, ranges, all_paid=True)
+            if prices.left(looks) == paid:
+                return looks
+    return EarlierLooks()
+
+
+def _last_looks(bare: BareTable, charges: Sequence[Entry], prices: LookPrices) -> EarlierLooks:
+    ranges = bool(charges) and _is_look(charges[-1], "ranges", bare, prices.ranges)
+    rest = charges[:-1] if ranges else charges
+    types = bool(rest) and _is_look(rest[-1], "types", bare, prices.types)
+    return EarlierLooks(types, ranges)
+
+
+def _is_look(entry: Entry, kind: str, bare: BareTable, price: Fraction | None) -> bool:
+    named = entry.data["analyst"] is None
+    named = named and entry.data["request_id"].startswith(f"{kind} {bare.table} ")
+    return named and price is not None and _epsilon(entry) == price
+
+
+def _epsilon(entry: Entry) -> Fraction | None:
+    return Cost.from_json(entry.data["cost"]).epsilon
+
 
 PURE = (Fraction(1, 10), Fraction(9, 10))
 """Parts of epsilon for the types of a text file's columns and for the copy, without a delta."""
@@ -265,3 +399,118 @@ def pay_types(bare: BareTable, epsilon: Epsilon, delta: Delta) -> None:
     with open_curator(bare.config) as curator:
         types = learn_types(bare.table, curator, epsilon=epsilon, delta=delta)
     retype(bare, types)
+
+
+FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
+"""Endings that mean a file, also where there is none."""
+
+Foresee = Callable[[Path, str, dict[str, Any]], None]
+"""Refuses what a command would refuse later: given the discreet.toml, the table and what is asked."""
+
+Result = TypeVar("Result", bound=Charged)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSource:
+    """FILE|TABLE as it was written, and how a bare file is declared for it."""
+
+    written: str
+    config: Path | None = None
+    unit: str = "row"
+    accept: bool = False
+
+    @property
+    def is_file(self) -> bool:
+        """Return whether a bare file is meant, be it there or not."""
+        path = Path(self.written)
+        return path.exists() or path.suffix.lower() in FILES
+
+    @property
+    def base(self) -> Path:
+        """Return the folder of the discreet.toml that is meant."""
+        if self.config is not None:
+            return self.config.parent
+        return Path(self.written).parent if self.is_file else Path()
+
+
+@dataclass(frozen=True, slots=True)
+class TypedPlace:
+    """A declared table, what is left to ask of it, and what was paid first out of what was asked."""
+
+    config: Path | None
+    table: str
+    asked: dict[str, Any]
+    first: PaidFirst | None = None
+
+    def told(self, found: Result) -> Result:
+        """Return a result with the whole price in its bill: types, and ranges, were paid for first."""
+        return found if self.first is None else replace(found, bill=self.first.whole(found.bill))
+
+
+@contextmanager
+def declared_place(
+    source: WrittenSource, epsilon: str, delta: str | None
+) -> Iterator[tuple[Path | None, str]]:
+    """Lend the discreet.toml and the table that `source` means; undone if nothing is paid.
+
+    For commands that choose among declared values, which types alone do not give them: the columns of
+    a text file that nobody has declared are texts, so no row decides what is refused.
+    """
+    if not source.is_file:
+        yield source.config, source.written
+        return
+    found = bare_table(
+        Path(source.written),
+        config=source.config,
+        epsilon=Epsilon.of(epsilon),
+        delta=None if delta is None else Delta.of(delta),
+        unit=source.unit,
+        accept=source.accept,
+        untyped=True,
+    )
+    with rollback_unless_paid(found):
+        yield found.config, found.table
+
+
+@contextmanager
+def typed_place(
+    source: WrittenSource,
+    asked: dict[str, Any],
+    *,
+    foresee: Foresee | None = None,
+    pure: bool = False,
+    ranges: Sequence[str] | None = None,
+) -> Iterator[TypedPlace]:
+    """Lend the discreet.toml and the table that `source` means, and what is asked of it.
+
+    Of a text file nothing says what its columns hold but its rows: types are paid for first, after
+    `foresee` has had its chance to refuse. `pure`, `ranges`: see `ready_file`.
+    """
+    if not source.is_file:
+        yield TypedPlace(source.config, source.written, asked)
+        return
+
+    def left(found: ReadyFile) -> dict[str, Any]:
+        delta = None if found.delta is None else found.delta.value
+        return asked if found.first is None else {**asked, "epsilon": found.epsilon, "delta": delta}
+
+    def tried(found: ReadyFile) -> None:
+        if foresee is not None:
+            foresee(found.config, found.table, left(found))
+
+    delta = asked["delta"]
+    ready = ready_file(
+        Path(source.written),
+        config=source.config,
+        epsilon=Epsilon.of(asked["epsilon"]),
+        delta=None if delta is None else Delta.of(delta),
+        unit=source.unit,
+        accept=source.accept,
+        conditions=[each for each in (asked.get("where"), *asked.get("rules", ())) if each],
+        foresee=tried,
+        pure=pure,
+        ranges=ranges,
+        asker=AskedBy.of(asked),
+    )
+    with ready as found:
+        yield TypedPlace(found.config, found.table, left(found), found.first)
