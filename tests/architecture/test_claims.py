@@ -31,7 +31,7 @@ ENTERED = {
 """Who may say that a charge stands, or that an answer is kept or lost, and whence it is known."""
 REFUSED = (
     "catalog/overlap.py",
-    "cli/commands/publish.py",
+    "cli/publish.py",
     "core/answers/answer.py",
     "core/display/result_lines.py",
     "learn/",
@@ -44,9 +44,9 @@ REFUSED = (
 )
 """Who refuses before it charges, or rehearses, and may say that nothing was charged."""
 STANDING = {
-    "cli/owner/ledger.py": "entries that a restore found missing",
-    "cli/commands/learn.py": "a help text about files",
-    "cli/commands/query.py": "a rehearsal or a price",
+    "cli/ledger.py": "entries that a restore found missing",
+    "cli/learn.py": "a help text about files",
+    "cli/query.py": "a rehearsal or a price",
     "server/features/survey/words/en.json": "of a device, whose storages a test reads",
     "server/pgwire/results.py": "ROLLBACK undoes no charge",
     "server/pages/ask.html": "the price comes before the button",

@@ -45,7 +45,7 @@ def test_every_tutorial_runs(path, tmp_path, monkeypatch, capsys):
 
 def test_what_deploys_is_what_was_tried(tmp_path, monkeypatch, capsys):
     """The catalog can be read, the unit's options exist, and the container file is the repository's own."""
-    from discreet.cli.owner.serve import serve
+    from discreet.cli.serve import serve
 
     monkeypatch.chdir(tmp_path)
     with Stage(capsys) as stage:

@@ -14,7 +14,7 @@ from itertools import product
 import pytest
 
 from discreet import open as open_catalog
-from discreet.cli.commands.query import answer_words
+from discreet.cli.query import answer_words
 from discreet.core.answers.answer import Answer
 from discreet.core.answers.rank_error import RankError, worst
 from discreet.plan.ir import fields_of

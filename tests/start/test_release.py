@@ -126,7 +126,7 @@ def instructions(text):
 
 def test_the_container_serves_by_a_command_that_exists(monkeypatch, tmp_path):
     """Its CMD is run as written, up to the call that would listen."""
-    from discreet.cli import extras
+    from discreet.cli import serve
     from discreet.cli.app import run
 
     (command,) = (
@@ -134,10 +134,10 @@ def test_the_container_serves_by_a_command_that_exists(monkeypatch, tmp_path):
     )
     assert command[0] == "discreet"
     seen = {}
-    parts = extras.server_parts()
+    parts = serve.server_parts()
     parts.serve = lambda settings, **_: seen.update(settings=settings)
     parts.refuse_taken = parts.owner_token = lambda *_: None
-    monkeypatch.setattr(extras, "server_parts", lambda *_: parts)
+    monkeypatch.setattr(serve, "server_parts", lambda *_: parts)
     folder = command.index("/data")
     (tmp_path / "discreet.toml").write_text("")
     assert run([*command[1:folder], str(tmp_path), *command[folder + 1 :]]) == 0

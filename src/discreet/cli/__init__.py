@@ -1,4 +1,4 @@
-"""The command line: one file for each command, imported only when that command runs.
+"""The command line: a file for each command or those that belong together, imported when one runs.
 
 Imported by: __main__.
 """

@@ -14,37 +14,37 @@ from discreet.core.escape_text import visible
 from discreet.errors import DiscreetError
 
 COMMANDS = {
-    "demo": (".commands.demo", "The made-up town on a page of its own, ready to be asked."),
-    "serve": (".owner.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
-    "token": (".owner.token", "Make, list and revoke the tokens of a server."),
-    "init": (".owner.init", "Propose discreet.toml for a file or a database."),
-    "review": (".owner.review", "What each declaration loses and reveals; accept or hide columns."),
+    "demo": (".serve", "The made-up town on a page of its own, ready to be asked."),
+    "serve": (".serve", "The page, the HTTP API and a PostgreSQL endpoint."),
+    "token": (".token", "Make, list and revoke the tokens of a server."),
+    "init": (".owner", "Propose discreet.toml for a file or a database."),
+    "review": (".owner", "What each declaration loses and reveals; accept or hide columns."),
     "bounds": (
-        ".owner.bounds",
+        ".query",
         "What max_rows leaves out beside the noise, from a small paid look.",
     ),
-    "refresh": (".owner.refresh", "Let questions read the rows as they are now."),
-    "query": (".commands.query", "Answer one SQL question privately."),
-    "publish": (".commands.publish", "Many tables as one consistent, signed package."),
-    "verify": (".commands.verify", "Check a published package without the data."),
-    "reconcile": (".commands.reconcile", "Make noisy answers agree with equations."),
-    "synth": (".commands.synth", "Make a synthetic copy of a file or a table."),
-    "survey": (".commands.survey", "Ask people whose devices randomise their own answers."),
-    "learn": (".commands.learn", "Train a private model, and use it."),
-    "attack": (".commands.attack", "Attack a release, and its private version beside it."),
-    "course": (".teach.course", "Lessons on privacy, with exercises that are worked out."),
-    "anonymize": (".commands.anonymize", "A k-anonymous copy of a table, or what one is worth."),
-    "audit": (".commands.audit", "How much privacy a mechanism loses at the very least."),
-    "run": (".owner.run", "What a schedule has due: each line once a period."),
-    "budget": (".owner.budget", "What is spent, what is left, who is most exposed."),
-    "sheet": (".owner.sheet", "A data-protection impact sheet, as a document."),
+    "refresh": (".owner", "Let questions read the rows as they are now."),
+    "query": (".query", "Answer one SQL question privately."),
+    "publish": (".publish", "Many tables as one consistent, signed package."),
+    "verify": (".publish", "Check a published package without the data."),
+    "reconcile": (".publish", "Make noisy answers agree with equations."),
+    "synth": (".synth", "Make a synthetic copy of a file or a table."),
+    "survey": (".survey", "Ask people whose devices randomise their own answers."),
+    "learn": (".learn", "Train a private model, and use it."),
+    "attack": (".attack", "Attack a release, and its private version beside it."),
+    "course": (".course", "Lessons on privacy, with exercises that are worked out."),
+    "anonymize": (".synth", "A k-anonymous copy of a table, or what one is worth."),
+    "audit": (".privacy_loss", "How much privacy a mechanism loses at the very least."),
+    "run": (".owner", "What a schedule has due: each line once a period."),
+    "budget": (".privacy_loss", "What is spent, what is left, who is most exposed."),
+    "sheet": (".owner", "A data-protection impact sheet, as a document."),
     "storage": (
-        ".owner.storage",
+        ".owner",
         "Where private things lie at rest, and what encrypts each place.",
     ),
-    "ledger": (".owner.ledger", "Verify, back up or restore the ledger."),
+    "ledger": (".ledger", "Verify, back up or restore the ledger."),
     "completion": (".completion", "Let your shell complete commands and options."),
-    "explain": (".commands.explain", "What an epsilon promises, in plain words."),
+    "explain": (".privacy_loss", "What an epsilon promises, in plain words."),
 }
 """Each command, the module that holds it (seen from here), and its one line in the list."""
 
@@ -115,7 +115,7 @@ def command_of(name: str, arguments: Sequence[str] = ()) -> Any:
     """Return one command, importing only its own module (and what `arguments` name in it)."""
     from typer.main import get_command
 
-    from discreet.cli.options import command_group
+    from discreet.cli.command import command_group
 
     module: Any = import_module(COMMANDS[name][0], "discreet.cli")
     app = module.build(arguments) if hasattr(module, "build") else getattr(module, "app", None)

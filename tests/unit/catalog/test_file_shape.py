@@ -45,7 +45,7 @@ def test_each_top_level_section_is_described():
 def test_each_option_of_init_is_described():
     import inspect
 
-    from discreet.cli.owner.init import init
+    from discreet.cli.owner import init
 
     text = sections()["`discreet init`"]
     for name in inspect.signature(init).parameters:

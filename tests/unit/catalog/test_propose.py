@@ -13,7 +13,7 @@ from discreet.catalog import load
 from discreet.catalog.policy_file import loads
 from discreet.catalog.proposal import refuse_wide
 from discreet.catalog.sources import check_table
-from discreet.cli.owner.init import init
+from discreet.cli.owner import init
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.engine.connect import connect
 from discreet.errors import DiscreetError, InvalidInput, NotReviewed

@@ -2,8 +2,8 @@
 
 import pytest
 
-from discreet.cli import public_declaration as learn_public
-from discreet.cli.public_declaration import said_public
+from discreet.cli import learn as learn_public
+from discreet.cli.learn import said_public
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.cli.commands.demo import state_folder
+from discreet.cli.serve import state_folder
 
 
 @pytest.fixture

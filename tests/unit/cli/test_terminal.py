@@ -14,7 +14,7 @@ from discreet.cli.app import run
 from discreet.cli.terminal import say
 
 EVIL = "n\x1b]0;owned\x07\x1b[2J\x9b31m\u202etxt"
-OWN_WORDS = {"demo.py", "serve.py", "explain.py", "ledger.py", "terminal.py"}
+OWN_WORDS = {"serve.py", "terminal.py"}
 """Commands that print nothing that others wrote."""
 
 

@@ -1,6 +1,6 @@
 """A sign of life only where somebody watches."""
 
-from discreet.cli.waiting import waiting
+from discreet.cli.command import waiting
 
 
 def test_nothing_is_shown_where_nobody_watches(capsys):

@@ -7,7 +7,7 @@ import pytest
 from discreet.api import Curator
 from discreet.catalog.policy_file import load
 from discreet.cli.app import run
-from discreet.cli.owner.bounds import trade_words
+from discreet.cli.query import trade_words
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.testing import SeededRng
 

@@ -13,7 +13,7 @@ from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import Curator
 from discreet.catalog.proposal import InitRequest
 from discreet.cli.app import command_of
-from discreet.cli.request_options import with_options
+from discreet.cli.command import with_options
 from discreet.client import Client
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.anonymize import AnonymizeFields, LocalAnonymizeFields

@@ -59,7 +59,7 @@ WANTED = {
         "server",
     ),
     "from discreet.core.answers.answer import Answer; Answer.to_pandas(None)": ("pandas", "pandas"),
-    "from discreet.cli.extras import server_parts; server_parts()": ("fastapi", "server"),
+    "from discreet.cli.serve import server_parts; server_parts()": ("fastapi", "server"),
 }
 
 CHILD = """

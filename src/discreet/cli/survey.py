@@ -7,10 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Json, command_group
-from discreet.cli.request_options import with_options
+from discreet.cli.command import Json, command_group, waiting, with_options
 from discreet.cli.terminal import tell
-from discreet.cli.waiting import waiting
 from discreet.core.requests.survey import EstimateFields
 from discreet.errors import InvalidInput
 

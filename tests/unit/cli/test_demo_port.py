@@ -4,8 +4,7 @@ import socket
 
 import pytest
 
-from discreet.cli.commands.demo import _port
-from discreet.cli.extras import server_parts
+from discreet.cli.serve import _port, server_parts
 from discreet.errors import InvalidInput
 from ports import free_port
 

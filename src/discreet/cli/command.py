@@ -1,10 +1,16 @@
-"""Options of a command made of the fields that a request has: names, types, defaults and help texts."""
+"""What a command is made of: its options, and a sign of life on a terminal while it works.
+
+Options that several commands have, and those made of the fields that a request has: names, types, defaults and
+help texts are written once, so that they read the same everywhere.
+"""
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import update_wrapper
 from pathlib import Path
@@ -12,9 +18,37 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from discreet.cli.options import comma_list
+from discreet.core.escape_text import visible
+from discreet.core.progress import Progress, silent
 from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
 from discreet.errors import InvalidInput
+
+Source = Annotated[
+    str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
+]
+Accept = Annotated[
+    bool, typer.Option("--accept", help="Declare the domains of a bare file public as they are.")
+]
+UnitOption = Annotated[
+    str, typer.Option(help="Whom to protect in a bare file: 'row', or the person's column.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Config = Annotated[
+    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
+]
+
+
+def command_group(**more: Any) -> typer.Typer:
+    """Return a command to be filled, with what all of them have in common."""
+    return typer.Typer(
+        rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False, **more
+    )
+
+
+def comma_list(written: str | None) -> list[str]:
+    """Return the words of a list with commas."""
+    return [word.strip() for word in (written or "").split(",") if word.strip()]
+
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -123,3 +157,49 @@ def settings(written: list[str]) -> dict[str, Any]:
         except ValueError:
             found[name.strip()] = value
     return found
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show `what` with a moving sign on a terminal; nothing where output is not watched."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} …"):
+        yield
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Progress]:
+    """Yield a function (done, of, step) that moves a bar on a terminal, and does nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from rich import progress as bar
+    from rich.console import Console
+
+    columns = (
+        bar.TextColumn(f"{what}: {{task.description}}"),
+        bar.BarColumn(),
+        bar.TimeElapsedColumn(),
+    )
+    with bar.Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("", total=1)
+
+        def tell(done: int, of: int, step: str) -> None:
+            bars.update(task, completed=done, total=max(of, 1), description=step)
+
+        yield tell
+
+
+def reading() -> Callable[[str], None]:
+    """Return a function that shows the current step on a terminal, and nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda _: None
+    from rich.console import Console
+
+    status = Console(stderr=True).status("Reading")
+    status.start()
+    return lambda step: status.update(f"Reading {visible(step)}") if step else status.stop()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.options import Json
+from discreet.cli.command import Json
 from discreet.cli.terminal import say
 from discreet.errors import InvalidInput
 

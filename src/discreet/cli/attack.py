@@ -10,10 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet.attack.attacks import MODULES, Attack, Knob, all_attacks, attack_named
-from discreet.cli.options import Json, command_group
-from discreet.cli.request_options import keyword, signed
+from discreet.cli.command import Json, command_group, counting, keyword, signed
 from discreet.cli.terminal import say, tell
-from discreet.cli.waiting import counting
 
 Report = Annotated[
     Path | None, typer.Option("--report", help="Also write the story: .html or .json.")

@@ -5,7 +5,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from discreet.cli.commands.explain import explain
+from discreet.cli.privacy_loss import explain
 from discreet.errors import InvalidInput
 
 

@@ -1,19 +1,30 @@
-"""`discreet learn classify|predict`: train a private model, and use one."""
+"""`discreet learn classify|predict|...`: train a private model, and use one.
+
+What its commands read and say, and the question on a terminal whether the rows of a test file are public.
+"""
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import learn_words
-from discreet.cli.options import Accept, Config, Json, Source, UnitOption, comma_list, command_group
-from discreet.cli.public_declaration import held_out
-from discreet.cli.request_options import with_options
-from discreet.cli.terminal import say, tell
-from discreet.cli.waiting import counting, waiting
+from discreet.cli.command import (
+    Accept,
+    Config,
+    Json,
+    Source,
+    UnitOption,
+    comma_list,
+    command_group,
+    counting,
+    waiting,
+    with_options,
+)
+from discreet.cli.terminal import budget_said, price_said, say, tell
 from discreet.core.requests.learn import (
     LocalLearnFields,
     RecommendFields,
@@ -22,6 +33,82 @@ from discreet.core.requests.learn import (
 )
 from discreet.errors import InvalidInput
 from discreet.learn.learners.registry import REGRESS, choices
+
+if TYPE_CHECKING:
+    from discreet.tasks.bare_file import WrittenSource
+    from discreet.tasks.model_test import HeldOutFile
+
+
+def viewer_ratings(written: str | None) -> dict[str, float]:
+    """Return ITEM=RATING,... as ratings."""
+    found: dict[str, float] = {}
+    for part in comma_list(written):
+        name, equals, value = part.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InvalidInput(f"Write ratings as ITEM=RATING, not '{part[:40]}'.")
+    return found
+
+
+def trained_words(found: dict[str, Any]) -> str:
+    """Return a classifier in words for a terminal."""
+    right = found["accuracy"]
+    price, seconds = price_said(found), f"{found['seconds']:.1f} s"
+    done = f"Learned {found['target']} by '{found['model']}' ({price}, {seconds})"
+    interval = f"{right['low']:.1%} to {right['high']:.1%}"
+    score = f"Right {right['value']:.1%} ({interval}) on {right['on']}"
+    lines = [
+        f"{done}; kept in {found['out']}.",
+        f"{score}; always the most common class: {found['baseline']:.1%}.",
+    ]
+    return "\n".join([*lines, budget_said(found), *found["notices"]])
+
+
+def regression_words(found: dict[str, Any]) -> str:
+    """Return a regression in words for a terminal."""
+    done = f"Learned {found['target']} by '{found['model']}' ({found['seconds']:.1f} s)"
+    score = f"Off by {found['baseline']:g} when always saying the mean"
+    if found["rmse"] is not None:
+        score = f"Off by {found['rmse']['value']:g} (root mean square); {score.lower()}"
+    return f"{done}; kept in {found['out']}.\n{score}. Measured on {found['measured_on']}."
+
+
+def impact_words(found: dict[str, Any]) -> str:
+    """Return the curve in words for a terminal."""
+    lines = [
+        f"epsilon {each['epsilon']:g}: right {each['accuracy']['value']:.1%}, "
+        f"subgroups up to {each['gap']:.1%} apart"
+        for each in found["points"]
+    ]
+    return "\n".join([*lines, f"Report: {found['out']} (epsilon {found['cost']['epsilon']:g})."])
+
+
+def held_out(test: Path, source: WrittenSource, *, said: bool) -> HeldOutFile:
+    """Return a test file with the owner's word on it; `said` is --test-public."""
+    from discreet.tasks.model_test import HeldOutFile, check_held_out
+
+    check_held_out(test)
+    return HeldOutFile(test, said_public(test, source.base, said=said))
+
+
+def said_public(test: Path, base: Path, *, said: bool) -> bool:
+    """Return whether the owner declared these very rows public: said now or before, or asked on a terminal."""
+    from discreet.tasks.model_test import declared_public
+
+    def asked() -> bool:
+        return typer.confirm(
+            f"Are the rows of {test.name} public? Then the test is exact and free; otherwise it is "
+            "charged to the people in them.",
+            default=False,
+            err=True,
+        )
+
+    watched = sys.stdin.isatty() and sys.stderr.isatty()
+    return declared_public(test, base, said=said, ask=asked if watched else None)
+
 
 app = command_group(help="Train a private model, and use it.")
 
@@ -61,7 +148,7 @@ def classify(
     with counting("Learning") as progress:
         kept = classify_kept(place, asked, test=tested, out=out, progress=progress)
     found = kept.to_json()
-    tell(found, lambda: learn_words.trained_words(found), json=json)
+    tell(found, lambda: trained_words(found), json=json)
 
 
 @app.command()
@@ -90,7 +177,7 @@ def regress(
     with waiting("Learning"):
         kept = regress_kept(place, asked, test=tested, out=out)
     found = kept.to_json()
-    tell(found, lambda: learn_words.regression_words(found), json=json)
+    tell(found, lambda: regression_words(found), json=json)
 
 
 @app.command()
@@ -124,7 +211,7 @@ def impact(
             place, comma_list(epsilons), asked, test=tested, out=out, progress=progress
         )
     found = made.to_json()
-    tell(found, lambda: learn_words.impact_words(found), json=json)
+    tell(found, lambda: impact_words(found), json=json)
 
 
 @app.command()
@@ -229,7 +316,7 @@ def recommend(
 
     if model is None and (source is None or asked["epsilon"] is None):
         raise InvalidInput("Say what to learn from and --epsilon, or give a kept --model.")
-    wanted = learn_words.viewer_ratings(viewer)
+    wanted = viewer_ratings(viewer)
     kept: Any
     found: dict[str, Any]
     if model is not None:

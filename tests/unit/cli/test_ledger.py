@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from discreet.cli.owner.budget import budget
-from discreet.cli.owner.ledger import app
+from discreet.cli.ledger import app
+from discreet.cli.privacy_loss import budget
 from discreet.errors import AuditTampered, LedgerBusy
 from discreet.ledger import Ledger, budget_report, budget_words
 from discreet.server.access.audit_log import COMMAND_LINE, AuditAction, AuditLog

@@ -1,17 +1,21 @@
-"""`discreet publish`: a release once and for all, as one signed package."""
+"""`discreet publish`: a release once and for all, as one signed package; `discreet verify` and `reconcile`.
+
+A package is checked without the data. Answers that contradict each other are made consistent.
+"""
 
 from __future__ import annotations
 
+import json as json_text
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Config, Json
-from discreet.cli.request_options import with_options
-from discreet.cli.terminal import tell
-from discreet.cli.waiting import counting
+from discreet.cli.command import Config, Json, counting, with_options
+from discreet.cli.terminal import say, tell
 from discreet.core.requests.publish import PublishFields
+from discreet.core.system.regular_file import read_text
 from discreet.errors import InvalidInput
 
 Source = Annotated[
@@ -120,3 +124,91 @@ def _release(curator: Any, spec: Path, asked: dict[str, Any], *, json: bool) -> 
     lines += [f"  {paid}", f"  key {found.key}", f"  check it: discreet verify {out}"]
     lines += [f"  Note: {notice}" for notice in found.notices]
     tell(found.to_json(), "\n".join(lines), json=json)
+
+
+def verify(
+    package: Annotated[Path, typer.Argument(help="The package to check.")],
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="The owner's public key, or a file that holds it."),
+    ] = None,
+    max_gb: Annotated[
+        int,
+        typer.Option(
+            "--max-gb",
+            min=1,
+            help="Do not unpack a package of more gigabytes, or whose manifest has more than a 32nd of them.",
+        ),
+    ] = 2,
+    json: Json = False,
+) -> None:
+    """Check a published package without the data: signature, price, sums, facts and rules.
+
+    Ends with status 1 when something does not hold. Without --key the signature is checked by the key
+    inside, which shows that the package is whole but not whose it is.
+
+    Example: discreet verify RELEASE.zip --key KEY
+    """
+    from discreet.publish.recheck import verify_package
+    from discreet.publish.verify import words
+
+    said = verify_package(package, key=key, max_gb=max_gb)
+    tell(said, lambda: "\n".join(words(said)), json=json)
+    if not said["valid"]:
+        raise typer.Exit(1)
+
+
+KNOWN = {"values", "variances", "equations", "non_negative", "integer"}
+
+
+def reconcile(
+    file: Annotated[Path, typer.Argument(help="JSON with values, variances and equations.")],
+    non_negative: Annotated[bool, typer.Option("--non-negative", help="No value below 0.")] = False,
+    integer: Annotated[bool, typer.Option("--integer", help="Whole numbers only.")] = False,
+    json: Json = False,
+) -> None:
+    """Make noisy answers agree with linear equations, by least squares weighted by their noise.
+
+    FILE.json holds {"values": {"total": 2005, "male": 1001, "female": 995}, "variances": {"total": 8,
+    "male": 50, "female": 32}, "equations": ["total = male + female"]}. It reads no data and is free.
+
+    Example: discreet reconcile answers.json --integer
+    """
+    from discreet.publish.reconcile.answers import reconcile as solve
+
+    given = _read(file)
+    found = solve(
+        given["values"],
+        given["variances"],
+        given["equations"],
+        non_negative=non_negative or bool(given.get("non_negative", False)),
+        integer=integer or bool(given.get("integer", False)),
+    )
+    if json:
+        say(json_text.dumps({"values": found}))
+        return
+    width = max((len(name) for name in found), default=0)
+    for name, value in found.items():
+        say(
+            f"{name:<{width}}  {value:,.6g}"
+            if isinstance(value, float)
+            else f"{name:<{width}}  {value:,}"
+        )
+
+
+def _read(file: Path) -> dict[str, Any]:
+    def refuse(text: str) -> None:
+        raise InvalidInput(f"'{file}' holds {text}, which is not a number.")
+
+    try:
+        given = json_text.loads(read_text(file), parse_float=Decimal, parse_constant=refuse)
+    except OSError as error:
+        raise InvalidInput(f"'{file}' cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise InvalidInput(f"'{file}' is not JSON.") from None
+    wanted = ("values", "variances", "equations")
+    if not isinstance(given, dict) or any(name not in given for name in wanted):
+        raise InvalidInput(f"'{file}' must hold values, variances and equations.")
+    if unknown := sorted(set(given) - KNOWN):
+        raise InvalidInput(f"'{file}' holds '{unknown[0]}', which means nothing here.")
+    return given

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.catalog.toml_text import ColumnProposal
-from discreet.cli.owner.review import table_words
+from discreet.cli.owner import table_words
 from discreet.core.schema import IMMUTABLE_WORDS
 from discreet.server.features.data.proposal import reveals
 from discreet.tasks.review import look

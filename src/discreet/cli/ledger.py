@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.options import Config, Json, command_group
+from discreet.cli.command import Config, Json, command_group
 from discreet.cli.terminal import tell
 from discreet.core.escape_text import visible
 

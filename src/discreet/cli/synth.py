@@ -1,4 +1,7 @@
-"""`discreet synth`: a synthetic copy of a file or a table, or more rows of a saved model."""
+"""`discreet synth`: a synthetic copy of a file or a table, or more rows of a saved model; and `anonymize`.
+
+`discreet anonymize` writes a k-anonymous copy of a table, or measures one that exists.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,37 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Accept, Config, Json, UnitOption
-from discreet.cli.request_options import with_options
+from discreet.anonymize.costs.registry import choices as costs
+from discreet.anonymize.privacy_models.registry import choices as models
+from discreet.cli.command import (
+    Accept,
+    Config,
+    Json,
+    Source,
+    UnitOption,
+    comma_list,
+    counting,
+    waiting,
+    with_options,
+)
 from discreet.cli.terminal import budget_said, price_said, tell
-from discreet.cli.waiting import counting
+from discreet.core.requests.anonymize import LocalAnonymizeFields
 from discreet.core.requests.synth import LocalSynthFields
 from discreet.errors import InvalidInput
 from discreet.synth.methods.registry import choices
 
-Source = Annotated[
+SynthSource = Annotated[
     str | None,
     typer.Argument(
         metavar="FILE|TABLE",
         help="A CSV or Parquet file, a declared table, or a dataset of linked tables.",
     ),
 ]
-Out = Annotated[
+SynthOut = Annotated[
     Path | None,
     typer.Option(help="Where to write: .csv or .parquet; a folder or .zip for linked tables."),
 ]
-Report = Annotated[
+SynthReport = Annotated[
     Path | None, typer.Option(help="Also write what the copy supports: .html or .json.")
 ]
 Compare = Annotated[
@@ -42,10 +56,10 @@ Model = Annotated[
 
 @with_options(LocalSynthFields, leave=("table",), epsilon={"default": None}, **choices())
 def synth(
-    source: Source = None,
+    source: SynthSource = None,
     *,
-    out: Out = None,
-    report: Report = None,
+    out: SynthOut = None,
+    report: SynthReport = None,
     compare: Compare = None,
     target: Target = None,
     save_model: SaveModel = None,
@@ -107,3 +121,51 @@ def _words(found: dict[str, Any]) -> str:
     if "compare" in found:
         lines.append(f"Comparison, do not publish: {found['compare']}")
     return "\n".join([*lines, *found["notices"]])
+
+
+AnonymizeOut = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
+AnonymizeReport = Annotated[
+    Path | None, typer.Option(help="Also write why, and what remains: .html or .json.")
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Only measure k, l, t and the risks of this table.")
+]
+AnonymizeConfig = Annotated[
+    Path | None, typer.Option(help="The discreet.toml to use, if not beside the file.")
+]
+
+
+@with_options(LocalAnonymizeFields, **costs(), **models())
+def anonymize(
+    source: Source,
+    *,
+    out: AnonymizeOut = None,
+    report: AnonymizeReport = None,
+    check: Check = False,
+    json: Json = False,
+    config: AnonymizeConfig = None,
+    **asked: Any,
+) -> None:
+    """Make a k-anonymous copy of a table; it carries no guarantee, and says so.
+
+    Example: discreet anonymize people.csv --k 5 --quasi age,zip,sex --suppress 0.02 --out safe.csv
+
+    Measure: discreet anonymize safe.csv --check --quasi age,zip,sex --sensitive disease
+    """
+    found: Any
+    if check:
+        from discreet.anonymize.command import measure_file
+
+        wanted = {name: asked[name] for name in ("quasi", "population", "where")}
+        with waiting("Counting"):
+            found = measure_file(
+                source, **wanted, sensitive=comma_list(asked["sensitive"]), config=config
+            )
+    else:
+        from discreet.tasks.anonymize import anonymize as make_copy
+
+        with counting("Anonymizing") as progress:
+            found = make_copy(
+                source, out=out, report=report, config=config, progress=progress, **asked
+            )
+    tell(found.to_json(), lambda: "\n".join(found.words()), json=json)

@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from discreet.cli.commands import demo
+from discreet.cli import serve as demo
 
 ADDRESS = "http://127.0.0.1:8765/?token=dsc_secret&a=<b>"
 
@@ -28,7 +28,7 @@ def test_no_command_line_holds_the_token(monkeypatch, tmp_path, shown):
         assert (tmp_path / ".discreet" / "open.html").is_file() is shown
 
     parts = demo_parts(serve)
-    monkeypatch.setattr("discreet.cli.extras.server_parts", lambda *_: parts)
+    monkeypatch.setattr("discreet.cli.serve.server_parts", lambda *_: parts)
     monkeypatch.setattr("discreet.examples.town", lambda **_: parts.town(tmp_path))
     monkeypatch.setattr(demo, "_open_browser", opened.append)
     monkeypatch.setattr(demo, "_has_display", lambda: shown)
@@ -43,7 +43,7 @@ def test_no_command_line_holds_the_token(monkeypatch, tmp_path, shown):
 def demo_parts(serve):
     from types import SimpleNamespace
 
-    from discreet.cli.extras import server_parts
+    from discreet.cli.serve import server_parts
 
     real = server_parts()
     named = {name: getattr(real, name) for name in ("Settings", "AccessDb", "Tokens", "Role")}

@@ -1,4 +1,8 @@
-"""`discreet demo`: the made-up town behind a page of its own, in one command."""
+"""`discreet serve`: the page, the HTTP API and the PostgreSQL endpoint; and `discreet demo`.
+
+The demo is the made-up town behind a page of its own, in one command. What of the server is not installed is
+named in the sentence that says how to.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,75 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.command import waiting, with_options
 from discreet.cli.terminal import say
-from discreet.cli.waiting import waiting
-from discreet.errors import InvalidInput
+from discreet.core.requests.request_fields import request_fields
+from discreet.core.requests.server import ServeFields
+from discreet.errors import InvalidInput, MissingExtra
+
+_SERVER = {
+    "Settings": "settings",
+    "DEFAULT_PORT": "settings",
+    "AccessDb": "access.tokens",
+    "Tokens": "access.tokens",
+    "Role": "access.tokens",
+    "serve": "start",
+    "owner_token": "start",
+    "refuse_taken": "start",
+}
+
+
+def server_parts(*names: str) -> SimpleNamespace:
+    """Return parts of the server by name, all of them if none is named."""
+    found = {}
+    for name in names or _SERVER:
+        try:
+            module = import_module(f"discreet.server.{_SERVER[name]}")
+        except ModuleNotFoundError as error:
+            package = (error.name or "fastapi").partition(".")[0]
+            if package == "discreet":
+                raise
+            raise MissingExtra(package, extra="server") from None
+        found[name] = getattr(module, name)
+    return SimpleNamespace(**found)
+
+
+@with_options(ServeFields, limited=request_fields(ServeFields))
+def serve(
+    *,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Log warnings only.")] = False,
+    **asked: Any,
+) -> None:
+    """Serve the datasets of one discreet.toml until stopped with Ctrl-C.
+
+    Example: discreet serve --port 8765
+    """
+    parts = server_parts()
+    given = asked["config"]
+    place = given / "discreet.toml" if given.is_dir() else given
+    settings = parts.Settings(**asked | {"config": place})
+    parts.refuse_taken(settings.host, settings.port)
+    first = parts.owner_token(settings)
+
+    def ready() -> None:
+        if first is not None:
+            print(f"Owner token, shown this once: {first}", flush=True)
+        print(f"Discreet listens on {settings.address}", flush=True)
+        if settings.exposed:
+            print(
+                "Warning: plain HTTP. Without a proxy that speaks TLS in front, tokens, cookies "
+                "(which go without Secure) and answers can be read on the way.",
+                flush=True,
+            )
+
+    parts.serve(settings, ready=ready, log_level="WARNING" if quiet else "INFO")
 
 
 def demo(
@@ -39,7 +104,6 @@ def demo(
 
     Example: discreet demo --no-browser --port 8765
     """
-    from discreet.cli.extras import server_parts
     from discreet.examples import town
 
     parts = server_parts()

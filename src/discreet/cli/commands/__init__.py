@@ -1,4 +1,0 @@
-"""The commands, one file each, imported only when that command runs.
-
-Imported by: cli.
-"""
