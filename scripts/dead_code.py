@@ -61,7 +61,7 @@ STARTS = {
     r"discreet\.course\.facts": "scripts/course.py writes the figures of lessons",
     r"discreet\.survey\.audited": "documented: `discreet audit` of docs/survey.md names its file",
     r"discreet\.examples\.(benchmark_tables|uci)": "documented: docs/town.md",
-    r"discreet\.engine\.process\.fork_server": "a process of its own, started by its text",
+    r"discreet\.engine\.fork_server": "a process of its own, started by its text",
     r"discreet\.testing(\.\w+)?": "kits of the tests, and of who tests mechanisms",
 }
 """Modules that count as used with all that they define, and why."""

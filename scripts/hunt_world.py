@@ -16,9 +16,10 @@ from discreet.catalog.policy_file import loads
 from discreet.core.schema import Dataset, Table
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact
-from discreet.engine.dialect.names import quoted
-from discreet.engine.duckdb.settings import CLOSED
-from discreet.engine.person_joins import Reached, joined_rows
+from discreet.engine.dialects import quoted
+from discreet.engine.child_limits import CLOSED
+from discreet.engine.declared import Reached
+from discreet.engine.declared import joined_rows
 from discreet.kernel.sources import followed_path
 from discreet.kernel.canonical import CanonicalRecipe
 

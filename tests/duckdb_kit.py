@@ -8,7 +8,7 @@ from functools import cache
 
 import duckdb
 
-from discreet.engine.duckdb.settings import CLOSED
+from discreet.engine.child_limits import CLOSED
 
 _numbers = itertools.count()
 

@@ -21,9 +21,9 @@ import pytest
 
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import EngineLimits, open_exact
+from discreet.engine.column_types import read_as
 from discreet.engine.connect import connect
-from discreet.engine.dialect.names import quoted
-from discreet.engine.dialect.types import read_as
+from discreet.engine.dialects import quoted
 
 ENGINES = [
     pytest.param("duckdb", id="duckdb"),

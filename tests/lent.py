@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import Callable
 
-from discreet.engine.process import child, fork_server
+from discreet.engine import child, fork_server
 
 ENGINE = child._READY
 PLANNER = "discreet.release.planning_limits"

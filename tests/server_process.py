@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from child_tasks import tests_on_path
-from discreet.engine.process.fork_server import start
+from discreet.engine.fork_server import start
 from lent import borrow, lend
 
 FREE = {"rate": 1e6, "burst": 10**6, "address_rate": 1e6, "address_burst": 10**6}

@@ -1,12 +1,12 @@
-"""The recipe of an engine holds: one new folder, one line among the dialects and one among the kinds."""
+"""The recipe of an engine holds: one new folder, one row among the dialects and one among the kinds."""
 
 import duckdb
 import pytest
 
 import discreet
-from discreet.engine import kinds
-from discreet.engine.dialect.functions import templates
+from discreet.engine import connect
 from discreet.engine.dialects import DIALECTS
+from discreet.engine.functions import templates
 from discreet.errors import CatalogError
 
 TOY = '''"""A toy engine: CSV files that DuckDB reads in this process, with a dialect of its own."""
@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import duckdb
 
-from discreet.engine.duckdb.dialect import DUCKDB
-from discreet.engine.kind import EngineKind
+from discreet.engine.dialects import DUCKDB
+from discreet.engine.connect import EngineKind
 from discreet.testing import FakeEngine
 
 DIALECT = replace(
@@ -85,7 +85,7 @@ def toy(tmp_path, monkeypatch):
     import toy_kind
 
     monkeypatch.setitem(DIALECTS, "toy", toy_kind.DIALECT)
-    monkeypatch.setattr(kinds, "KINDS", [*kinds.KINDS, toy_kind.KIND])
+    monkeypatch.setattr(connect, "KINDS", [*connect.KINDS, toy_kind.KIND])
     yield toy_kind
     templates.cache_clear()
 

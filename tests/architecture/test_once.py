@@ -43,7 +43,7 @@ def _held(node: ast.AST) -> str:
     return ""
 
 
-QUOTING = "engine/dialect/names.py"
+QUOTING = "engine/dialects.py"
 MARKS = {("'", "''"), ("'", "\\'"), ('"', '""'), ("`", "``")}
 """Marks within a word, and what SQL writes for them."""
 MAY_QUOTE = re.compile("\\breplace\\(")

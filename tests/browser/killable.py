@@ -14,7 +14,7 @@ from pathlib import Path
 
 import uvicorn
 
-from discreet.engine.process.fork_server import _threads
+from discreet.engine.fork_server import _threads
 from discreet.ledger.ledger import Ledger
 from discreet.release import outcome
 from discreet.server.access.tokens import Role

@@ -31,9 +31,8 @@ from discreet.core.schema import (
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
+from discreet.engine.column_types import ColumnKind, can_read
 from discreet.engine.connect import connect
-from discreet.engine.dialect.storage import ColumnKind
-from discreet.engine.dialect.types import can_read
 from discreet.errors import CatalogError
 from discreet.kernel.canonical import CanonicalRecipe, stored_columns
 from discreet.kernel.cells import source_cell, unit_cell

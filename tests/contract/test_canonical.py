@@ -11,7 +11,7 @@ from curator_kit import TABLES, arrow, catalog_of, world_rows
 from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
 from discreet.engine.base import open_exact
 from discreet.engine.connect import connect
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialects import quoted
 from discreet.kernel.canonical import (
     CanonicalRecipe,
     canonical_select,

@@ -16,9 +16,9 @@ import pytest
 from discreet.core.schema import Column, Dataset, IntegerDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
-from discreet.engine.dialect.functions import function, templates
-from discreet.engine.dialect.storage import ColumnKind
-from discreet.engine.kinds import KINDS
+from discreet.engine.column_types import ColumnKind
+from discreet.engine.connect import KINDS
+from discreet.engine.functions import function, templates
 from discreet.errors import CatalogError, UnknownName
 from discreet.kernel.canonical import CanonicalRecipe
 from engines import BIG, ENGINES, TABLES, Place, cell, engine_place, name, people, read, rows

@@ -7,8 +7,8 @@ import re
 import duckdb
 import pyarrow as pa
 
+from discreet.engine.child_limits import CLOSED
 from discreet.engine.duckdb import worker
-from discreet.engine.duckdb.settings import CLOSED
 from discreet.kernel.functions import SEALED
 from engines import engine_place, open_exact
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.engine.base import open_exact
-from discreet.engine.dialect.functions import function
+from discreet.engine.functions import function
 from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
 from discreet.survey import columns as bit_columns

@@ -10,8 +10,8 @@ import pytest
 
 import discreet
 from discreet.engine.copies import combined
-from discreet.engine.postgres import holder
-from discreet.engine.postgres.holder import Holder
+from discreet.engine.postgres import held
+from discreet.engine.postgres.held import Holder
 from engines import ENGINES, engine_place, own
 from sittings import FULL
 from unit_paths_kit import brute_force, shop, toml
@@ -88,8 +88,8 @@ def test_a_copy_that_forgets_how_its_rows_are_read_is_caught(tmp_path, monkeypat
     def of_files(contents):
         return combined([each for each in contents if not each.startswith("(")])
 
-    monkeypatch.setattr("discreet.engine.spark.origins.SparkOrigins.reading", lambda *_: "")
-    monkeypatch.setattr("discreet.engine.spark.origins.combined", of_files)
+    monkeypatch.setattr("discreet.engine.spark.sources.SparkOrigins.reading", lambda *_: "")
+    monkeypatch.setattr("discreet.engine.spark.sources.combined", of_files)
     counted, wanted = _answered_over_another_path("spark", tmp_path)
     assert counted != wanted
 
@@ -97,7 +97,7 @@ def test_a_copy_that_forgets_how_its_rows_are_read_is_caught(tmp_path, monkeypat
 def _answered_after_a_change(folder, monkeypatch) -> tuple[str, str]:
     """Return the labels of two contents between which the counter of changes did not move."""
     place = engine_place("postgres", shop(random.Random(3), texts=False), folder)
-    monkeypatch.setattr(holder, "change_counter", lambda *_: "stands still")
+    monkeypatch.setattr(held, "change_counter", lambda *_: "stands still")
     (folder / "discreet.toml").write_text(toml(place, whole=True, max_rows=50, copy=True))
     labels = []
     for _ in range(2):

@@ -11,7 +11,7 @@ import pytest
 import discreet
 from discreet.anonymize.source import open_source
 from discreet.catalog.policy_file import loads
-from discreet.engine import person_joins
+from discreet.engine import declared
 from discreet.engine.postgres.sources import PostgresSources
 from discreet.errors import CatalogError, EngineFailed
 from discreet.kernel.sources import every_path
@@ -84,8 +84,8 @@ def test_a_path_that_lists_a_person_twice_is_caught(kind, tmp_path, monkeypatch)
 
     DuckDB's rows are joined in its child; tests/unit/engine/duckdb/test_unit_path.py has its twin.
     """
-    people = person_joins._people
-    monkeypatch.setattr(person_joins, "_people", lambda *a: people(*a).replace("DISTINCT ", ""))
+    people = declared._people
+    monkeypatch.setattr(declared, "_people", lambda *a: people(*a).replace("DISTINCT ", ""))
     tables = shop(random.Random(7), texts=False)
     twice = pa.concat_tables([tables["orders"], tables["orders"]])
     place = engine_place(kind, {**tables, "orders": twice}, tmp_path)

@@ -6,7 +6,7 @@ from functools import partialmethod
 import pytest
 
 from discreet.engine.base import engine_failed
-from discreet.engine.duckdb.held import DuckDBHeld
+from discreet.engine.duckdb.snapshots import DuckDBHeld
 from discreet.server.access.tokens import Role
 from patience import LONG
 from server_kit import COUNT, running, write_world

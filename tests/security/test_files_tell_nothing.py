@@ -13,7 +13,7 @@ import pytest
 
 import discreet
 from discreet.api import opened_catalog
-from discreet.engine.lakes.delta import delta_files
+from discreet.engine.delta import delta_files
 from discreet.errors import DiscreetError
 
 DELTA = Path(__file__).resolve().parents[1] / "fixtures" / "delta"

@@ -8,9 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engine.dialect import types
-from discreet.engine.dialect.storage import ColumnKind, Storage
-from discreet.engine.dialect.types import read_as
+from discreet.engine import column_types
+from discreet.engine.column_types import ColumnKind, Storage, read_as
 from discreet.engine.duckdb.canonical import SnapshotMaker
 from discreet.engine.duckdb.engine import DuckDBEngine
 from discreet.errors import CatalogError
@@ -127,7 +126,7 @@ def test_the_twin_that_reads_flags_from_whole_numbers_alone_tells_of_a_missing_c
     tmp_path, monkeypatch
 ):
     for stored in (Storage.NUMBER, Storage.DECIMAL):
-        monkeypatch.delitem(types._READERS, (ColumnKind.BOOLEAN, stored))
+        monkeypatch.delitem(column_types._READERS, (ColumnKind.BOOLEAN, stored))
     told_of_figures(tmp_path / "0", 0)
     with pytest.raises(CatalogError, match="cannot be read as boolean"):
         told_of_figures(tmp_path / "None", None)

@@ -11,8 +11,8 @@ import pytest
 
 import discreet
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
+from discreet.engine import functions
 from discreet.engine.base import open_exact
-from discreet.engine.dialect import functions
 from discreet.kernel.canonical import CanonicalRecipe
 from discreet.kernel.facts import facts_of
 from discreet.kernel.nodes import Unfit

@@ -24,10 +24,9 @@ from discreet.catalog.policy_file import (
 from discreet.catalog.sources import check_file, check_table
 from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine, EngineLimits, open_exact
-from discreet.engine.connect import connect
-from discreet.engine.dialect.names import quoted
+from discreet.engine.connect import connect, kind_of
+from discreet.engine.dialects import quoted
 from discreet.engine.files import READABLE
-from discreet.engine.kinds import kind_of
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
 from discreet.kernel.sources import PlainSource, followed_paths
 

@@ -21,8 +21,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.owner import OWNER, require_named
 from discreet.core.requests.request_fields import given
 from discreet.engine.base import Engine, EngineLimits
-from discreet.engine.connect import connect
-from discreet.engine.kinds import kind_of
+from discreet.engine.connect import connect, kind_of
 from discreet.engine.volumes import AtRest, HostSystem, Volume
 from discreet.errors import CatalogError
 from discreet.kernel.sources import declared_cells, every_path

@@ -22,7 +22,7 @@ from discreet.attack.attacks import Outcome, Score
 from discreet.core.arrays import Floats, Integers
 from discreet.core.numbers import counted
 from discreet.engine.base import Held, PaidReader
-from discreet.engine.formats.packed import BROKEN
+from discreet.engine.formats import BROKEN
 from discreet.errors import InvalidInput
 from discreet.publish.assemble import Layout
 from discreet.publish.families import Family, Member

@@ -28,7 +28,7 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
-from discreet.engine.dialect.names import text_constant
+from discreet.engine.dialects import text_constant
 from discreet.errors import UnknownName
 
 LIVE = "live-"

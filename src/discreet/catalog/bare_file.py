@@ -39,8 +39,8 @@ from discreet.catalog.writer import (
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.engine.base import Engine
+from discreet.engine.column_types import ColumnKind, Storage, storage
 from discreet.engine.connect import connect
-from discreet.engine.dialect.storage import ColumnKind, Storage, storage
 from discreet.engine.files import PARQUET_FILES
 from discreet.errors import InvalidInput, NotReviewed
 

@@ -35,8 +35,8 @@ from discreet.core.schema import (
 )
 from discreet.core.spelling import PLAIN, Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.engine.formats.text import checked_encoding
-from discreet.engine.kinds import kind_of
+from discreet.engine.connect import kind_of
+from discreet.engine.formats import checked_encoding
 from discreet.errors import CatalogError
 
 

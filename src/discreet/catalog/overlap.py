@@ -19,8 +19,8 @@ from urllib.parse import unquote
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.schema import Dataset, Table
+from discreet.engine.connect import kind_of
 from discreet.engine.files import READABLE, files_like, split_part
-from discreet.engine.kinds import kind_of
 from discreet.errors import CatalogError
 
 _MAGIC = re.compile(r"[*?\[]")

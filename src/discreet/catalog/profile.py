@@ -12,11 +12,9 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import Bits, Integers
 from discreet.engine.base import Engine, open_exact
-from discreet.engine.dialect.functions import filled
-from discreet.engine.dialect.names import quoted
-from discreet.engine.dialect.storage import ColumnKind
-from discreet.engine.dialect.types import read_as
-from discreet.engine.dialects import DIALECTS
+from discreet.engine.column_types import ColumnKind, read_as
+from discreet.engine.dialects import DIALECTS, quoted
+from discreet.engine.functions import filled
 from discreet.errors import EngineFailed
 
 MOST_VALUES = 200_000

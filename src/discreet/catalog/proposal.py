@@ -30,8 +30,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.declare import InitFields
 from discreet.engine.base import Engine
-from discreet.engine.connect import connect
-from discreet.engine.kinds import kind_of
+from discreet.engine.connect import connect, kind_of
 from discreet.errors import EngineFailed, InvalidInput
 
 

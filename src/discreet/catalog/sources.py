@@ -30,8 +30,7 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.engine.base import Engine
-from discreet.engine.dialect.storage import ColumnKind
-from discreet.engine.dialect.types import readable
+from discreet.engine.column_types import ColumnKind, readable
 from discreet.engine.files import (
     PARQUET_FILES,
     READABLE,
@@ -40,9 +39,7 @@ from discreet.engine.files import (
     files_like,
     split_part,
 )
-from discreet.engine.formats.convert import first_line, rows_of
-from discreet.engine.formats.packed import start_of, unpacked
-from discreet.engine.formats.text import detected_encoding
+from discreet.engine.formats import detected_encoding, first_line, rows_of, start_of, unpacked
 from discreet.errors import CatalogError, InvalidInput
 
 _HEADER_LINE = 1 << 20

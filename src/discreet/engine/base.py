@@ -12,7 +12,7 @@ from typing import NoReturn, Protocol, Self, TypeAlias, final
 import pyarrow as pa
 
 from discreet.core.proof.permit import Permit, require_permit
-from discreet.engine.recipe import Recipe
+from discreet.engine.copies import Recipe
 from discreet.errors import DiscreetError, EngineFailed, InternalError
 
 
@@ -268,7 +268,7 @@ class Held(Protocol):
 class Engine(Protocol):
     """Exact computation over attached tables.
 
-    Runs only SQL that we generated; `discreet.engine.dialect.guard` is the second wall, the engine's own
+    Runs only SQL that we generated; `discreet.engine.guard` is the second wall, the engine's own
     lock-down the third. Every failure while rows are read is `engine_failed()`.
     """
 

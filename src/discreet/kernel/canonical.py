@@ -33,8 +33,8 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.engine.base import Capabilities
-from discreet.engine.dialect.functions import function
 from discreet.engine.dialects import DIALECTS
+from discreet.engine.functions import function
 from discreet.errors import CatalogError
 from discreet.kernel.cells import (
     LONGEST_CELL,

@@ -34,11 +34,18 @@ from discreet.core.spelling import (
     number_pattern,
     removed_from_numbers,
 )
-from discreet.engine.dialect.functions import filled, function
-from discreet.engine.dialect.names import text_constant
-from discreet.engine.dialect.storage import ColumnKind, Storage, storage
-from discreet.engine.dialect.types import can_read, read_as, second_of_day, short, within_64_bits
-from discreet.engine.dialects import DIALECTS
+from discreet.engine.column_types import (
+    ColumnKind,
+    Storage,
+    can_read,
+    read_as,
+    second_of_day,
+    short,
+    storage,
+    within_64_bits,
+)
+from discreet.engine.dialects import DIALECTS, text_constant
+from discreet.engine.functions import filled, function
 from discreet.errors import CatalogError
 
 

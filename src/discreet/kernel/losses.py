@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from discreet.core.schema import CategoryDomain, Column, IdentifierDomain, Table, TextDomain
 from discreet.engine.base import Engine, open_exact
-from discreet.engine.dialect.names import quoted
-from discreet.engine.dialect.storage import ColumnKind
-from discreet.engine.dialect.types import read_as
+from discreet.engine.column_types import ColumnKind, read_as
+from discreet.engine.dialects import quoted
 from discreet.kernel.cells import plain_cell, present_cell, source_cell
 from discreet.kernel.odd_values import ends_of, ends_sql, has_ends, odd_values
 from discreet.kernel.sources import PlainSource

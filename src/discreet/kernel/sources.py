@@ -25,12 +25,10 @@ from discreet.core.schema import (
     NumberDomain,
     Table,
 )
+from discreet.engine.column_types import ColumnKind, Storage, read_as, readable, type_name
+from discreet.engine.connect import kind_of
 from discreet.engine.declared import HERE, DeclaredCell, Texts, filled_name
-from discreet.engine.dialect.names import quoted
-from discreet.engine.dialect.storage import ColumnKind, Storage
-from discreet.engine.dialect.types import read_as, readable, type_name
-from discreet.engine.dialects import DIALECTS
-from discreet.engine.kinds import kind_of
+from discreet.engine.dialects import DIALECTS, quoted
 from discreet.kernel.cells import (
     number_cell,
     person_text,
@@ -137,7 +135,7 @@ STORED = {
     Storage.TEXT: "varchar",
     Storage.OTHER: "blob",
 }
-"""One type for each storage: how a cell is read depends on nothing else (engine/dialect/types.py)."""
+"""One type for each storage: how a cell is read depends on nothing else (engine/column_types.py)."""
 
 
 def declared_cells(

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from discreet.core.bill import Spent, price_words
-from discreet.engine.formats.packed import BROKEN
+from discreet.engine.formats import BROKEN
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.learn.classifier import classifier_from
 from discreet.learn.learners.network import AnyClassifier

@@ -15,7 +15,7 @@ from discreet.core.numbers import Epsilon
 from discreet.core.requests.checked import checked
 from discreet.core.requests.look import BoundsFields
 from discreet.core.schema import Dataset, Table
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialects import quoted
 from discreet.errors import EngineFailed
 from discreet.release.desk import Desk, PlainDesk, Request
 from discreet.release.pipeline import explain_question, release_question

@@ -33,8 +33,8 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Epsilon
 from discreet.core.requests.question import QuestionFields
 from discreet.engine.base import Capabilities, Engine
-from discreet.engine.process.child import Child
-from discreet.engine.process.limits import limit_memory
+from discreet.engine.child import Child
+from discreet.engine.child_limits import limit_memory
 from discreet.errors import DiscreetError, EngineFailed, QueryRefused
 from discreet.plan.ir import scans_of
 from discreet.plan.plan import ask, make_plan

@@ -34,7 +34,7 @@ from discreet.core.answers.answer import Answer
 from discreet.core.arrays import Floats
 from discreet.core.owner import OWNER
 from discreet.core.schema import Dataset, Table
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialects import quoted
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Statement, scans_of, signature

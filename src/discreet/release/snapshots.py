@@ -18,7 +18,7 @@ from discreet.catalog.catalog import engine_name
 from discreet.catalog.overlap import check_still_apart
 from discreet.core.schema import Dataset, Refresh, Table
 from discreet.engine.base import Held, StateLost
-from discreet.engine.kinds import kind_of
+from discreet.engine.connect import kind_of
 from discreet.errors import CatalogError, EngineFailed, InternalError, UnknownName
 from discreet.kernel.canonical import CanonicalRecipe
 from discreet.ledger.accounts import DataVersion, NewVersion

@@ -26,9 +26,8 @@ import pyarrow.parquet as pq
 
 from discreet.core.arrays import Integers
 from discreet.engine.base import Engine, open_exact
-from discreet.engine.connect import connect
-from discreet.engine.dialect.functions import function
-from discreet.engine.kinds import kind_of
+from discreet.engine.connect import connect, kind_of
+from discreet.engine.functions import function
 from discreet.errors import InvalidInput
 from discreet.survey.donation_checks import Refusal
 from discreet.survey.plan import SurveyPlan

@@ -13,7 +13,7 @@ from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.schema import CategoryDomain, Column
 from discreet.core.unit import PrivacyUnit
 from discreet.engine.base import Engine
-from discreet.engine.dialect.storage import Storage, storage
+from discreet.engine.column_types import Storage, storage
 from discreet.kernel.losses import table_losses
 from discreet.kernel.odd_values import has_ends
 

@@ -23,8 +23,7 @@ from discreet.core.requests.asks import asks_function
 from discreet.core.requests.declare import ReviewFields
 from discreet.core.requests.request_fields import beside, given
 from discreet.core.requests.schema import schema
-from discreet.engine.connect import connect
-from discreet.engine.kinds import kind_of
+from discreet.engine.connect import connect, kind_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.kernel.sources import followed_paths
 

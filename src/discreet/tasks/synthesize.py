@@ -34,7 +34,7 @@ from discreet.core.requests.asks import asks_function
 from discreet.core.requests.request_fields import beside, given, request_fields
 from discreet.core.requests.schema import WithProgress, schema
 from discreet.core.requests.synth import LinkedFields, LocalSynthFields
-from discreet.engine.dialect.storage import Storage
+from discreet.engine.column_types import Storage
 from discreet.errors import InvalidInput
 from discreet.report import write as write_report
 from discreet.report.document import REPORT_FILES, check_target

@@ -11,10 +11,8 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from discreet.engine.base import NOTHING_STORED, Capabilities, Engine, Exact, Held, engine_failed
-from discreet.engine.copies import Labels
-from discreet.engine.dialect.names import quoted
-from discreet.engine.dialects import DIALECTS
-from discreet.engine.recipe import Recipe, private_of
+from discreet.engine.copies import Labels, Recipe, private_of
+from discreet.engine.dialects import DIALECTS, quoted
 from discreet.errors import UnknownName
 
 Answers: TypeAlias = Callable[[str], pa.Table] | Mapping[str, pa.Table] | pa.Table | None

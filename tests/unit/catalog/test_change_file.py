@@ -18,7 +18,7 @@ from discreet.catalog.policy_file import load
 from discreet.catalog.writer import add_analysts, change_file, put_back_file, write_file, writing
 from discreet.core.numbers import Epsilon
 from discreet.core.system import atomic_file
-from discreet.engine.dialect.storage import Storage
+from discreet.engine.column_types import Storage
 from discreet.errors import CatalogError, InvalidInput, LedgerBusy
 from discreet.tasks.review import review
 

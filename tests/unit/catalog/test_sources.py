@@ -1,7 +1,7 @@
 import pytest
 
 from discreet.catalog.sources import find_sources
-from discreet.engine.formats import packed
+from discreet.engine import formats
 from discreet.errors import InvalidInput
 
 
@@ -87,6 +87,6 @@ def test_an_unreadable_file(tmp_path, monkeypatch):
     def refuse(*_args, **_options):
         raise PermissionError
 
-    monkeypatch.setattr(packed, "open_regular", refuse)
+    monkeypatch.setattr(formats, "open_regular", refuse)
     with pytest.raises(InvalidInput, match="cannot be read"):
         find_sources([word], base=tmp_path)

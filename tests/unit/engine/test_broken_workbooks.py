@@ -12,8 +12,8 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 import discreet
-from discreet.engine.formats import convert
-from discreet.engine.formats.convert import first_line, is_plain, rows_of, write_plain
+from discreet.engine import formats
+from discreet.engine.formats import first_line, is_plain, rows_of, write_plain
 from discreet.errors import CatalogError, DiscreetError, InvalidInput
 from sittings import examples
 
@@ -157,7 +157,7 @@ def test_init_calls_a_workbook_damaged_whose_references_are_wrong(tmp_path, what
 
 def test_the_twin_that_foresees_its_errors_meets_others(tmp_path):
     """As it was: errors of a list were put into words, and whatever else a reader raised came through."""
-    foreseen = (*convert.BROKEN, UnicodeError, ValueError, RecursionError)
+    foreseen = (*formats.BROKEN, UnicodeError, ValueError, RecursionError)
     path, raw = tmp_path / "a.xlsx", 0
     for seed in range(60):
         path.write_bytes(spoiled(seed))

@@ -13,7 +13,7 @@ import pytest
 from openpyxl import Workbook
 
 from discreet.catalog.sources import check_file
-from discreet.engine.formats.convert import write_plain
+from discreet.engine.formats import write_plain
 from discreet.errors import DiscreetError, InternalError, InvalidInput
 from discreet.server.features.data import uploads
 from discreet.server.features.data.uploads import UploadBounds

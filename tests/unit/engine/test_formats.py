@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.engine.files import column_names, find_files, plain_files
-from discreet.engine.formats.text import detected_encoding
+from discreet.engine.formats import detected_encoding
 from discreet.errors import CatalogError, InvalidInput
 
 ROWS = [("Köln", "1,5"), ("Zürich", '2"'), ("Oslo", "")]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.engine.dialect.guard import only_select
+from discreet.engine.guard import only_select
 from discreet.errors import EngineFailed
 
 DIALECTS = ["duckdb", "postgres", "spark"]

@@ -6,8 +6,7 @@ from unittest import mock
 import duckdb
 import pytest
 
-from discreet.engine.dialect.storage import ColumnKind
-from discreet.engine.dialect.types import read_as
+from discreet.engine.column_types import ColumnKind, read_as
 from discreet.engine.ingest import SHORT_DECIMAL, UNAMBIGUOUS, likely_encodings, store_typed
 from sittings import FULL
 

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from discreet.engine.dialect.names import quoted, text_constant
+from discreet.engine.dialects import quoted, text_constant
 
 NASTY = [
     "O'Brien",

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.engine import ingest
 from discreet.engine.duckdb.worker import csv_rows
-from discreet.engine.formats.plain_csv import CsvFile, Misfit, _reader
-from discreet.engine.ingest import store_typed
+from discreet.engine.ingest import CsvFile, Misfit, _reader, store_typed
 from sittings import FULL
 
 COLUMNS = ("a", "b", "c")
@@ -104,7 +103,7 @@ def test_a_plain_file_is_written_without_duckdb_and_others_are_not(tmp_path):
 
 
 def test_an_empty_line_between_two_blocks_is_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr("discreet.engine.formats.plain_csv._BLOCK", 6)
+    monkeypatch.setattr("discreet.engine.ingest._BLOCK", 6)
     path = tmp_path / "t.csv"
     path.write_bytes(b"a\n1\n2\n3\n")
     assert CsvFile(path, ",", ("a",)).plain

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.engine.dialect.table_names import canon, placed
+from discreet.engine.dialects import canon, placed
 
 PLACES = {"census.people": "KEPT", 'odd"`name': "ODD"}
 

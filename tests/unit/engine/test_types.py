@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.engine.dialect.storage import ColumnKind, Storage, storage
-from discreet.engine.dialect.types import read_as
+from discreet.engine.column_types import ColumnKind, Storage, read_as, storage
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.engine.dialect.functions import function
+from discreet.engine.functions import function
 from discreet.kernel import read_sqlglot, seal
 from discreet.kernel.facts import Form, facts_of
 from discreet.kernel.functions import Value, ValueKind

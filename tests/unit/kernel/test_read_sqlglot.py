@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from discreet.engine.dialect.functions import function
+from discreet.engine.functions import function
 from discreet.kernel import read_sqlglot as reader
 from discreet.kernel.nodes import Apply, Constant, Fold, Name, Term, Unfit
 from discreet.kernel.read_sqlglot import read_sqlglot

@@ -1,19 +1,25 @@
-"""From a source to its canonical snapshot: copied, hashed, described, made; each content once."""
+"""From a source to its canonical snapshot: where its rows are now, how they are read, copied, hashed and stored.
+
+Each content is made once. Text files are also kept as Parquet, of which the owner's readings are made.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from discreet.core.path import FollowedStep, PathCell
-from discreet.engine.copies import combined
-from discreet.engine.declared import groups_of
+from discreet.core.path import FollowedPath, FollowedStep, PathCell
+from discreet.engine.child import Child, Unreadable
+from discreet.engine.copies import Recipe, combined
+from discreet.engine.declared import DeclaredCell, declared_types, groups_of, refuse_own
+from discreet.engine.delta import FileColumn
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotFolder, SnapshotStore
 from discreet.engine.files import (
     ContentHashes,
@@ -21,12 +27,14 @@ from discreet.engine.files import (
     FileSource,
     csv_part,
     csv_parts,
+    database_files,
+    find_files,
     heading,
+    is_open,
+    looks_like_file,
     plain_files,
 )
-from discreet.engine.lakes.delta import FileColumn
-from discreet.engine.process.child import Child, Unreadable
-from discreet.engine.recipe import Recipe
+from discreet.engine.object_stores import Fetched, changes, fetched, is_remote
 from discreet.errors import CatalogError, EngineFailed, InvalidInput
 
 Types = dict[str, str]
@@ -254,3 +262,206 @@ def unreadable(name: str, damaged: InvalidInput | None = None) -> CatalogError:
         "of column names and as many cells in every line, or a Parquet file, or a table of the "
         "database; and that there is room on the disk for a copy of it.",
     )
+
+
+class TextCopies:
+    """The Parquet copies of CSV sources in one folder.
+
+    `setup` says how a child opens one place. `in_place`: the folder goes with its engine, so files are
+    read where they lie and told apart by their state, neither copied nor hashed.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        hashes: ContentHashes,
+        setup: Callable[[Any], dict[str, Any]],
+        *,
+        seconds: float,
+        in_place: bool,
+    ) -> None:
+        self._folder = folder
+        self._hashes = hashes
+        self._setup = setup
+        self._seconds = seconds
+        self._in_place = in_place
+
+    def of(self, origin: SourceOrigin) -> Path:
+        """Return the Parquet copy of a CSV source, made now unless this content has one."""
+        at_once = self._now(origin) if self._in_place else None
+        if at_once is not None:
+            return at_once
+        with tempfile.TemporaryDirectory(dir=self._folder, prefix=".new-") as made:
+            folder = Path(made)
+            content = self._hashes.known(origin.files)
+            copy = origin.files
+            if content is None or not self._file(content, copy).is_file():
+                copy, content = self._hashes.copy(origin.files, folder)
+            target = self._file(content, copy)
+            if not target.is_file():
+                plain = plain_files(copy, folder)
+                self._write(origin.name, plain, folder / "text.parquet")
+                (folder / "text.parquet").replace(target)
+        return target
+
+    def _now(self, origin: SourceOrigin) -> Path | None:
+        """Return the Parquet copy made from the files where they lie.
+
+        None where their state cannot be told, or changed meanwhile: then a private copy is needed.
+        """
+        state = self._hashes.state(origin.files)
+        if state is None:
+            return None
+        target = self._file(state, origin.files)
+        if not target.is_file():
+            with tempfile.TemporaryDirectory(dir=self._folder, prefix=".new-") as made:
+                plain = plain_files(origin.files, Path(made))
+                self._write(origin.name, plain, Path(made) / "text.parquet")
+                if self._hashes.state(origin.files) != state:
+                    return None
+                (Path(made) / "text.parquet").replace(target)
+        return target
+
+    def _file(self, content: str, files: FileSource) -> Path:
+        read = "".join(f"-{word}" for word in (files.encoding, files.part.encode().hex()) if word)
+        return self._folder / f"csv-{content}{read}.parquet"
+
+    def _write(self, name: str, copy: FileSource, target: Path) -> None:
+        place = place_of(name, copy, ())[0]
+        parts = place.get("csv", ())
+        child = Child("discreet.engine.duckdb.worker", self._setup(place))
+        order = {
+            "sql": "SELECT * FROM source.t",
+            "path": str(target),
+            "typed": True,
+            "file": parts[0] if len(parts) == 1 else None,
+            "compression": "uncompressed" if self._in_place else "snappy",
+        }
+        try:
+            child.wait_ready(self._seconds)
+            child.ask(b"S" + json.dumps(order).encode(), self._seconds)
+        except Exception:  # noqa: BLE001 whatever it was, its text may hold a cell
+            raise unreadable(name) from None
+        finally:
+            child.close()
+
+
+Listed = dict[str, Fetched]
+"""What stores hold, by source: asked once for all that reads one dictionary."""
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOrigins:
+    """The sources of an engine by table. `state` is where what is fetched from stores is kept."""
+
+    database: Path | None
+    sources: Mapping[str, str]
+    base: Path
+    state: Path
+    encodings: Mapping[str, str]
+    paths: Mapping[str, FollowedPath]
+    cells: Mapping[str, tuple[DeclaredCell, ...]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.sources
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sources)
+
+    def check(self) -> None:
+        """Refuse what is not there; a store is asked when a question needs it."""
+        for name, source in self.sources.items():
+            if not is_remote(source):
+                self.origin(name)
+
+    def snapshot(
+        self, name: str, recipe: Recipe, maker: SnapshotMaker, listed: Listed
+    ) -> tuple[Snapshot, str]:
+        """Return a table's snapshot, held, and the hash of its content.
+
+        Guarantee: what was fetched from a store is read whole, as one listing of it said: if another
+            process fetches a newer state meanwhile, it is read again.
+        """
+        for _ in range(_TRIES):
+            try:
+                found = maker.snapshot(self.origin(name, listed=listed), recipe)
+            except (OSError, CatalogError) as error:
+                if not all(each.stands() for each in listed.values()):
+                    listed.clear()
+                    continue
+                raise unreadable(name) if isinstance(error, OSError) else error from None
+            if all(each.stands() for each in listed.values()):
+                return found
+            found[0].release()
+            listed.clear()
+        raise changes(name)
+
+    def origin(self, name: str, *, raw: bool = False, listed: Listed | None = None) -> SourceOrigin:
+        """Return where a table's rows are at this moment, and those by which it knows its people.
+
+        `raw`: as the files store them, for the owner's own tools; files that differ are refused there.
+        """
+        seen = {} if listed is None else listed
+        own, path = self._own(name, seen, raw=raw), self.paths.get(name)
+        if path is None:
+            return own
+        joined = tuple((step, self._own(step.table, seen, raw=raw)) for step in path.steps)
+        return replace(own, joined=joined, unit=path.unit)
+
+    def names(self, name: str, origin: SourceOrigin | None = None) -> list[str] | None:
+        """Return the names of a source's columns where no type is needed for it, None elsewhere.
+
+        `origin`: where its rows are, for whoever has looked already.
+        """
+        cells = self.read_as(name)
+        if cells is not None:
+            own = [cell.column for cell in cells]
+            return [*own, *self.reached(name, own)]
+        files = (origin or self.origin(name)).files
+        if files.kind is not FileKind.CSV:
+            return None
+        found: list[str] = csv_parts(name, files)[0]["columns"]
+        return [*found, *self.reached(name, found)]
+
+    def types(self, name: str) -> dict[str, str] | None:
+        """Return the types of a source's columns that no file and no row can change.
+
+        Those of text files and of what is read as declared; None where a file or a database states them.
+        """
+        names = self.names(name)
+        if names is None:
+            return None
+        path = self.paths.get(name)
+        person = "BIGINT" if path is not None and path.whole else "VARCHAR"
+        known = declared_types(self.read_as(name) or ())
+        reached = {} if path is None else {path.column.lower(): person}
+        return {column.lower(): "VARCHAR" for column in names} | known | reached
+
+    def _own(self, name: str, listed: Listed, *, raw: bool) -> SourceOrigin:
+        source = self.sources[name]
+        if self.database is not None and not looks_like_file(source):
+            return SourceOrigin(name, database_files(self.database), tuple(source.split(".")))
+        cells = None if raw else self.read_as(name)
+        if is_remote(source):
+            if source not in listed:
+                any_files = cells is not None
+                listed[source] = fetched(name, source, self.state, any_files=any_files)
+            source = listed[source].path
+        encoding = self.encodings.get(name, "")
+        return SourceOrigin(name, find_files(name, source, self.base, encoding, cells))
+
+    def read_as(self, name: str) -> tuple[DeclaredCell, ...] | None:
+        """Return how the columns of a source are read that may be any number of files."""
+        source = self.sources[name]
+        inside = self.database is not None and not looks_like_file(source)
+        if inside or not is_open(source, self.base):
+            return None
+        return self.cells.get(name)
+
+    def reached(self, name: str, own: Sequence[str]) -> list[str]:
+        """Return the column that a path adds to a table, which must not have one of that name."""
+        if name not in self.paths:
+            return []
+        refuse_own(name, self.paths[name], own)
+        return [self.paths[name].column]

@@ -1,4 +1,4 @@
-"""DuckDB in child processes that can be killed: the embedded engine."""
+"""DuckDB in child processes that can be killed: the embedded engine, and the pool that its children are lent from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,28 +25,119 @@ from discreet.engine.base import (
     Exact,
     require_kept,
 )
-from discreet.engine.copies import combined, state_key
+from discreet.engine.child import Child, Unreadable
+from discreet.engine.copies import Recipe, combined, private_of, state_key
 from discreet.engine.declared import DeclaredCell
-from discreet.engine.dialect.guard import only_select
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialects import quoted
 from discreet.engine.duckdb.canonical import (
+    Listed,
     SnapshotMaker,
     SourceOrigin,
+    SourceOrigins,
+    TextCopies,
     joined_place,
     opened_alone,
     place_of,
     unreadable,
 )
-from discreet.engine.duckdb.held import DuckDBHeld, exact_of, release
-from discreet.engine.duckdb.origins import Listed, SourceOrigins
-from discreet.engine.duckdb.pool import ChildPool
-from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore
-from discreet.engine.duckdb.text_copies import TextCopies
+from discreet.engine.duckdb.snapshots import DuckDBHeld, Snapshot, SnapshotStore, exact_of, release
 from discreet.engine.files import ContentHashes, FileKind, by_their_names
-from discreet.engine.lakes.objects import changes
-from discreet.engine.process.child import Child, Unreadable
-from discreet.engine.recipe import Recipe, private_of
+from discreet.engine.guard import only_select
+from discreet.engine.object_stores import changes
 from discreet.errors import CatalogError, InvalidInput, UnknownName
+
+Setup = Callable[[], dict[str, Any]]
+
+
+class ChildPool:
+    """Children of one kind. `places` is how many of all kinds may work at the same time."""
+
+    def __init__(self, places: threading.Semaphore, *, seconds: float) -> None:
+        self._places = places
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._idle: list[Child] = []
+        self._busy: dict[Child, int] = {}
+
+    def warm(self, setup: dict[str, Any]) -> None:
+        """Start a child while the caller goes on: its imports and ours run side by side."""
+        self._idle.append(_spawn(setup, None))
+
+    @contextlib.contextmanager
+    def lend(
+        self,
+        setup: Setup,
+        *,
+        kept: Mapping[str, Path],
+        canon: Mapping[str, Path] | None = None,
+        state: object = None,
+    ) -> Iterator[Child]:
+        """Lend a child that knows these stored tables and snapshots.
+
+        `state` says of what its setup was made: a child that was opened in another one is let go.
+        """
+        with self._places:
+            with self._lock:
+                child = self._fit(state) or _spawn(setup(), state)
+                self._busy[child] = threading.get_ident()
+            try:
+                child.wait_ready()
+                self._teach(child, kept, canon or {})
+                yield child
+            finally:
+                fit = child.fit
+                with self._lock:
+                    self._busy.pop(child, None)
+                    if fit:
+                        self._idle.append(child)
+                if not fit:
+                    child.close()
+
+    def _fit(self, state: object) -> Child | None:
+        """Return an idle child of this state that still runs; the system may have ended one for its memory."""
+        while self._idle:
+            child = self._idle.pop()
+            if child.fit and child.state == state:
+                return child
+            child.close()
+        return None
+
+    def _teach(self, child: Child, kept: Mapping[str, Path], canon: Mapping[str, Path]) -> None:
+        for name, place in kept.items():
+            if child.known.get(f"kept.{name}") != place:
+                child.ask(b"V" + _order(name, place), self._seconds)
+                child.known[f"kept.{name}"] = place
+        for name, path in canon.items():
+            if child.known.get(f"canon.{name}") != path:
+                child.ask(b"A" + _order(name, path), self._seconds)
+                child.known[f"canon.{name}"] = path
+
+    def interrupt(self, thread: int | None) -> None:
+        """Stop what is running now, or only what one thread is waiting for."""
+        with self._lock:  # held throughout: a child must not pass on to another thread meanwhile
+            for child, user in self._busy.items():
+                if thread in (None, user):
+                    child.interrupt()
+
+    def close(self) -> None:
+        """End all children, the busy ones at once."""
+        with self._lock:
+            for child in self._busy:
+                child.kill()
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.close()
+
+
+def _spawn(setup: dict[str, Any], state: object) -> Child:
+    child = Child("discreet.engine.duckdb.worker", setup)
+    child.state = state
+    return child
+
+
+def _order(name: str, path: Path) -> bytes:
+    return json.dumps({"name": name, "path": str(path)}).encode()
+
 
 _SHARE_OF_MEMORY = 0.7
 _HOLDS = 3

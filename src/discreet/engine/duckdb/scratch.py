@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from discreet.core.answers.output import OutputType
-from discreet.engine.duckdb.settings import CLOSED
+from discreet.engine.child_limits import CLOSED
 from discreet.errors import QueryRefused
 
 if TYPE_CHECKING:

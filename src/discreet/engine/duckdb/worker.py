@@ -22,14 +22,18 @@ import duckdb
 
 from discreet.core.path import PathCell
 from discreet.engine.arrow import table_bytes
-from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
-from discreet.engine.dialect.names import quoted, text_constant
-from discreet.engine.duckdb.settings import CLOSED
-from discreet.engine.formats.plain_csv import CsvFile
-from discreet.engine.ingest import store_typed
-from discreet.engine.person_joins import Reached, joined_rows
-from discreet.engine.process.limits import free_data, limit_addresses
-from discreet.engine.process.spill import own_folder
+from discreet.engine.child_limits import CLOSED, free_data, limit_addresses, own_folder
+from discreet.engine.declared import (
+    HERE,
+    DeclaredCell,
+    Reached,
+    cells_of,
+    folded,
+    joined_rows,
+    nothing_of,
+)
+from discreet.engine.dialects import quoted, text_constant
+from discreet.engine.ingest import CsvFile, store_typed
 from discreet.errors import CatalogError
 
 _RESERVE_MB = 4096

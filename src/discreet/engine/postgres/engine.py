@@ -19,21 +19,17 @@ from discreet.engine.base import (
     Held,
 )
 from discreet.engine.copies import canonical_of, state_key
-from discreet.engine.dialect.guard import only_select
-from discreet.engine.dialect.table_names import placed
+from discreet.engine.dialects import placed
+from discreet.engine.guard import only_select
 from discreet.errors import CatalogError, UnknownName
 
 with needs("psycopg", extra="postgres"):
     import psycopg  # noqa: F401 named here, so that its absence is told in one sentence
 
-from discreet.engine.postgres.content import columns_of
-from discreet.engine.postgres.held import kind_of
-from discreet.engine.postgres.holder import Holder
-from discreet.engine.postgres.pool import ConnectionPool
-from discreet.engine.postgres.rows import fetch_table
-from discreet.engine.postgres.session import Connection
-from discreet.engine.postgres.sources import PostgresSources
-from discreet.engine.recipe import Recipe, private_of
+from discreet.engine.copies import Recipe, private_of
+from discreet.engine.postgres.held import Holder, kind_of
+from discreet.engine.postgres.session import Connection, ConnectionPool, fetch_table
+from discreet.engine.postgres.sources import PostgresSources, columns_of
 
 
 class PostgresEngine(Engine):

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from discreet.core.system.extras import needs
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialects import quoted
 from discreet.errors import CatalogError
 
 with needs("psycopg", extra="postgres"):

@@ -1,4 +1,7 @@
-"""One locked-down connection to PostgreSQL: fixed settings, a time limit, a wire that can be cut."""
+"""Connections to PostgreSQL: locked down, lent to one user at a time, and their rows as Arrow.
+
+A connection has fixed settings, a time limit and a wire that can be cut; types stay exact.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,13 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import psycopg
+import pyarrow as pa
 
+from discreet.engine.arrow import WIDE
 from discreet.engine.base import EngineLimits, engine_failed, failing_alike
 from discreet.errors import CatalogError, DiscreetError
 
@@ -185,3 +191,112 @@ class _Watch:
         with self._lock:
             self._over = True
             self._wire.close()
+
+
+class ConnectionPool:
+    """Lends sessions; some are kept for the next user."""
+
+    def __init__(self, url: str, limits: EngineLimits, *, allow_superuser: bool) -> None:
+        self.url = url
+        self.limits = limits
+        self._allow_superuser = allow_superuser
+        self._lock = threading.Lock()
+        self._idle: list[PostgresSession] = []
+        self._busy: set[PostgresSession] = set()
+
+    @contextlib.contextmanager
+    def lend(self, seconds: float) -> Iterator[Connection]:
+        """Lend a connection for statements that need not see one state."""
+        session = self.take()
+        try:
+            with session.within(seconds) as wire:
+                yield wire
+        finally:
+            self.give_back(session)
+
+    def take(self) -> PostgresSession:
+        """Return a session; whoever takes it gives it back."""
+        with self._lock:
+            session = self._idle.pop() if self._idle else None
+        if session is not None and not session.idle:  # its server went away meanwhile
+            session.close()
+            session = None
+        if session is None:
+            session = PostgresSession(self.url, self.limits, allow_superuser=self._allow_superuser)
+        with self._lock:
+            self._busy.add(session)
+        return session
+
+    def give_back(self, session: PostgresSession) -> None:
+        """Take a session back; one in the middle of a transaction is rolled back or closed."""
+        session.end()
+        with self._lock:
+            self._busy.discard(session)
+            keep = session.idle and len(self._idle) < self.limits.workers
+            if keep:
+                self._idle.append(session)
+        if not keep:
+            session.close()
+
+    def cancel(self, thread: int | None) -> None:
+        """Stop the statements that run now, or those that one thread waits for."""
+        with self._lock:
+            running = [s for s in self._busy if s.user is not None and thread in (None, s.user)]
+        for session in running:
+            session.cancel()
+
+    def close(self) -> None:
+        """Close what is idle; what is lent goes when it comes back."""
+        with self._lock:
+            idle = list(self._idle)
+            self._idle.clear()
+        for session in idle:
+            session.close()
+
+
+_TYPES: dict[int, pa.DataType] = {
+    16: pa.bool_(),
+    17: pa.binary(),
+    20: pa.int64(),
+    21: pa.int64(),
+    23: pa.int64(),
+    700: pa.float64(),
+    701: pa.float64(),
+    1082: pa.date32(),
+    1114: pa.timestamp("us"),
+    1184: pa.timestamp("us", tz="UTC"),
+}
+_NUMERIC = 1700
+_TEXTS = frozenset({18, 19, 25, 1042, 1043})
+
+
+def fetch_table(session: psycopg.Connection[Any], sql: str) -> pa.Table:
+    """Return the rows of one SELECT.
+
+    Binary results go through the extended protocol, which takes a single statement.
+    """
+    with session.cursor(binary=True) as cursor:
+        cursor.execute(sql.encode())
+        rows = cursor.fetchall()
+        columns = cursor.description or []
+        cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        arrays = [_array(column, list(found)) for column, found in zip(columns, cells, strict=True)]
+        return pa.table(arrays, names=[column.name for column in columns])
+
+
+def _array(column: psycopg.Column, cells: list[Any]) -> pa.Array:
+    if column.type_code == _NUMERIC:
+        return _decimals(column.scale if column.precision else None, cells)
+    if column.type_code in _TYPES:
+        return pa.array(cells, type=_TYPES[column.type_code])
+    if column.type_code not in _TEXTS:
+        cells = [None if cell is None else str(cell) for cell in cells]
+    return pa.array(cells, type=pa.string())
+
+
+def _decimals(scale: int | None, cells: list[Decimal | None]) -> pa.Array:
+    """Return exact decimals; where the type does not say its scale, the longest fraction does."""
+    if scale is None:
+        exponents = [cell.as_tuple().exponent for cell in cells if cell is not None]
+        scale = max((-e for e in exponents if isinstance(e, int)), default=0)
+    return pa.array(cells, type=pa.decimal128(WIDE.precision, max(0, scale)))

@@ -27,19 +27,26 @@ from discreet.engine.base import (
 from discreet.engine.copies import (
     Canonical,
     CopyName,
+    Recipe,
     canonical_of,
     combined,
     copy_name,
+    private_of,
     state_key,
 )
 from discreet.engine.declared import is_filled_name
-from discreet.engine.dialect.guard import only_select
 from discreet.engine.files import ContentHashes
-from discreet.engine.recipe import Recipe, private_of
+from discreet.engine.guard import only_select
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
-from discreet.engine.spark.origins import SparkOrigins, StoredFacts
-from discreet.engine.spark.sources import kept, listing, show_stored, ticked
+from discreet.engine.spark.sources import (
+    SparkOrigins,
+    StoredFacts,
+    kept,
+    listing,
+    show_stored,
+    ticked,
+)
 from discreet.errors import UnknownName
 
 _TRIES = 3

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from discreet.engine.base import Engine, Exact, Held, engine_failed
 from discreet.engine.copies import Labels
-from discreet.engine.dialect.table_names import placed
-from discreet.engine.spark.origins import StoredFacts
+from discreet.engine.dialects import placed
+from discreet.engine.spark.sources import StoredFacts
 
 
 class _Engine(Engine, Protocol):

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from discreet.engine.process.limits import limit_data
+from discreet.engine.child_limits import limit_data
 from discreet.errors import DiscreetError, InternalError
 from discreet.server.logs import log_failure
 

@@ -13,7 +13,7 @@ from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import TokenType
 
 from discreet import api
-from discreet.engine.dialect.names import text_constant
+from discreet.engine.dialects import text_constant
 from discreet.errors import QueryRefused
 from discreet.server.pgwire.messages import Failure
 

@@ -13,9 +13,8 @@ from discreet.core.schema import (
     IdentifierDomain,
 )
 from discreet.engine.base import Engine
-from discreet.engine.dialect.functions import function
-from discreet.engine.dialect.table_names import canon
-from discreet.engine.dialects import DIALECTS
+from discreet.engine.dialects import DIALECTS, canon
+from discreet.engine.functions import function
 from discreet.kernel.canonical import (
     canonical_select,
     column_types,

@@ -23,8 +23,8 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
-from discreet.engine.dialect.functions import function
 from discreet.engine.dialects import DIALECTS
+from discreet.engine.functions import function
 from discreet.errors import QueryRefused
 from discreet.kernel.cells import constant
 from discreet.kernel.seal import MOST_PARTS

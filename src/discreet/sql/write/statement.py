@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from discreet.core.schema import CategoryDomain, DateDomain, TimestampDomain
 from discreet.engine.base import Engine
-from discreet.engine.dialect.functions import function
 from discreet.engine.dialects import DIALECTS
+from discreet.engine.functions import function
 from discreet.kernel.facts import LARGEST_SMALL
 from discreet.kernel.mechanism import Kind
 from discreet.kernel.seal import Draft, MeasureDraft

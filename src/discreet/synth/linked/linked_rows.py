@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.schema import Dataset, IdentifierDomain, IntegerDomain, Table
-from discreet.engine.dialect.functions import function
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialects import quoted
+from discreet.engine.functions import function
 from discreet.errors import InternalError, InvalidInput
 from discreet.plan.ir import CLOCK, Relation, fields_of
 from discreet.release.desk import Desk

@@ -31,7 +31,7 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.engine.base import Held, PaidReader
-from discreet.engine.dialect.storage import Storage
+from discreet.engine.column_types import Storage
 from discreet.errors import EngineFailed
 from discreet.kernel.nodes import Unfit
 from discreet.ledger.charge import Charge

@@ -25,8 +25,8 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.engine.base import Engine
-from discreet.engine.dialect.functions import function
 from discreet.engine.dialects import DIALECTS
+from discreet.engine.functions import function
 from discreet.errors import InternalError
 from discreet.kernel.canonical import CatalogScans, ReadScope, dataset_of
 from discreet.kernel.cells import constant, enum_type

@@ -24,11 +24,8 @@ GUARDED_BY_ITS_CALLER = {
     "publish/reconcile/constrained_least_squares.py",
     # Only engine/postgres/engine.py and engine/spark/engine.py import these, after they have asked.
     "engine/spark/sources.py",
-    "engine/postgres/content.py",
-    "engine/postgres/copies.py",
+    "engine/postgres/sources.py",
     "engine/postgres/held.py",
-    "engine/postgres/holder.py",
-    "engine/postgres/pool.py",
     "engine/postgres/session.py",
 }
 

@@ -2,7 +2,7 @@
 
 import duckdb
 
-from discreet.engine.duckdb.settings import CLOSED
+from discreet.engine.child_limits import CLOSED
 
 
 def plan_of_first_rows(path, config):

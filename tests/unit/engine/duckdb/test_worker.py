@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from discreet.engine.process import fork_server
+from discreet.engine import fork_server
 from patience import LONG
 
 FACTS = """
 import json, os, socket, sys
 import duckdb
 from discreet.engine.duckdb import worker
-from discreet.engine.duckdb.settings import CLOSED
+from discreet.engine.child_limits import CLOSED
 prepare = worker.prepare
 def settings(database):
     return dict(database.sql("SELECT name, value FROM duckdb_settings()").fetchall())

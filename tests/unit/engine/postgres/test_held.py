@@ -36,7 +36,7 @@ def owner(*statements):
 
 def label(engine, name):
     """Return what the content of a table is called now, outside of any hold."""
-    from discreet.engine.postgres.content import fingerprint
+    from discreet.engine.postgres.sources import fingerprint
 
     with engine._pool.lend(100.0) as wire:
         now = engine._sources.now(wire, name)

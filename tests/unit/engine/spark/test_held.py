@@ -13,7 +13,7 @@ import pytest
 from discreet.core.schema import Column, Dataset, DateDomain, IntegerDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import EngineLimits, open_exact
-from discreet.engine.dialect.functions import function
+from discreet.engine.functions import function
 from discreet.errors import EngineFailed
 from discreet.kernel.canonical import CanonicalRecipe
 from permits import paid

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.spark
 
 
 def origins(place, *, leave_out: str = "", **words):
-    from discreet.engine.spark.origins import SparkOrigins
+    from discreet.engine.spark.sources import SparkOrigins
 
     catalog = loads(toml(place, whole=True), base=place.base)
     sources = {name: source for name, source in catalog.sources.items() if name != leave_out}
@@ -65,7 +65,7 @@ def test_a_change_on_the_way_to_people_is_a_change_of_the_table(place):
 def test_a_table_that_minds_its_own_files_alone_is_caught(place, monkeypatch):
     """The twin: rows of other people under the label of before."""
     monkeypatch.setattr(
-        "discreet.engine.spark.origins.SparkOrigins._read_for", lambda _, name: (name,)
+        "discreet.engine.spark.sources.SparkOrigins._read_for", lambda _, name: (name,)
     )
     seen = _seen_of_another_order(place)
     assert seen["shop.orders"] == [True, True]

@@ -12,7 +12,7 @@ import pytest
 from copying import MemoryEngine, catalog_of, people, visits
 from discreet.core.schema import CategoryDomain, IntegerDomain, NumberDomain
 from discreet.engine.base import open_exact
-from discreet.engine.dialect.guard import only_select
+from discreet.engine.guard import only_select
 from discreet.synth.columns import Bins, Coded, binned, outline_of, scan_of
 from discreet.synth.measure.learned_domains import first_cells
 from discreet.synth.measure.private_marginals import CountSensitivity

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, Response
 
 from discreet.api import Curator
 from discreet.core.owner import name_of
-from discreet.engine.dialect.names import quoted
+from discreet.engine.dialects import quoted
 from discreet.errors import DiscreetError
 from discreet.server.access.auth import GuardedRoute, allow, api_router, caller, maybe_caller
 from discreet.server.access.tokens import Role

@@ -16,9 +16,9 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from discreet.engine.dialect.names import quoted, text_constant
+from discreet.engine.dialects import quoted, text_constant
 from discreet.engine.duckdb.worker import confine, csv_rows, open_database
-from discreet.engine.formats.convert import write_plain
+from discreet.engine.formats import write_plain
 from discreet.engine.ingest import UNAMBIGUOUS, store_typed
 from discreet.errors import DiscreetError
 

@@ -20,7 +20,7 @@ from discreet.catalog.edits import with_section, with_share
 from discreet.catalog.file_shape import ColumnShape
 from discreet.catalog.toml_text import Setting, composed, dataset_lines, table_lines
 from discreet.core.numbers import Delta, Epsilon
-from discreet.engine.kinds import kind_of
+from discreet.engine.connect import kind_of
 from discreet.errors import (
     CatalogError,
     DiscreetError,

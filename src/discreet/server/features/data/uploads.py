@@ -20,10 +20,9 @@ from starlette.requests import HTTPConnection
 from discreet.catalog.writer import writing
 from discreet.core.system.atomic_file import write_whole
 from discreet.core.system.regular_file import read_bytes
+from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import PARQUET_FILES
-from discreet.engine.formats.convert import is_plain, rows_of
-from discreet.engine.formats.text import detected_encoding
-from discreet.engine.process.child import Child, Unreadable
+from discreet.engine.formats import detected_encoding, is_plain, rows_of
 from discreet.errors import EngineFailed, InvalidInput, TooLarge, TooManyRequests, UnknownName
 from discreet.server.settings import Settings
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, Column, IdentifierDomain, TextDomain
-from discreet.engine.dialect.names import quoted
-from discreet.engine.process.child import Child, Unreadable
+from discreet.engine.child import Child, Unreadable
+from discreet.engine.dialects import quoted
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.server.pgwire.catalog.locked_worker import carried, restored
 from discreet.server.pgwire.catalog.tables import PREVIEW, VisibleTable

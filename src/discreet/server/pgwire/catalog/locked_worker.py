@@ -20,8 +20,7 @@ from typing import Any
 
 import duckdb
 
-from discreet.engine.duckdb.settings import CLOSED
-from discreet.engine.process.limits import limit_memory
+from discreet.engine.child_limits import CLOSED, limit_memory
 
 AT_ONCE = 100
 """Rows that are inserted by one statement, or fetched at a time."""

@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from discreet.engine.dialect.row import Dialect
-from discreet.engine.dialects import DIALECTS
+from discreet.engine.dialects import DIALECTS, Dialect
 
 # 18 digits fit into 64 bits whatever they are; that is also the reach of `integer_of_*`.
 _REACH = 10**18 - 1

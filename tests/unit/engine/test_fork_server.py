@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.engine.process import fork_server
+from discreet.engine import fork_server
 from patience import LONG, eventually
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="forks are held by pidfd")
@@ -140,7 +140,7 @@ def test_a_fork_that_nobody_can_hold_never_reads_its_socket(begin, module, tmp_p
 def test_nothing_outlives_a_killed_owner(module):
     code = f"""
     import socket, time
-    from discreet.engine.process import fork_server
+    from discreet.engine import fork_server
     ours, theirs = socket.socketpair()
     started = fork_server.start({module!r}, theirs, ready={module!r}, numpy=False)
     theirs.close()
@@ -154,6 +154,7 @@ def test_nothing_outlives_a_killed_owner(module):
         numbers = [int(word) for word in owner.stdout.readline().split()]
     owner.kill()
     owner.wait()
+    assert len(numbers) == 2
     for number in numbers:
         eventually(lambda gone=number: not _lives(gone), "it ends")
 

@@ -6,10 +6,10 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from discreet.engine.process.spill import own_folder, remove_left
+from discreet.engine.child_limits import own_folder, remove_left
 
 OTHER = (
-    "import sys; from pathlib import Path; from discreet.engine.process.spill import own_folder\n"
+    "import sys; from pathlib import Path; from discreet.engine.child_limits import own_folder\n"
     "folder = own_folder(Path(sys.argv[1])); (folder / 'page').write_text('rows')\n"
     "print(folder, flush=True); sys.stdin.read()"
 )

@@ -1,6 +1,7 @@
-"""Files of every readable format as plain CSV: UTF-8, one line a row, column names in the first.
+"""Files in other formats than plain CSV and Parquet: recognised, unpacked, decoded, rewritten as plain CSV.
 
-A function of the file's bytes, of the declared encoding and of the named part alone.
+Plain CSV is UTF-8, one line a row, column names in the first. What is written is a function of the file's bytes, of
+the declared encoding and of the named part alone: what a file's rows say never decides how it is read.
 """
 
 from __future__ import annotations
@@ -8,30 +9,248 @@ from __future__ import annotations
 import codecs
 import csv
 import datetime as dt
+import gzip
 import io
 import itertools
 import json
+import lzma
 import re
 import sqlite3
+import struct
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from discreet.engine.dialect.names import quoted
-from discreet.engine.formats.packed import (
-    BROKEN,
-    GZIP,
-    ZIP,
-    ZSTD,
-    HeadAndRest,
-    broken,
-    is_workbook,
-    start_of,
-    unpacked,
-)
-from discreet.engine.formats.text import codec_of
+import pyarrow as pa
+
+from discreet.core.system.regular_file import open_regular
+from discreet.engine.dialects import quoted
 from discreet.errors import CatalogError, DiscreetError, InvalidInput, MissingExtra
+
+GZIP, ZSTD, ZIP = b"\x1f\x8b", b"(\xb5/\xfd", b"PK\3\4"
+_WORKBOOK = "xl/workbook.xml"
+BROKEN = (
+    *(gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, struct.error, OSError),
+    *(zipfile.BadZipFile, NotImplementedError, pa.ArrowException),
+)
+"""What the readers raise when a file is not what its first bytes say."""
+
+
+def start_of(path: Path, size: int = 4) -> bytes:
+    """Return the first bytes of a file as it lies on disk."""
+    with open_regular(path) as file:
+        return file.read(size)
+
+
+def is_workbook(path: Path) -> bool:
+    """Return whether a file is a spreadsheet (.xlsx): a zip archive with a workbook in it."""
+    if start_of(path) != ZIP:
+        return False
+    with _damage_in_words(path), zipfile.ZipFile(path) as archive:
+        return _WORKBOOK in archive.namelist()
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open the bytes inside a file, packed or not."""
+    start = start_of(path)
+    try:
+        if start.startswith(GZIP):
+            with gzip.open(path) as packed:
+                yield packed  # type: ignore[misc]  # it reads as any binary file
+        elif start == ZSTD:
+            with pa.input_stream(str(path), compression="zstd") as stream:
+                yield io.BufferedReader(HeadAndRest(b"", stream), 1 << 20)
+        elif start == ZIP:
+            with _archive(path) as archive, _inside(archive, path) as inside:
+                yield io.BufferedReader(_Member(inside, path), 1 << 20)
+        else:
+            with path.open("rb") as inside:
+                yield inside
+    except BROKEN:
+        raise broken(path) from None
+
+
+def broken(path: Path) -> InvalidInput:
+    """Return the refusal of a packed file that does not unpack."""
+    return InvalidInput(
+        f"'{path.name}' begins like a packed file, but cannot be unpacked.",
+        hint="Export it again, as plain CSV or packed as a whole.",
+    )
+
+
+@contextmanager
+def _damage_in_words(path: Path) -> Iterator[None]:
+    """Refuse a damaged archive: `zipfile` raises whatever a wrong byte leads it to."""
+    try:
+        yield
+    except (DiscreetError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001  # no list of them is whole
+        raise broken(path) from None
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    with _damage_in_words(path):
+        return zipfile.ZipFile(path)
+
+
+def _inside(archive: zipfile.ZipFile, path: Path) -> IO[bytes]:
+    with _damage_in_words(path):
+        return archive.open(_member(archive, path))
+
+
+class _Member(io.RawIOBase):
+    """What a zip archive holds; damage that is met on the way is refused in words."""
+
+    def __init__(self, inside: IO[bytes], path: Path) -> None:
+        self._inside, self._path = inside, path
+
+    def readable(self) -> bool:
+        """Return that it may be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Return how many bytes were put into `buffer`."""
+        with _damage_in_words(self._path):
+            data = self._inside.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _member(archive: zipfile.ZipFile, path: Path) -> str:
+    names = [
+        info.filename
+        for info in archive.infolist()
+        if not info.is_dir() and not info.filename.startswith(("__MACOSX/", "."))
+    ]
+    if len(names) != 1:
+        raise InvalidInput(
+            f"'{path.name}' holds {len(names)} files; one archive holds one table.",
+            hint="Unpack it, and name the folder with the files.",
+        )
+    return names[0]
+
+
+class HeadAndRest(io.RawIOBase):
+    """Bytes that were read already, then the rest of their file, or of a stream of pyarrow."""
+
+    def __init__(self, head: bytes, rest: IO[bytes] | pa.NativeFile) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        """Return that it may be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Return how many bytes were put into `buffer`."""
+        data = self._head[: len(buffer)] if self._head else self._rest.read(len(buffer))
+        self._head = self._head[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+KNOWN = {
+    "utf-8": "utf-8",
+    "utf-16": "utf-16-le",  # without a mark, on whatever machine
+    "utf-16-le": "utf-16-le",
+    "utf-16-be": "utf-16-be",
+    "latin-1": "latin-1",
+    "windows-1252": "cp1252",
+}
+"""Encodings that may be declared, and Python's names for them."""
+_LATIN = "windows-1252"
+_BLOCK = 1 << 20
+CHECKED_BLOCKS = 64
+_SHOWN = 5
+
+
+def checked_encoding(name: str) -> str:
+    """Return the name of an encoding in small letters, or refuse it."""
+    if name.lower() not in KNOWN:
+        raise CatalogError(f"encoding is one of: {', '.join(KNOWN)}; not '{name}'.")
+    return name.lower()
+
+
+def codec_of(start: bytes, declared: str = "") -> str:
+    """Return Python's codec for a text that begins with these bytes.
+
+    Guarantee: depends on the mark at the very beginning, before any row, and on what is declared.
+    """
+    for mark, codec in _MARKS:
+        if start.startswith(mark):
+            return codec
+    return KNOWN[declared] if declared else "utf-8"
+
+
+def detected_encoding(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the encoding that an owner should confirm, with words by which it can be told.
+
+    Nothing where the text is UTF-8 or says by a mark what it is. For proposals only: it reads rows.
+    Refuses what is no text, and UTF-8 that is damaged: in another encoding all of it would be wrong.
+    """
+    with unpacked(path) as file:
+        head = file.read(_BLOCK)
+        if codec_of(head) != "utf-8":
+            return "", ()
+        wide = _two_bytes_a_letter(head)
+        if wide:
+            return wide, ()
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        block, plain = head, True
+        for _ in range(CHECKED_BLOCKS):
+            if b"\0" in block:
+                raise _no_text(path, "holds NUL bytes, so it is not UTF-8 text")
+            try:
+                plain = decoder.decode(block, final=not block).isascii() and plain
+            except UnicodeDecodeError as error:
+                if not block or not plain or _damaged(error):
+                    raise _no_text(path, "is not whole UTF-8 text") from None
+                return _LATIN, odd_words(block)
+            if not block:
+                break
+            block = file.read(_BLOCK)
+    return "", ()
+
+
+def _two_bytes_a_letter(head: bytes) -> str:
+    """Return which UTF-16 a text without a mark is in: nearly every second byte is zero."""
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    many = 0.3 * len(head) / 2
+    if odd > many and even < 0.01 * odd:
+        return "utf-16-le"
+    return "utf-16-be" if even > many and odd < 0.01 * even else ""
+
+
+def _damaged(error: UnicodeDecodeError) -> bool:
+    """Return whether the bytes are half a pair of UTF-16 inside UTF-8, or come after good letters."""
+    before = error.object[: error.start]
+    bad = error.object[error.start : error.start + 2]
+    return not before.isascii() or (bad[:1] == b"\xed" and bad[1:] >= b"\xa0")
+
+
+def _no_text(path: Path, words: str) -> InvalidInput:
+    return InvalidInput(
+        f"'{path.name}' {words}.", hint="Export it again as CSV in UTF-8, or as Parquet."
+    )
+
+
+def odd_words(block: bytes) -> tuple[str, ...]:
+    """Return a few words with letters beyond ASCII, as the encoding reads them."""
+    text = block.decode(KNOWN[_LATIN], errors="replace").replace('"', " ")
+    for mark in ",;\t|\r\n":
+        text = text.replace(mark, " ")
+    found = dict.fromkeys(word for word in text.split() if not word.isascii())
+    return tuple(found)[:_SHOWN]
+
 
 SQLITE = b"SQLite format 3\0"
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")

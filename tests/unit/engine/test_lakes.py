@@ -15,13 +15,13 @@ import pytest
 import discreet
 from discreet.engine.base import open_exact
 from discreet.engine.connect import connect
+from discreet.engine.delta import delta_files
 from discreet.engine.duckdb.canonical import SnapshotMaker
 from discreet.engine.files import find_files
-from discreet.engine.lakes.delta import delta_files
-from discreet.engine.lakes.objects import fetched
+from discreet.engine.object_stores import fetched
 from discreet.errors import CatalogError
 
-TESTS = Path(__file__).resolve().parents[3]
+TESTS = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TESTS))
 from s3_kit import address, s3  # noqa: E402
 

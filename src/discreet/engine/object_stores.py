@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.system.atomic_file import write_whole
+from discreet.engine.delta import LOG, delta_files
 from discreet.engine.files import READABLE
-from discreet.engine.lakes.delta import LOG, delta_files
 from discreet.errors import CatalogError
 
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engine.base import engine_failed
-from discreet.engine.process.fork_server import start
-from discreet.engine.process.spill import remove_left
+from discreet.engine.child_limits import remove_left
+from discreet.engine.fork_server import start
 
 _GRACE = 0.25
 """Seconds between an interrupt and the kill."""
