@@ -14,8 +14,7 @@ from benchmarks.figures import figure
 from discreet.account.batch import batch_epsilon
 from discreet.account.composition import Limits
 from discreet.account.price import gaussian_sigma_squared, price
-from discreet.core.cost import FREE
-from discreet.core.event import Gaussian, Laplace, Pure, Repeated, Sampled
+from discreet.core.event import FREE, Gaussian, Laplace, Pure, Repeated, Sampled
 from discreet.core.numbers import Delta, Epsilon
 
 COUNT = 10_000

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.growth_work import CURVES
 from benchmarks.report import number, table
 
-from discreet.core.answers.answer_chart import Chart
+from discreet.core.answer import Chart
 from discreet.report.charts import CHART, lines
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

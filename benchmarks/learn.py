@@ -28,9 +28,9 @@ from benchmarks.peers import PACKAGES, environment
 from discreet.account.convert import rho_of_target
 from discreet.catalog.bare_file import bare_table
 from discreet.catalog.policy_file import load
+from discreet.core.display import silent
+from discreet.core.event import EVERYONE
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.progress import silent
-from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.examples.benchmark_tables import adult
 from discreet.examples.studies import rating_batches

@@ -26,7 +26,7 @@ import numpy as np
 from discreet.account.batch import NoisySteps, least_noise
 from discreet.account.convert import rho_of_target
 from discreet.attack.audit.bounds import epsilon_from_one_run
-from discreet.core.progress import silent
+from discreet.core.display import silent
 from discreet.core.schema import CategoryDomain
 from discreet.core.unit import Neighbours
 from discreet.learn import classifier as tuning

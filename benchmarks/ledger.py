@@ -19,9 +19,7 @@ from pathlib import Path
 
 from benchmarks.figures import figure
 
-from discreet.core.cost import Cost, Quote
-from discreet.core.event import Pure
-from discreet.core.region import Positions, Region
+from discreet.core.event import Cost, Positions, Pure, Quote, Region
 from discreet.ledger import BudgetPolicy, Ledger, Payer, Policy
 
 OWNER = Payer(None, "census", "census")

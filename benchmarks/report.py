@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.figures import RATES, Figure
 from benchmarks.sections import SECTIONS
 
-from discreet.core.answers.answer_chart import Chart
+from discreet.core.answer import Chart
 from discreet.report.charts import CHART, LIGHT, SCHEMA
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "bench"

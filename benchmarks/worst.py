@@ -17,7 +17,7 @@ import time
 import numpy as np
 from benchmarks.figures import figure
 
-from discreet.core.region import Positions, Region
+from discreet.core.event import Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.ledger.worst.worst_hit import Worst
 

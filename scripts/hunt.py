@@ -23,12 +23,11 @@ from hunt_world import Readers, World
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.proof.permit import permit_for
+from discreet.core.proof import permit_for
 from discreet.engine.base import PaidReader
 from discreet.errors import DiscreetError, InternalError
 from discreet.kernel.look import ExactResults, exact
-from discreet.plan.plan import PublicGroups
-from discreet.plan.plan import Plan, ask, make_plan
+from discreet.plan.plan import Plan, PublicGroups, ask, make_plan
 from discreet.release.post_processing import nested_in
 from discreet.release.sealing import Sealed, seal
 from discreet.sql.bind import bind

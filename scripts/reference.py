@@ -161,7 +161,7 @@ def _heading(row: Any) -> str:
 
 def methods_table() -> str:
     """Return the table of synthesis methods in docs/synth.md."""
-    from discreet.core.requests.synth import SynthFields
+    from discreet.core.requests.paid import SynthFields
     from discreet.synth.methods.registry import ALIASES, METHODS
 
     lines = ["| `--method` | what it does | settings (`--set`) |", "|---|---|---|"]

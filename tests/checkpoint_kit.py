@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.event import EVERYONE, Positions, Region
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, InvalidInput
 from discreet.ledger import BudgetPolicy, Cap, Charge, Ledger, Payer, Policy, checkpoint
 from discreet.ledger.accounts import Accounts, _asked

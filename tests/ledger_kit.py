@@ -11,9 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TextIO
 
-from discreet.core.cost import Cost, Quote
-from discreet.core.event import Pure
-from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.event import EVERYONE, Cost, Positions, Pure, Quote, Region
 from discreet.ledger import BudgetPolicy, Ledger, Payer, Policy
 from discreet.ledger.accounts import NewVersion
 from discreet.ledger.head import known_heads

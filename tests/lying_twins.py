@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.core.schema import CategoryDomain
 from discreet.core.unit import Neighbours
 from discreet.kernel import (

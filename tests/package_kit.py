@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.hash_chain import ROOT
+from discreet.core.proof import ROOT
 from discreet.ledger.entry import link
 from discreet.publish.contents import (
     Agreement,

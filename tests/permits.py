@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.core.proof.permit import Permit, permit_for
+from discreet.core.proof import Permit, permit_for
 from discreet.engine.base import PaidReader
 
 

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from discreet.core.region import NULL, Positions
+from discreet.core.event import NULL, Positions
 from discreet.ledger.worst.grid import Axis, AxisBox, BillGrid, bounds
 from discreet.ledger.worst.small_grids import Nearest
 from discreet.ledger.worst.worst_hit import Worst

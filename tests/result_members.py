@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.core.bill import Spent
-from discreet.core.display.lines import ShownLines
+from discreet.core.display import ShownLines
 
 
 class Result(Protocol):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.core.system import atomic_file
+from discreet.core import files
 from discreet.ledger import head as head_module
 
 OK, IOERR_WRITE, IOERR_FSYNC, FULL = 0, 778, 1034, 13
@@ -171,8 +171,8 @@ def _replaced(disk: Disk, names: dict[int, str], theirs: _Methods) -> tuple:
 @contextmanager
 def _head_watched(disk: Disk) -> Iterator[None]:
     """Watch the head file's own writes in the same log, in the same order."""
-    overwrite, create = head_module._overwrite, atomic_file.write_synced
-    sync_folder = atomic_file.sync_folder
+    overwrite, create = head_module._overwrite, files.write_synced
+    sync_folder = files.sync_folder
 
     def our_overwrite(path, content, offset):
         if disk.fails():
@@ -196,13 +196,13 @@ def _head_watched(disk: Disk) -> Iterator[None]:
         sync_folder(folder)
         disk.note("sync folder")
 
-    head_module._overwrite, atomic_file.write_synced = our_overwrite, our_create
-    atomic_file.sync_folder = our_sync_folder
+    head_module._overwrite, files.write_synced = our_overwrite, our_create
+    files.sync_folder = our_sync_folder
     try:
         yield
     finally:
-        head_module._overwrite, atomic_file.write_synced = overwrite, create
-        atomic_file.sync_folder = sync_folder
+        head_module._overwrite, files.write_synced = overwrite, create
+        files.sync_folder = sync_folder
 
 
 def after_power_loss(log: list[tuple], rng: random.Random | None) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.proof.permit import Permit, permit_for
+from discreet.core.proof import Permit, permit_for
 from discreet.engine.base import Exact, Held, PaidReader
 from discreet.kernel.look import exact, look
 from discreet.learn.private_rows import fetch, fetch_unit_codes

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discreet.account.explain import explain
     from discreet.api import Curator, open  # noqa: A004  # discreet.open is the contract
     from discreet.client import Client, connect
-    from discreet.core.answers.answer import Answer
+    from discreet.core.answer import Answer
     from discreet.errors import DiscreetError
     from discreet.publish.reconcile.answers import reconcile
     from discreet.tasks.attack import audit
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Answer": "discreet.core.answers.answer",
+    "Answer": "discreet.core.answer",
     "Client": "discreet.client",
     "Curator": "discreet.api",
     "DiscreetError": "discreet.errors",

@@ -179,12 +179,12 @@ def add_field():
     """Import what a synthesis is asked with as if one line stood in its file, before anything reads it."""
     from discreet.core import requests
 
-    spec = importlib.util.find_spec("discreet.core.requests.synth")
+    spec = importlib.util.find_spec("discreet.core.requests.paid")
     text = Path(spec.origin).read_text()
     assert text.count(BEFORE) == 1
-    requests.synth = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    requests.paid = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     wider = compile(text.replace(BEFORE, FIELD + BEFORE), spec.origin, "exec")
-    exec(wider, vars(requests.synth))  # our own file
+    exec(wider, vars(requests.paid))  # our own file
 
 
 def add_lines():
@@ -374,7 +374,7 @@ def field():
 
     import discreet
     from discreet.client.client import RemoteSynthCall
-    from discreet.core.requests.request_fields import sent
+    from discreet.core.requests.fields import sent
     from discreet.synth.prepare import SynthRequest
     from discreet.tasks.synthesize import synthesize
 

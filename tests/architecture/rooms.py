@@ -106,7 +106,7 @@ MAY_OPEN_EXACT_FILES = {
     "catalog/profile.py",
     "release/public_rows.py",  # public tables alone: they hold nobody's data
 }
-NOT_ON_A_MENU = {"__future__", "discreet.core.system.callable_package", "importlib", "typing"}
+NOT_ON_A_MENU = {"__future__", "discreet.core.packages", "importlib", "typing"}
 LONGEST_FILE = 700
 LARGEST_FOLDER = 20
 """Modules that one folder may show; its own folders count as one look deeper."""

@@ -59,8 +59,8 @@ def unlisted_mints(root: Path) -> list[str]:
 
 
 def _is_permit_module(each: rooms.Import) -> bool:
-    whole = each.module == "discreet.core.proof.permit" and not each.name
-    return whole or (each.module, each.name) == ("discreet.core.proof", "permit")
+    whole = each.module == "discreet.core.proof" and not each.name
+    return whole or (each.module, each.name) == ("discreet.core", "proof")
 
 
 def unlisted_reads(root: Path) -> list[str]:
@@ -123,10 +123,10 @@ def test_who_is_listed_does_it():
 
 
 BAD = {
-    "a mint": ("synth/x.py", "from discreet.core.proof.permit import permit_for"),
-    "the mint itself": ("release/x.py", "from discreet.core.proof.permit import _MINT"),
-    "the mint's module": ("learn/x.py", "import discreet.core.proof.permit"),
-    "the module by name": ("learn/x.py", "def f():\n    from discreet.core.proof import permit"),
+    "a mint": ("synth/x.py", "from discreet.core.proof import permit_for"),
+    "the mint itself": ("release/x.py", "from discreet.core.proof import _MINT"),
+    "the mint's module": ("learn/x.py", "import discreet.core.proof"),
+    "the module by name": ("learn/x.py", "def f():\n    from discreet.core import proof"),
     "the owner's reader": ("publish/x.py", "def f(desk):\n    return desk.engine.owner_reader()"),
     "a reader handed on": ("learn/x.py", "def f(engine):\n    return g(engine.owner_reader)"),
     "a public reader": ("synth/x.py", "def f(held):\n    return held.public_reader('t')"),

@@ -9,8 +9,8 @@ from discreet.account.composition import Limits
 from discreet.account.pld import LossBatch
 from discreet.account.pld_laws import atoms_of
 from discreet.account.price import price
-from discreet.core.cost import FREE
 from discreet.core.event import (
+    FREE,
     Approximate,
     Composed,
     Concentrated,

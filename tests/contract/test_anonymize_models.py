@@ -11,7 +11,7 @@ from discreet.anonymize.privacy_models.measures import make_histogram
 from discreet.anonymize.privacy_models.model import Conditions
 from discreet.anonymize.privacy_models.registry import PRIVACY_MODELS, diversities, models_asked
 from discreet.anonymize.search import AnonymizeMethod, anonymize
-from discreet.core.requests.anonymize import LocalAnonymizeFields
+from discreet.core.requests.unpaid import LocalAnonymizeFields
 
 pytestmark = pytest.mark.parametrize("name", PRIVACY_MODELS)
 

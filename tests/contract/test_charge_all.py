@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.region import EVERYONE
+from discreet.core.event import EVERYONE
 from discreet.errors import (
     AnswerLost,
     BudgetExceeded,

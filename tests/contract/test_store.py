@@ -11,8 +11,8 @@ from functools import partial
 
 import pytest
 
-from discreet.core.cost import Cost
-from discreet.core.hash_chain import ROOT
+from discreet.core.event import Cost
+from discreet.core.proof import ROOT
 from discreet.errors import (
     BudgetExceeded,
     LedgerBusy,

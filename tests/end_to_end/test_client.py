@@ -10,7 +10,7 @@ import pytest
 import discreet
 from discreet import errors
 from discreet.client.connection import error_of
-from discreet.core.answers.answer import _interval
+from discreet.core.answer import _interval
 from discreet.server.problems import problem_of
 from patience import LONG
 from ports import free_port

@@ -171,7 +171,7 @@ def test_any_flip_in_the_file_is_found_or_changes_nothing(base):
 
 def test_a_rewritten_chain_with_right_hashes_is_found_by_the_head(base):
     """Whoever can compute SHA-256 can write a consistent history, but not the head outside."""
-    from discreet.core.hash_chain import ROOT
+    from discreet.core.proof import ROOT
     from discreet.ledger.entry import link
     from discreet.ledger.sqlite import SqliteStore
 

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from discreet.account.composition import Limits
 from discreet.account.price import gaussian_sigma_squared, laplace_scale, price
-from discreet.core.cost import FREE, Cost
 from discreet.core.event import (
+    FREE,
     Approximate,
     Composed,
     Concentrated,
+    Cost,
     Failing,
     Gaussian,
     Laplace,

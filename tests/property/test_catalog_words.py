@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.catalog.axes import MAX_LISTED, axis_name, describe
-from discreet.core.region import NULL, Positions, Region
+from discreet.core.event import NULL, Positions, Region
 from discreet.core.schema import CategoryDomain, Column, Dataset, IntegerDomain, NumberDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit
 

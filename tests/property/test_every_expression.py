@@ -16,7 +16,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from discreet.core.region import NULL
+from discreet.core.event import NULL
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

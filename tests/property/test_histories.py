@@ -26,7 +26,7 @@ import pytest
 
 import discreet
 from discreet.api.curator import policy_of
-from discreet.core.region import Positions, Region
+from discreet.core.event import Positions, Region
 from discreet.errors import BudgetExceeded, DiscreetError
 from discreet.ledger import Ledger
 from discreet.release import sealing, snapshots

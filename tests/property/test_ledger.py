@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from discreet.core.region import Positions, Region
+from discreet.core.event import Positions, Region
 from discreet.errors import BudgetExceeded, RequestConflict, UnknownName
 from discreet.ledger import Ledger, Payer
 from ledger_kit import OWNER, open_ledger, pay

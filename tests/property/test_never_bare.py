@@ -15,8 +15,8 @@ import pytest
 
 from discreet import open as open_catalog
 from discreet.cli.query import answer_words
-from discreet.core.answers.answer import Answer
-from discreet.core.answers.rank_error import RankError, worst
+from discreet.core.answer import Answer
+from discreet.core.answer_text import RankError, worst
 from discreet.plan.ir import fields_of
 from discreet.release import answer as finishing
 from discreet.release import selection as ranking

@@ -29,7 +29,7 @@ from curator_kit import (
     world_rows,
 )
 from discreet.catalog.axes import parse_axis
-from discreet.core.region import NULL, Positions
+from discreet.core.event import NULL, Positions
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.errors import DiscreetError
 from discreet.kernel import canonical, sources

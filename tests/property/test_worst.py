@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.core.region import Positions, Region
+from discreet.core.event import Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.ledger.worst.worst_hit import CELL_CAP, Worst
 from region_kit import contains

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from discreet.core.region import Positions, Region
+from discreet.core.event import Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.ledger.worst.grid import FARTHEST, UNCUT, Axis
 from discreet.ledger.worst.small_grids import Nearest

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.api.curator import policy_of
-from discreet.core.region import Positions, Region
+from discreet.core.event import Positions, Region
 from discreet.core.schema import Refresh
 from discreet.errors import BudgetExceeded, CatalogError
 from discreet.ledger import Ledger

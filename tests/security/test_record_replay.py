@@ -24,7 +24,7 @@ from curator_kit import (
 )
 from discreet.api import Curator
 from discreet.core.bill import Spent
-from discreet.core.cost import FREE
+from discreet.core.event import FREE
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.kernel import look
 from discreet.release import answer as assembled

@@ -7,7 +7,7 @@ import pytest
 from asking import catalog, curator
 from discreet.api import Curator, policy_of
 from discreet.catalog.policy_file import loads
-from discreet.core.answers.answer import REHEARSAL, Answer
+from discreet.core.answer import REHEARSAL, Answer
 from discreet.core.numbers import Epsilon
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.kernel import look as kernel_look

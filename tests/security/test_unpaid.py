@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import discreet.core.proof.permit as permits
+import discreet.core.proof as permits
 import unpaid_ways
-from discreet.core.proof.permit import Permit
+from discreet.core.proof import Permit
 from discreet.engine import base
 from discreet.errors import InternalError
 from discreet.kernel import look

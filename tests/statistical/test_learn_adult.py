@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 from discreet.account.convert import rho_of_target
-from discreet.core.progress import silent
+from discreet.core.display import silent
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.errors import MissingExtra
 from discreet.examples.benchmark_tables import adult

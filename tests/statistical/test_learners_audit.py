@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.account.batch import NoisySteps, least_noise
-from discreet.core.progress import silent
+from discreet.core.display import silent
 from discreet.core.schema import CategoryDomain
 from discreet.learn import classifier
 from discreet.learn.classifier import Classifier, fit_classifier

@@ -10,13 +10,15 @@ from discreet.anonymize.run import Anonymized
 from discreet.api import Curator
 from discreet.client import Client
 from discreet.client import results as remote
-from discreet.core.requests.anonymize import AnonymizeFields, LocalAnonymizeFields
-from discreet.core.requests.asks import asks
-from discreet.core.requests.learn import LearnFields, LocalLearnFields
-from discreet.core.requests.question import ExplainFields
-from discreet.core.requests.request_fields import like, request_fields
-from discreet.core.requests.schema import schema
-from discreet.core.requests.synth import LocalSynthFields, SynthFields
+from discreet.core.requests.fields import asks, like, request_fields, schema
+from discreet.core.requests.paid import (
+    ExplainFields,
+    LearnFields,
+    LocalLearnFields,
+    LocalSynthFields,
+    SynthFields,
+)
+from discreet.core.requests.unpaid import AnonymizeFields, LocalAnonymizeFields
 from discreet.learn.recommender import Recommending
 from discreet.learn.select import Selected
 from discreet.learn.training import Trained

@@ -28,17 +28,20 @@ from discreet.account.pld_laws import (
 )
 from discreet.account.price import epsilon_within
 from discreet.account.tally import EventTally, tally
-from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import (
+    EVERYONE,
+    FREE,
     Approximate,
     Composed,
     Concentrated,
+    Cost,
     Gaussian,
     PrivacyEvent,
+    Quote,
+    Region,
     Repeated,
 )
 from discreet.core.numbers import Delta, round_up
-from discreet.core.region import EVERYONE, Region
 from discreet.errors import InvalidInput
 
 Counts = Counter[PrivacyEvent]

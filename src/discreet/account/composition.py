@@ -17,9 +17,18 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 from discreet.account.convert import ONE, ZERO, cost_up, epsilon_of_rho, rho_of_target
-from discreet.core.certified_functions import decimal_down, decimal_up, exp_lower, exp_upper
-from discreet.core.cost import FREE, Cost
-from discreet.core.numbers import Delta, Epsilon, Number, least_whole, round_up
+from discreet.core.event import FREE, Cost
+from discreet.core.numbers import (
+    Delta,
+    Epsilon,
+    Number,
+    decimal_down,
+    decimal_up,
+    exp_lower,
+    exp_upper,
+    least_whole,
+    round_up,
+)
 from discreet.errors import InvalidInput
 
 

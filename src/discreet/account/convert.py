@@ -11,8 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.core.certified_functions import exp_upper, log_lower, log_upper, tanh_upper
-from discreet.core.numbers import round_down, round_up
+from discreet.core.numbers import exp_upper, log_lower, log_upper, round_down, round_up, tanh_upper
 
 GRID_DIGITS = 24
 """Computed costs are multiples of 10^-24, so that sums of millions of them stay short."""

@@ -14,10 +14,8 @@ from functools import lru_cache
 from discreet.account.convert import amplified, cost_up, epsilon_of_rho, rho_of_target
 from discreet.account.discrete_gaussian import delta_bounds
 from discreet.account.tally import EventTally, tally
-from discreet.core.cost import FREE, Cost, Quote
-from discreet.core.event import Gaussian, PrivacyEvent
+from discreet.core.event import EVERYONE, FREE, Cost, Gaussian, PrivacyEvent, Quote, Region
 from discreet.core.numbers import Delta, Epsilon, Rho
-from discreet.core.region import EVERYONE, Region
 from discreet.errors import InvalidInput
 
 SIGNIFICANT = 7

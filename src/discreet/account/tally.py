@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.account.convert import ZERO, amplified, rho_of_gaussian, rho_of_pure, rho_of_range
-from discreet.core.cost import sum_known
 from discreet.core.event import (
     Approximate,
     Composed,
@@ -27,6 +26,7 @@ from discreet.core.event import (
     Repeated,
     Sampled,
     Select,
+    sum_known,
 )
 from discreet.errors import InternalError, InvalidInput
 

@@ -16,8 +16,7 @@ from discreet.anonymize.run import Anonymized
 from discreet.anonymize.source import AnonymizeSource, is_file, open_source
 from discreet.catalog.bare_file import recorded_table
 from discreet.catalog.policy_file import FILE_NAME, load
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, ShownInLines, ShownLines, silent
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger

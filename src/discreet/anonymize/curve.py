@@ -11,7 +11,7 @@ from discreet.anonymize.risk import ClassSizes, IntruderRisk, risk_of
 from discreet.anonymize.run import groups_of, hierarchies_of, models_of, searched, settings_of
 from discreet.anonymize.search import anonymize
 from discreet.anonymize.source import AnonymizeSource
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.errors import InvalidInput
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.anonymize.groups import CellValue, Groups, spelled
 from discreet.core.arrays import Floats, Integers
-from discreet.core.system.regular_file import read_bytes
+from discreet.core.files import read_bytes
 from discreet.errors import InvalidInput
 
 TOP = "*"

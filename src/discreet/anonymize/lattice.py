@@ -31,7 +31,7 @@ from discreet.anonymize.groups import Groups, packed
 from discreet.anonymize.hierarchy import ColumnLevels
 from discreet.anonymize.privacy_models.model import Conditions
 from discreet.core.arrays import Bits, Integers
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.errors import InvalidInput
 
 MOST_NODES = 1_000_000

@@ -22,7 +22,7 @@ from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy import ColumnLevels
 from discreet.anonymize.privacy_models.model import Conditions
 from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 
 _Test: TypeAlias = Callable[[Integers, int], Bits]
 

@@ -17,9 +17,9 @@ from discreet.anonymize.risk import IntruderRisk
 from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.source import AnonymizeSource, declared_source
 from discreet.catalog.catalog import Catalog
+from discreet.core.display import Progress, silent
 from discreet.core.event import NonPrivate
 from discreet.core.numbers import counted
-from discreet.core.progress import Progress, silent
 from discreet.engine.base import Engine
 from discreet.ledger.ledger import Ledger
 

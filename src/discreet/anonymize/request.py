@@ -14,9 +14,9 @@ from discreet.anonymize.privacy_models.registry import models_asked
 from discreet.anonymize.search import AnonymizeMethod, Missing
 from discreet.anonymize.source import AnonymizeSource
 from discreet.catalog.policy_file import HIDDEN_COLUMN
-from discreet.core.requests.anonymize import LocalAnonymizeFields
-from discreet.core.requests.request_fields import given as words_of
-from discreet.core.requests.request_fields import named
+from discreet.core.requests.fields import given as words_of
+from discreet.core.requests.fields import named
+from discreet.core.requests.unpaid import LocalAnonymizeFields
 from discreet.errors import InvalidInput
 
 Choice = TypeVar("Choice", bound=Enum)

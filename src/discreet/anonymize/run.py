@@ -27,9 +27,8 @@ from discreet.anonymize.request import AnonymizeRequest, roles_of
 from discreet.anonymize.risk import ClassSizes, risk_of
 from discreet.anonymize.search import Missing, SearchResult, anonymize
 from discreet.anonymize.source import PATIENCE, AnonymizeSource
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.progress import Progress, silent
+from discreet.core import display
+from discreet.core.display import Progress, ShownInLines, ShownLines, silent
 from discreet.engine.base import open_exact
 from discreet.errors import InternalError, InvalidInput
 
@@ -89,7 +88,7 @@ class Anonymized(ShownInLines):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.anonymized_lines(self.to_json())
+        return display.anonymized_lines(self.to_json())
 
 
 def run(

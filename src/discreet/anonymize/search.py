@@ -31,7 +31,7 @@ from discreet.anonymize.mondrian import mondrian
 from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
 from discreet.anonymize.privacy_models.model import Conditions, PrivacyModel
 from discreet.core.arrays import Integers
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.errors import InvalidInput
 
 

@@ -20,26 +20,25 @@ from discreet.api.reporting import Reporting
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.policy_file import FILE_NAME, decoded, load, loads, meant_file
 from discreet.catalog.writer import add_analysts as add_to_file
-from discreet.core.answers.answer import Answer
-from discreet.core.answers.explanation import Explanation
-from discreet.core.answers.output import OutputColumn
+from discreet.core.answer import Answer, Explanation, OutputColumn
 from discreet.core.bill import Spent
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.core.numbers import Epsilon, Number
-from discreet.core.requests.anonymize import CopiedTable, LocalAnonymizeFields
-from discreet.core.requests.asks import asks
-from discreet.core.requests.learn import (
+from discreet.core.requests.fields import WithProgress, asks, beside, given, schema
+from discreet.core.requests.paid import (
+    BoundsFields,
+    ExplainFields,
+    LinkedFields,
     LocalLearnFields,
+    LocalSynthFields,
+    PublishFields,
+    QueryFields,
     RecommendFields,
     RegressFields,
+    RehearseFields,
     SelectFields,
 )
-from discreet.core.requests.look import BoundsFields
-from discreet.core.requests.publish import PublishFields
-from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
-from discreet.core.requests.request_fields import beside, given
-from discreet.core.requests.schema import WithProgress, schema
-from discreet.core.requests.synth import LinkedFields, LocalSynthFields
+from discreet.core.requests.unpaid import CopiedTable, LocalAnonymizeFields
 from discreet.core.schema import Dataset
 from discreet.errors import CatalogError, UnknownName
 from discreet.learn.learners.registry import REGRESS, choices

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.owner import OWNER, require_named
-from discreet.core.requests.request_fields import given
+from discreet.core.bill import OWNER, require_named
+from discreet.core.requests.fields import given
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect, kind_of
 from discreet.engine.volumes import AtRest, HostSystem, Volume

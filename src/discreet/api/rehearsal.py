@@ -12,10 +12,9 @@ from tempfile import TemporaryDirectory
 
 from discreet.api.opened_catalog import OpenedCatalog, policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.core.answers.answer import REHEARSAL, Answer
-from discreet.core.requests.checked import checked_value
-from discreet.core.requests.question import RehearseFields
-from discreet.core.requests.request_fields import given, request_fields
+from discreet.core.answer import REHEARSAL, Answer
+from discreet.core.requests.fields import checked_value, given, request_fields
+from discreet.core.requests.paid import RehearseFields
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.ledger import Ledger
 from discreet.release.desk import PlainDesk, Request

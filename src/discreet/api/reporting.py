@@ -15,10 +15,9 @@ from discreet.catalog.catalog import Catalog, outline
 from discreet.catalog.edits import with_renewal
 from discreet.catalog.sources import type_warnings
 from discreet.catalog.writer import CatalogChange, Edit, change_catalog
-from discreet.core.answers.answer import Answer
-from discreet.core.bill import Spent
-from discreet.core.display.budget_report import BudgetReport
-from discreet.core.owner import OWNER
+from discreet.core.answer import Answer
+from discreet.core.bill import OWNER, Spent
+from discreet.core.display import BudgetReport
 from discreet.core.schema import Dataset
 from discreet.ledger.entry import alert_of, part_used
 from discreet.ledger.ledger import Ledger

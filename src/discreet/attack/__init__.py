@@ -5,6 +5,6 @@ Each attack is a file, and a line in `attacks`. `discreet.attack(NAME)` runs one
 Imported by: cli, course, server, tasks.
 """
 
-from discreet.core.system.callable_package import make_callable
+from discreet.core.packages import make_callable
 
 make_callable(__name__)

@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from discreet.core.arrays import Bits
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, ShownInLines, ShownLines, silent
 from discreet.errors import InvalidInput, UnknownName
 from discreet.noise.error_bars import clopper_pearson
 from discreet.report.charts import bars

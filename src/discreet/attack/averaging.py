@@ -18,8 +18,8 @@ from discreet.attack.attacks import (
 )
 from discreet.attack.counts.people import OWN_FILE, balanced_bits, bits_of_file
 from discreet.core.arrays import Bits, Floats
+from discreet.core.display import Progress
 from discreet.core.numbers import to_fraction
-from discreet.core.progress import Progress
 from discreet.noise.rng import SystemRng
 from discreet.report.document import Figure
 from discreet.survey.randomizers.kary import KaryResponse

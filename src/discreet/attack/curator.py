@@ -29,7 +29,7 @@ from discreet.catalog.toml_text import (
 )
 from discreet.catalog.writer import change_file, write_file
 from discreet.client import Client, connect
-from discreet.core.answers.answer import Answer
+from discreet.core.answer import Answer
 from discreet.core.arrays import Bits
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.errors import InvalidInput

@@ -31,7 +31,7 @@ from discreet.attack.curator import (
     people_table,
     running,
 )
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.report.document import Figure
 

@@ -21,8 +21,8 @@ from discreet.attack.attacks import (
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
 from discreet.core.arrays import Bits, Floats
+from discreet.core.display import Progress
 from discreet.core.numbers import to_fraction
-from discreet.core.progress import Progress
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
 from discreet.report.document import Figure

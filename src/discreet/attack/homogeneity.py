@@ -34,7 +34,7 @@ from discreet.attack.release_classes import (
     without,
 )
 from discreet.core.arrays import Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InvalidInput
 from discreet.examples.people import DIAGNOSES
 from discreet.report import Grid

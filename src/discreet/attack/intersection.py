@@ -27,7 +27,7 @@ from discreet.attack.release_classes import (
     release_of,
 )
 from discreet.core.arrays import Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InvalidInput
 from discreet.examples.people import DIAGNOSES
 from discreet.report import Grid

@@ -26,7 +26,7 @@ from discreet.attack.curator import AttackTable, regressions
 from discreet.attack.files import OwnPeople, named, people_of, read_rows
 from discreet.attack.membership.scores import mean_interval
 from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

@@ -32,7 +32,7 @@ from discreet.attack.record_links import (
     uniqueness,
 )
 from discreet.core.arrays import Bits, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 from discreet.noise.error_bars import clopper_pearson

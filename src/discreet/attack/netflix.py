@@ -43,7 +43,7 @@ from discreet.attack.ratings import (
     claims,
 )
 from discreet.core.arrays import Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
 from discreet.noise.error_bars import clopper_pearson

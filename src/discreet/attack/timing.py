@@ -22,7 +22,7 @@ from discreet.attack.attacks import Attack, AttackSettings, Knob, Outcome, Score
 from discreet.attack.counts.people import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import TOKEN, AnsweringService, curator_of, people_table, running
 from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
 from discreet.report.document import Figure, Grid
 

@@ -37,8 +37,8 @@ from discreet.attack.attacks import (
 from discreet.attack.curator import AttackTable, synthetic_copy, temporary_town, whole_numbers
 from discreet.attack.files import named, read_rows
 from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.progress import Progress
-from discreet.core.system.extras import needs
+from discreet.core.display import Progress
+from discreet.core.packages import needs
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid

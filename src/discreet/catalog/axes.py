@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
+from discreet.core.event import EVERYONE, NULL, Positions, Region, Span
 from discreet.core.numbers import plain
-from discreet.core.region import EVERYONE, NULL, Positions, Region, Span
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.catalog.axes import describe
+from discreet.core.event import Region
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import Region
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

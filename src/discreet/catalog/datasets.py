@@ -21,7 +21,6 @@ from unicodedata import normalize
 from discreet.catalog.domains import column_of
 from discreet.catalog.file_shape import BudgetShape, DatasetShape, TableShape
 from discreet.core.numbers import to_fraction
-from discreet.core.path import ARROW, UnitPath, unit_path
 from discreet.core.schema import (
     CategoryDomain,
     Column,
@@ -34,7 +33,7 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.core.spelling import PLAIN, Spelling
-from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.core.unit import ARROW, Neighbours, PrivacyUnit, UnitPath, unit_path
 from discreet.engine.connect import kind_of
 from discreet.engine.formats import checked_encoding
 from discreet.errors import CatalogError

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.catalog.file_shape import ColumnShape
+from discreet.core.files import read_bytes
 from discreet.core.numbers import to_fraction
 from discreet.core.schema import (
     BooleanDomain,
@@ -29,7 +30,6 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.core.spelling import MOST_SPELLINGS, Spelling
-from discreet.core.system.regular_file import read_bytes
 from discreet.errors import CatalogError, InvalidInput
 
 _NUMBERS = (IntegerDomain, NumberDomain)

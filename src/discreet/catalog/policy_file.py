@@ -45,10 +45,10 @@ from discreet.catalog.overlap import (
     reach_of,
 )
 from discreet.catalog.sources import refuse_password
+from discreet.core.files import read_bytes
 from discreet.core.numbers import Delta, Epsilon, to_fraction
-from discreet.core.path import ARROW, unit_path
 from discreet.core.schema import Dataset
-from discreet.core.system.regular_file import read_bytes
+from discreet.core.unit import ARROW, unit_path
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 FILE_NAME = "discreet.toml"

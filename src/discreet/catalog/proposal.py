@@ -27,8 +27,8 @@ from discreet.catalog.sources import Sources, find_sources
 from discreet.catalog.toml_text import ColumnProposal, Proposal, Setting, TableProposal, render_toml
 from discreet.catalog.writer import refuse_existing, write_file
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.checked import checked
-from discreet.core.requests.declare import InitFields
+from discreet.core.requests.fields import checked
+from discreet.core.requests.unpaid import InitFields
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect, kind_of
 from discreet.errors import EngineFailed, InvalidInput

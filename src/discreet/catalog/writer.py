@@ -22,9 +22,8 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.edits import read_toml, with_section
 from discreet.catalog.policy_file import LARGEST_FILE, content_of, decoded, loads, text_of
 from discreet.catalog.toml_text import analyst_lines, composed, heading, setting
+from discreet.core.files import read_bytes, write_whole
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.system.atomic_file import write_whole
-from discreet.core.system.regular_file import read_bytes
 from discreet.errors import CatalogError, DiscreetError, InvalidInput
 
 Edit: TypeAlias = Callable[[str, Catalog], str]

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from discreet.cli.terminal import say
-from discreet.core.escape_text import visible
+from discreet.core.display import visible
 from discreet.errors import DiscreetError
 
 COMMANDS = {

@@ -18,9 +18,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from discreet.core.escape_text import visible
-from discreet.core.progress import Progress, silent
-from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
+from discreet.core.display import Progress, silent, visible
+from discreet.core.requests.fields import FieldKind, RequestField, request_fields
 from discreet.errors import InvalidInput
 
 Source = Annotated[

@@ -25,7 +25,7 @@ from discreet.cli.command import (
     with_options,
 )
 from discreet.cli.terminal import budget_said, price_said, say, tell
-from discreet.core.requests.learn import (
+from discreet.core.requests.paid import (
     LocalLearnFields,
     RecommendFields,
     RegressFields,

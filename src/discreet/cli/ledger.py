@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli.command import Config, Json, command_group
 from discreet.cli.terminal import tell
-from discreet.core.escape_text import visible
+from discreet.core.display import visible
 
 app = command_group(help="Check, copy and restore the ledger.")
 

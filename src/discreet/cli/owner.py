@@ -15,8 +15,8 @@ import typer
 
 from discreet.cli.command import Config, Json, reading, waiting, with_options
 from discreet.cli.terminal import say, tell
-from discreet.core.escape_text import visible
-from discreet.core.requests.declare import InitFields, ReviewFields
+from discreet.core.display import visible
+from discreet.core.requests.unpaid import InitFields, ReviewFields
 
 
 @with_options(InitFields, limited=("max_rows",))

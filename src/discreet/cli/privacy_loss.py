@@ -15,8 +15,8 @@ import typer
 
 from discreet.cli.command import Config, Json, counting, with_options
 from discreet.cli.terminal import say, tell
-from discreet.core.requests.audit import AuditFields
-from discreet.core.requests.request_fields import request_fields
+from discreet.core.requests.fields import request_fields
+from discreet.core.requests.unpaid import AuditFields
 
 
 def explain(

@@ -14,8 +14,8 @@ import typer
 
 from discreet.cli.command import Config, Json, counting, with_options
 from discreet.cli.terminal import say, tell
-from discreet.core.requests.publish import PublishFields
-from discreet.core.system.regular_file import read_text
+from discreet.core.files import read_text
+from discreet.core.requests.paid import PublishFields
 from discreet.errors import InvalidInput
 
 Source = Annotated[

@@ -12,15 +12,15 @@ import typer
 
 from discreet.cli.command import Config, Json, those_of, waiting, with_options
 from discreet.cli.terminal import tell
-from discreet.core.escape_text import visible
-from discreet.core.requests.look import BoundsFields
-from discreet.core.requests.question import (
+from discreet.core.display import visible
+from discreet.core.requests.fields import request_fields
+from discreet.core.requests.paid import (
+    BoundsFields,
     ExplainFields,
     QueryFields,
     QuestionFields,
     RehearseFields,
 )
-from discreet.core.requests.request_fields import request_fields
 from discreet.errors import InvalidInput
 
 
@@ -70,7 +70,7 @@ def _check_places(plot: Path | None, csv: Path | None) -> None:
     """Refuse files that cannot be written, before the answer is paid."""
     if plot is None and csv is None:
         return
-    from discreet.core.answers.answer_chart import check_chart
+    from discreet.core.answer import check_chart
     from discreet.report.document import check_target
 
     if plot is not None:

@@ -21,7 +21,7 @@ import typer
 
 from discreet.cli.command import waiting, with_options
 from discreet.cli.terminal import say
-from discreet.core.requests.request_fields import request_fields
+from discreet.core.requests.fields import request_fields
 from discreet.core.requests.server import ServeFields
 from discreet.errors import InvalidInput, MissingExtra
 

@@ -24,8 +24,8 @@ from discreet.cli.command import (
     with_options,
 )
 from discreet.cli.terminal import budget_said, price_said, tell
-from discreet.core.requests.anonymize import LocalAnonymizeFields
-from discreet.core.requests.synth import LocalSynthFields
+from discreet.core.requests.paid import LocalSynthFields
+from discreet.core.requests.unpaid import LocalAnonymizeFields
 from discreet.errors import InvalidInput
 from discreet.synth.methods.registry import choices
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet.core.bill import Bill, Spent, price_words
-from discreet.core.escape_text import visible
+from discreet.core.display import visible
 
 _PLAIN = str.maketrans(
     {

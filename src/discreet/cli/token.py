@@ -20,7 +20,7 @@ import typer
 
 from discreet.cli.command import Json, command_group, those_of, with_options
 from discreet.cli.terminal import say
-from discreet.core.escape_text import visible
+from discreet.core.display import visible
 from discreet.core.numbers import Epsilon, Number, counted
 from discreet.core.requests.server import ClassFields, TokenFields
 from discreet.errors import InvalidInput

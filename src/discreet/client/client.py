@@ -24,21 +24,22 @@ from discreet.client.results import (
     RemoteSynthetic,
     RemoteTrained,
 )
-from discreet.core.answers.answer import Answer
-from discreet.core.answers.explanation import Explanation
-from discreet.core.display.budget_report import BudgetReport
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.progress import silent
-from discreet.core.requests.anonymize import AnonymizeFields, CopiedTable
-from discreet.core.requests.asks import asks
-from discreet.core.requests.learn import LearnFields, RecommendFields, SelectFields
-from discreet.core.requests.look import BoundsFields
-from discreet.core.requests.publish import PackageFields
-from discreet.core.requests.question import ExplainFields, QueryFields, RehearseFields
-from discreet.core.requests.request_fields import beside, sent
-from discreet.core.requests.schema import WithProgress, schema
-from discreet.core.requests.synth import SynthFields
-from discreet.core.system.regular_file import read_bytes, read_text
+from discreet.core.answer import Answer, Explanation
+from discreet.core.display import BudgetReport, ShownInLines, ShownLines, silent
+from discreet.core.files import read_bytes, read_text
+from discreet.core.requests.fields import WithProgress, asks, beside, schema, sent
+from discreet.core.requests.paid import (
+    BoundsFields,
+    ExplainFields,
+    LearnFields,
+    PackageFields,
+    QueryFields,
+    RecommendFields,
+    RehearseFields,
+    SelectFields,
+    SynthFields,
+)
+from discreet.core.requests.unpaid import AnonymizeFields, CopiedTable
 from discreet.errors import InvalidInput, NotAllowed, UnknownName
 
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from discreet import errors
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import DiscreetError, ServerFailed
 
 API = "/api/v1"

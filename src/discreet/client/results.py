@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from discreet.core import display
 from discreet.core.bill import Bill, Billed, Spent
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines, framed_page
-from discreet.core.system.extras import needs
+from discreet.core.display import ShownInLines, ShownLines, framed_page
+from discreet.core.packages import needs
 from discreet.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class RemoteSynthetic(RemoteBilled):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.synthetic_lines(self.facts)
+        return display.synthetic_lines(self.facts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -152,7 +152,7 @@ class RemoteTrained(RemoteBilled):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.classifier_lines(self.facts)
+        return display.classifier_lines(self.facts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -167,7 +167,7 @@ class RemoteRecommending(RemotePaid):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.recommender_lines(self.facts)
+        return display.recommender_lines(self.facts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -196,7 +196,7 @@ class RemoteSelected(RemotePaid):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.choice_lines(self.facts)
+        return display.choice_lines(self.facts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -221,7 +221,7 @@ class RemoteBounds(RemotePaid):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.bounds_lines(self.facts)
+        return display.bounds_lines(self.facts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -239,7 +239,7 @@ class RemoteAnonymized(RemoteResult):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.anonymized_lines(self.facts)
+        return display.anonymized_lines(self.facts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -273,7 +273,7 @@ class RemotePublication(RemoteBilled):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.publication_lines(self.facts)
+        return display.publication_lines(self.facts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -297,7 +297,7 @@ class RemoteRehearsal(RemoteResult):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.rehearsal_lines(self.facts)
+        return display.rehearsal_lines(self.facts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -9,9 +9,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.core.path import UnitPath
 from discreet.core.spelling import PLAIN, Spelling
-from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.core.unit import Neighbours, PrivacyUnit, UnitPath
 from discreet.errors import CatalogError, UnknownName
 
 SECONDS = 86_400

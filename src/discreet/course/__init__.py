@@ -5,7 +5,7 @@ The command, the Course page and the notebooks show it.
 Imported by: cli, server, tasks.
 """
 
-from discreet.core.system.callable_package import make_callable
+from discreet.core.packages import make_callable
 from discreet.course.lesson import (
     GradedAnswer,
     Lesson,

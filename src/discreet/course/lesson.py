@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.account.tally import tally
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.core.event import Composed, Pure
 from discreet.errors import DiscreetError, InternalError, InvalidInput, TooManyRequests, UnknownName
 

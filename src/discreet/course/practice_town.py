@@ -13,9 +13,9 @@ from discreet.api import Curator, Planner
 from discreet.api import open as open_curator
 from discreet.catalog.edits import with_totals
 from discreet.catalog.writer import change_file
-from discreet.core.answers.explanation import Explanation
+from discreet.core.answer import Explanation
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.question import QuestionFields
+from discreet.core.requests.paid import QuestionFields
 from discreet.errors import InvalidInput, TooManyRequests
 from discreet.examples import town
 from discreet.plan.expr import TRUE, ColumnRef

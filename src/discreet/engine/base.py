@@ -11,7 +11,7 @@ from typing import NoReturn, Protocol, Self, TypeAlias, final
 
 import pyarrow as pa
 
-from discreet.core.proof.permit import Permit, require_permit
+from discreet.core.proof import Permit, require_permit
 from discreet.engine.copies import Recipe
 from discreet.errors import DiscreetError, EngineFailed, InternalError
 

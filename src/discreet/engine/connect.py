@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import parse_qsl, urlsplit
 
-from discreet.core.path import FollowedPath
+from discreet.core.unit import FollowedPath
 from discreet.engine import dialects
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.declared import DeclaredCell

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from discreet.core.system.atomic_file import write_first, write_whole
+from discreet.core.files import write_first, write_whole
 from discreet.engine.dialects import DIALECTS
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.core.path import FollowedPath, PathCell
+from discreet.core.unit import FollowedPath, PathCell
 from discreet.engine.column_types import holds_nothing, storage
 from discreet.errors import CatalogError
 

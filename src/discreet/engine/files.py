@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from discreet.core.system.regular_file import open_regular
+from discreet.core.files import open_regular
 from discreet.engine.copies import Remembered
 from discreet.engine.declared import DeclaredCell, folded
 from discreet.engine.delta import LOG, DeltaFile, FileColumn, delta_files, file_value

@@ -26,7 +26,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from discreet.core.system.regular_file import open_regular
+from discreet.core.files import open_regular
 from discreet.engine.dialects import quoted
 from discreet.errors import CatalogError, DiscreetError, InvalidInput, MissingExtra
 

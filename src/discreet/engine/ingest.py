@@ -26,7 +26,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.system.regular_file import open_regular
+from discreet.core.files import open_regular
 from discreet.engine.dialects import quoted, text_constant
 
 _LONGEST = 2_000_000

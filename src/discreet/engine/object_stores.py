@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.core.system.atomic_file import write_whole
+from discreet.core.files import write_whole
 from discreet.engine.delta import LOG, delta_files
 from discreet.engine.files import READABLE
 from discreet.errors import CatalogError

@@ -26,8 +26,8 @@ from discreet.catalog.toml_text import (
     table_lines,
 )
 from discreet.core.arrays import Floats
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.system.atomic_file import write_whole
+from discreet.core.display import ShownInLines, ShownLines
+from discreet.core.files import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.examples import parameters as p
 from discreet.examples.columns import ParquetFile, at_age, bands, chunks, write_parquet

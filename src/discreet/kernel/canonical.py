@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.event import EVERYONE, Positions, Region
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.kernel.functions import ValueKind
 from discreet.kernel.nodes import (
     Apply,

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
-from discreet.core.region import NULL, Positions
+from discreet.core.event import NULL, Positions
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 
-from discreet.core.path import FollowedPath, FollowedStep, PathCell
 from discreet.core.schema import (
     BooleanDomain,
     Column,
@@ -25,6 +24,7 @@ from discreet.core.schema import (
     NumberDomain,
     Table,
 )
+from discreet.core.unit import FollowedPath, FollowedStep, PathCell
 from discreet.engine.column_types import ColumnKind, Storage, read_as, readable, type_name
 from discreet.engine.connect import kind_of
 from discreet.engine.declared import HERE, DeclaredCell, Texts, filled_name

@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.system.callable_package import make_callable
+from discreet.core.packages import make_callable
 
 if TYPE_CHECKING:
     from discreet.learn.estimator_base import LearnBudget

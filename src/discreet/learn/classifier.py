@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InvalidInput
 from discreet.learn.features import BinnedFeature, feature_of, is_ordered
 from discreet.learn.learners.registry import CHECKING, LEARNERS, tunable

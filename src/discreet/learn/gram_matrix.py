@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.core.numbers import Delta
-from discreet.core.requests import paid
+from discreet.core.requests import fields
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -131,7 +131,7 @@ class ProductsRequest(CheckedLook):
 
     variables: tuple[Variable, ...]
     known_last: bool
-    delta: Delta | None = paid.delta(default=None)  # noqa: RUF009  # a field
+    delta: Delta | None = fields.delta(default=None)  # noqa: RUF009  # a field
 
     @property
     def body(self) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.checked import checked
-from discreet.core.requests.look import LookFields
+from discreet.core.requests.fields import checked
+from discreet.core.requests.paid import LookFields
 from discreet.engine.base import Held, PaidReader
 from discreet.kernel.nodes import Unfit
 from discreet.learn.private_rows import SealedUnitCodes

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.core import display
 from discreet.core.arrays import Floats, Integers
 from discreet.core.bill import Charged
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.core.numbers import Delta
-from discreet.core.requests.learn import RecommendFields
+from discreet.core.requests.paid import RecommendFields
 from discreet.core.schema import IntegerDomain
 from discreet.core.unit import Neighbours
 from discreet.engine.base import PaidReader
@@ -329,7 +329,7 @@ class Recommending(ShownInLines, Charged):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.recommender_lines(self.to_json())
+        return display.recommender_lines(self.to_json())
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.catalog.catalog import Catalog
+from discreet.core import display
 from discreet.core.arrays import Floats
 from discreet.core.bill import Charged, Spent
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.core.numbers import to_fraction
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.errors import InvalidInput, UnknownName
@@ -170,7 +170,7 @@ class Regressed(ShownInLines, Charged):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.regression_lines(self.to_json())
+        return display.regression_lines(self.to_json())
 
 
 def regress(request: LearnRequest, desk: Desk) -> Regressed:

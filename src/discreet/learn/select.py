@@ -16,12 +16,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from discreet.core import display
 from discreet.core.arrays import Integers
 from discreet.core.bill import Charged
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.core.numbers import Delta
-from discreet.core.requests.learn import SelectFields
+from discreet.core.requests.paid import SelectFields
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput
@@ -107,7 +107,7 @@ class Selected(ShownInLines, Charged):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.choice_lines(self.to_json())
+        return display.choice_lines(self.to_json())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from discreet.account.batch import NoisySteps
+from discreet.core import display
 from discreet.core.arrays import Floats
 from discreet.core.bill import Charged, Spent
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, ShownInLines, ShownLines, silent
 from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.classifier import (
@@ -79,7 +78,7 @@ class Trained(ShownInLines, Charged):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.classifier_lines(self.to_json())
+        return display.classifier_lines(self.to_json())
 
 
 def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> Trained:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from discreet.account.batch import NoisySteps
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.sources import check_table
+from discreet.core.event import Region
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import Region
-from discreet.core.requests.checked import checked
-from discreet.core.requests.learn import LocalLearnFields
+from discreet.core.requests.fields import checked
+from discreet.core.requests.paid import LocalLearnFields
 from discreet.core.schema import Dataset, Table, TextDomain
 from discreet.engine.base import Held
 from discreet.errors import InvalidInput

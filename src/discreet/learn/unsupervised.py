@@ -12,9 +12,9 @@ import numpy as np
 
 from discreet.core.arrays import Floats, Integers
 from discreet.core.bill import Charged
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests import paid
+from discreet.core.requests import fields
 from discreet.core.schema import Column, IntegerDomain, NumberDomain
 from discreet.engine.base import PaidReader
 from discreet.errors import InvalidInput, UnknownName
@@ -120,14 +120,14 @@ class ClusterRequest(CheckedLook):
 
     columns: tuple[str, ...]
     clusters: int
-    delta: Delta | None = paid.delta(default=None)  # noqa: RUF009  # a field
+    delta: Delta | None = fields.delta(default=None)  # noqa: RUF009  # a field
 
     @property
     def body(self) -> str:
         """Return what must be the same when a request id is used again."""
         delta = None if self.delta is None else str(self.delta.value)
-        paid = [self.table, list(self.columns), self.clusters, str(self.epsilon.value), delta]
-        return "cluster " + json.dumps(paid)
+        fields = [self.table, list(self.columns), self.clusters, str(self.epsilon.value), delta]
+        return "cluster " + json.dumps(fields)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 from weakref import WeakMethod
 
-from discreet.core.cost import Cost, larger
-from discreet.core.hash_chain import ROOT, canonical
+from discreet.core.event import Cost, larger
+from discreet.core.proof import ROOT, canonical
 from discreet.errors import EngineFailed, InternalError, LedgerTampered
 from discreet.ledger.budget import Account, Limit, is_below_zero
 from discreet.ledger.checkpoint_records import EarlierEntries, RecentThenPast

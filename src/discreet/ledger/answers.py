@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.core.cost import FREE
-from discreet.core.region import Positions, Region
+from discreet.core.event import FREE, Positions, Region
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.charge import known_account, repeated, require_body, require_held

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.cost import Cost, larger
-from discreet.core.hash_chain import ROOT
+from discreet.core.event import Cost, larger
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.proof import ROOT
 from discreet.errors import InvalidInput, LedgerTampered, NotALedger
 from discreet.ledger.accounts import AccountKey, Accounts
 from discreet.ledger.budget import Policy, limits_of

@@ -15,10 +15,9 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from discreet.account.composition import Limits
-from discreet.core.cost import FREE, Cost
-from discreet.core.hash_chain import canonical
+from discreet.core.event import EVERYONE, FREE, Cost, Region
 from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.region import EVERYONE, Region
+from discreet.core.proof import canonical
 from discreet.core.unit import Neighbours
 from discreet.errors import CatalogError
 from discreet.ledger.entry import Balance

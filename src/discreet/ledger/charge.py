@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.cost import FREE, Cost, Quote
+from discreet.core.event import FREE, Cost, Quote
 from discreet.errors import (
     AnswerLost,
     BudgetExceeded,

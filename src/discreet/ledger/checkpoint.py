@@ -19,9 +19,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from discreet.core.hash_chain import canonical
+from discreet.core import files
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.system import atomic_file
+from discreet.core.proof import canonical
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import AccountKey, Accounts, Versions
 from discreet.ledger.budget import Account, Limit
@@ -219,8 +219,8 @@ def _made(store: Store, accounts: Accounts, file: HeadFile) -> bool:
     facts, past = _written(store, accounts)
     content = canonical(facts).encode("ascii")
     name = hashlib.sha256(content).hexdigest()
-    atomic_file.write_synced(_checkpoint_path(store.head_path, name), content)
-    atomic_file.sync_folder(store.head_path.parent)
+    files.write_synced(_checkpoint_path(store.head_path, name), content)
+    files.sync_folder(store.head_path.parent)
     at_hand = Head(accounts.genesis, accounts.position, accounts.hash, accounts.totals())
     if not _stored(store.find(accounts.position), accounts.position, accounts.hash):
         return False  # restored or replaced meanwhile: it will be read again
@@ -248,7 +248,7 @@ def _written(store: Store, accounts: Accounts) -> tuple[dict[str, Any], EarlierE
         records = merged(parts.pop(), records)
     content, about = encoded(records)
     path = _part_path(store.head_path, about.digest)
-    atomic_file.write_synced(path, content)
+    files.write_synced(path, content)
     parts.append(CheckpointPart(path, about))
     facts = facts_of(accounts) | {"parts": [part.facts.to_json() for part in parts]}
     return facts, EarlierEntries(

@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from discreet.core.hash_chain import canonical
+from discreet.core.proof import canonical
 from discreet.errors import LedgerTampered
 from discreet.ledger.entry import AccountState, ChargeOutcome, Entry, Link, checked
 from discreet.ledger.store import ChainLinks

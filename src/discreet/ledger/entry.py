@@ -16,10 +16,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.bill import Bill, Spent
-from discreet.core.cost import FREE, Cost
-from discreet.core.hash_chain import canonical, link_hash
+from discreet.core.event import FREE, Cost, Region
 from discreet.core.numbers import plain, read_fraction
-from discreet.core.region import Region
+from discreet.core.proof import canonical, link_hash
 from discreet.errors import InvalidInput, LedgerTampered
 
 

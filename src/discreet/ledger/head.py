@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from discreet.core.cost import Cost, larger
-from discreet.core.hash_chain import canonical
-from discreet.core.system import atomic_file
+from discreet.core import files
+from discreet.core.event import Cost, larger
+from discreet.core.proof import canonical
 from discreet.errors import LedgerTampered, LedgerWriteFailed
 
 SLOT = 4096
@@ -209,10 +209,10 @@ class HeadFile:
         temporary = self.path.with_name(self.path.name + ".new")
 
         def replace() -> None:
-            atomic_file.write_synced(temporary, text.ljust(size) * 2)
+            files.write_synced(temporary, text.ljust(size) * 2)
             temporary.replace(self.path)
             # This also makes the names of the ledger's own new files durable.
-            atomic_file.sync_folder(self.path.parent)
+            files.sync_folder(self.path.parent)
 
         self._attempt(replace)
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from discreet.core.cost import Cost
+from discreet.core.event import Cost
 from discreet.errors import CatalogError, InvalidInput, LedgerTampered
 from discreet.ledger.accounts import AccountKey, Accounts
 from discreet.ledger.budget import Limit, Policy

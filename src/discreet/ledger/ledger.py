@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 
-from discreet.core.cost import Quote
-from discreet.core.proof.permit import Permit, permit_for
+from discreet.core.event import Quote
+from discreet.core.proof import Permit, permit_for
 from discreet.ledger.accounts import DataVersion, NewVersion
 from discreet.ledger.answers import Answers, unsealed
 from discreet.ledger.backup import bring_back, write_copy

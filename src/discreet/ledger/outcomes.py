@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from discreet.core.proof.permit import Permit, permit_for
+from discreet.core.proof import Permit, permit_for
 from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, from_facts
 from discreet.ledger.charge import require_held
 from discreet.ledger.entry import AccountState, ChargeOutcome, Receipt

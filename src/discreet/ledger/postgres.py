@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from discreet.core.system.extras import needs
+from discreet.core.packages import needs
 from discreet.errors import DiscreetError, LedgerTampered, LedgerWriteFailed
 from discreet.ledger.sqlite_file import in_use
 from discreet.ledger.store import (

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
 from discreet.account.composition import Limits
-from discreet.core.cost import FREE, Cost, Quote
+from discreet.core.event import FREE, Cost, Quote
 from discreet.core.numbers import plain, plain_below
 from discreet.errors import BudgetExceeded, TooManyRequests
 from discreet.ledger.accounts import AccountKey, Accounts

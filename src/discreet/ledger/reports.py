@@ -11,10 +11,10 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.core.escape_text import visible
+from discreet.core.bill import name_of
+from discreet.core.display import visible
+from discreet.core.event import Region
 from discreet.core.numbers import counted, plain
-from discreet.core.owner import name_of
-from discreet.core.region import Region
 from discreet.ledger.accounts import BEGAN
 from discreet.ledger.entry import (
     AccountState,

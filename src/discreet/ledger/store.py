@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
-from discreet.core.hash_chain import canonical
+from discreet.core.proof import canonical
 from discreet.errors import LedgerBusy, LedgerTampered, NotALedger
 from discreet.ledger.entry import Link
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from discreet.account.price import least_size
 from discreet.catalog.catalog import Catalog
+from discreet.core.event import NULL, Positions, Region
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import NULL, Positions, Region
 from discreet.core.schema import (
     MAX_PUBLIC_KEYS,
     CategoryDomain,

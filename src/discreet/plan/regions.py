@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.axes import axis_name, home
-from discreet.core.region import EVERYONE, NULL, Positions, Region
+from discreet.core.event import EVERYONE, NULL, Positions, Region
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

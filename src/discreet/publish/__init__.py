@@ -5,6 +5,6 @@ What a release holds stands in `contents`; other modules plan, measure, reconcil
 Imported by: api, attack, cli, course, discreet, server, tasks.
 """
 
-from discreet.core.system.callable_package import make_callable
+from discreet.core.packages import make_callable
 
 make_callable(__name__)

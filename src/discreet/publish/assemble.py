@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import Integers
+from discreet.core.display import Progress, silent
 from discreet.core.event import PrivacyEvent
-from discreet.core.progress import Progress, silent
 from discreet.errors import InternalError
 from discreet.kernel.mechanism import Law
 from discreet.noise.rng import Rng

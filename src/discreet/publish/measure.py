@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import Integers
-from discreet.core.region import EVERYONE, Region
+from discreet.core.event import EVERYONE, Region
 from discreet.core.schema import Dataset, Domain, Table
 from discreet.engine.base import Engine, PaidReader, open_exact, require_paid
 from discreet.errors import InternalError

@@ -26,8 +26,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from discreet.core.system.atomic_file import write_first
-from discreet.core.system.extras import needs
+from discreet.core.files import write_first
+from discreet.core.packages import needs
 from discreet.errors import InvalidInput
 from discreet.noise.laws.registry import LAWS
 from discreet.publish.contents import (

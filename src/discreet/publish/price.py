@@ -17,8 +17,7 @@ import numpy as np
 from discreet.account.batch import batch_epsilon
 from discreet.account.convert import rho_of_target
 from discreet.account.tally import tally
-from discreet.core.cost import Cost, Quote
-from discreet.core.event import Composed, Concentrated, PrivacyEvent
+from discreet.core.event import Composed, Concentrated, Cost, PrivacyEvent, Quote
 from discreet.core.numbers import Delta, Epsilon, round_up
 from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law, Mechanisms

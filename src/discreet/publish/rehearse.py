@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core import display
 from discreet.core.arrays import Floats, Integers
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.hash_chain import ROOT
+from discreet.core.display import ShownInLines, ShownLines
+from discreet.core.proof import ROOT
 from discreet.errors import DiscreetError, InternalError, InvalidInput
 from discreet.kernel.mechanism import Law
 from discreet.ledger.entry import link
@@ -163,7 +163,7 @@ class Rehearsal(ShownInLines):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.rehearsal_lines(self.to_json())
+        return display.rehearsal_lines(self.to_json())
 
 
 def rehearse(plan: PlannedRelease) -> Rehearsal:

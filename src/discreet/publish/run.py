@@ -11,11 +11,10 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from discreet.core import display
 from discreet.core.bill import Charged
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.progress import Progress, silent
-from discreet.core.proof.permit import Permit
+from discreet.core.display import Progress, ShownInLines, ShownLines, silent
+from discreet.core.proof import Permit
 from discreet.engine.base import Held, PaidReader, require_paid
 from discreet.errors import AnswerLost, FactsContradict, InvalidInput, RequestConflict
 from discreet.ledger.charge import Charge
@@ -72,7 +71,7 @@ class Publication(ShownInLines, Charged):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.publication_lines(self.to_json())
+        return display.publication_lines(self.to_json())
 
 
 def publish(

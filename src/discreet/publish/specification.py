@@ -20,8 +20,8 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.overlap import Reach, file_of, reach_of
+from discreet.core.files import open_regular, read_text
 from discreet.core.numbers import Delta, Epsilon, to_fraction
-from discreet.core.system.regular_file import open_regular, read_text
 from discreet.errors import InvalidInput, RequestConflict
 
 LARGEST_FILE = 1 << 28

@@ -23,17 +23,15 @@ import numpy.typing as npt
 from discreet.account.batch import price_batch
 from discreet.account.convert import rho_of_target
 from discreet.catalog.axes import in_every_version, parse_axis
+from discreet.core import display
 from discreet.core.arrays import Floats, Integers
 from discreet.core.bill import Charged
-from discreet.core.cost import FREE, Quote
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.event import NOTHING, Gaussian
+from discreet.core.display import ShownInLines, ShownLines
+from discreet.core.event import FREE, NOTHING, Gaussian, Quote, Region
+from discreet.core.files import write_whole
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import Region
-from discreet.core.requests.checked import checked
-from discreet.core.requests.publish import TotalsFields
-from discreet.core.system.atomic_file import write_whole
+from discreet.core.requests.fields import checked
+from discreet.core.requests.paid import TotalsFields
 from discreet.core.unit import Neighbours
 from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput
@@ -286,7 +284,7 @@ class TotalsSoFar(ShownInLines, Charged):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.totals_lines(self.to_json())
+        return display.totals_lines(self.to_json())
 
 
 def measure_totals(

@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.errors import InvalidInput, NotAllowed, RequestConflict
 from discreet.ledger.entry import Entry
 from discreet.ledger.ledger import Ledger

@@ -21,13 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.answers.answer import REHEARSAL, Answer, Provenance
-from discreet.core.answers.rank_error import RankError, Ranks
+from discreet.core.answer import REHEARSAL, Answer, Provenance
+from discreet.core.answer_text import RankError, Ranks
 from discreet.core.arrays import Floats
 from discreet.core.bill import Bill
-from discreet.core.cost import Quote
+from discreet.core.event import Positions, Quote
 from discreet.core.numbers import plain
-from discreet.core.region import Positions
 from discreet.core.schema import Table
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import LargestGroup, Law, Selection

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answers.answer import Answer
-from discreet.core.answers.explanation import Explanation
+from discreet.core import display
+from discreet.core.answer import Answer, Explanation
 from discreet.core.bill import Spent
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.checked import checked
-from discreet.core.requests.look import BoundsFields
+from discreet.core.requests.fields import checked
+from discreet.core.requests.paid import BoundsFields
 from discreet.core.schema import Dataset, Table
 from discreet.engine.dialects import quoted
 from discreet.errors import EngineFailed
@@ -84,7 +83,7 @@ class BoundsTrade(ShownInLines):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.bounds_lines(self.to_json())
+        return display.bounds_lines(self.to_json())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.checked import checked
-from discreet.core.requests.question import NoiseLimit, QuestionFields
+from discreet.core.requests.fields import checked
+from discreet.core.requests.paid import NoiseLimit, QuestionFields
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput
 from discreet.ledger.ledger import Ledger

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.answers.answer import Answer
-from discreet.core.answers.explanation import StatedNoise
-from discreet.core.escape_text import visible
+from discreet.core.answer import Answer, StatedNoise
+from discreet.core.display import visible
 from discreet.core.numbers import Delta, Epsilon, least_whole
-from discreet.core.requests.question import NoiseLimit
+from discreet.core.requests.paid import NoiseLimit
 from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law
 from discreet.noise.error_bars import passed_ends

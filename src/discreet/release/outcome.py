@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from discreet.core.proof.permit import Permit
+from discreet.core.proof import Permit
 from discreet.errors import AnswerLost, LedgerBusy, LedgerError, LedgerWriteFailed, StillRunning
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger

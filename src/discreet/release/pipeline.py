@@ -11,10 +11,8 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.sources import check_table
-from discreet.core.answers.answer import Answer
-from discreet.core.answers.explanation import Explanation
-from discreet.core.cost import FREE, Quote
-from discreet.core.event import NOTHING
+from discreet.core.answer import Answer, Explanation
+from discreet.core.event import FREE, NOTHING, Quote
 from discreet.engine.base import Exact, Held, PaidReader, RunSql
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look

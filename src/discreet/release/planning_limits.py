@@ -31,7 +31,7 @@ from typing import Any, cast
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.question import QuestionFields
+from discreet.core.requests.paid import QuestionFields
 from discreet.engine.base import Capabilities, Engine
 from discreet.engine.child import Child
 from discreet.engine.child_limits import limit_memory

@@ -19,9 +19,7 @@ from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.sources import check_table
-from discreet.core.answers.answer import Answer
-from discreet.core.answers.explanation import Explanation
-from discreet.core.answers.output import OutputColumn, OutputType
+from discreet.core.answer import Answer, Explanation, OutputColumn, OutputType
 from discreet.core.bill import NOTHING_SPENT
 from discreet.core.numbers import Epsilon, plain, plain_below
 from discreet.core.schema import Domain, IntegerDomain, Table

@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answers.answer import Answer
+from discreet.core.answer import Answer
 from discreet.core.arrays import Floats
-from discreet.core.owner import OWNER
+from discreet.core.bill import OWNER
 from discreet.core.schema import Dataset, Table
 from discreet.engine.dialects import quoted
 from discreet.errors import InvalidInput

@@ -9,8 +9,7 @@ from functools import cache
 from discreet.account.price import price
 from discreet.catalog.axes import axis_name, home
 from discreet.catalog.catalog import Catalog, engine_name
-from discreet.core.cost import Quote
-from discreet.core.region import Region
+from discreet.core.event import Quote, Region
 from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine
 from discreet.kernel.canonical import (

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.answers.rank_error import RankError, Ranks, worst
-from discreet.core.escape_text import visible
+from discreet.core.answer_text import RankError, Ranks, worst
+from discreet.core.display import visible
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Kind, LargestGroup, Law, Mechanisms, Selection
 from discreet.noise.error_bars import selection_loss

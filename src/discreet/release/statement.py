@@ -14,10 +14,8 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answers.answer import Answer, Provenance
-from discreet.core.answers.explanation import Explanation
-from discreet.core.answers.output import OutputColumn, OutputType
-from discreet.core.answers.rank_error import RankError, Ranks, worst
+from discreet.core.answer import Answer, Explanation, OutputColumn, OutputType, Provenance
+from discreet.core.answer_text import RankError, Ranks, worst
 from discreet.core.bill import NO_BILL, NOTHING_SPENT, Bill
 from discreet.core.numbers import Epsilon
 from discreet.engine.duckdb.scratch import outcome

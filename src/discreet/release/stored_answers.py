@@ -17,10 +17,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from discreet.core.answers.answer import Answer
+from discreet.core.answer import Answer
 from discreet.core.bill import Bill
+from discreet.core.event import NULL, Positions, Region
 from discreet.core.numbers import Epsilon
-from discreet.core.region import NULL, Positions, Region
 from discreet.core.schema import Domain, Table
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Kind, LargestGroup, Law, Selection

@@ -13,8 +13,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from discreet.core.display.lines import ShownInLines, ShownLines, framed_page
-from discreet.core.system.extras import needs
+from discreet.core.display import ShownInLines, ShownLines, framed_page
+from discreet.core.packages import needs
 from discreet.errors import InternalError, InvalidInput
 from discreet.report.charts import CHART, LIGHT, STYLE
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic import create_model as new_model
 
-from discreet.core.answers.answer import Answer
-from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
+from discreet.core.answer import Answer
+from discreet.core.requests.fields import FieldKind, RequestField, request_fields
 from discreet.errors import InvalidInput
 
 

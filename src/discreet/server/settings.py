@@ -7,8 +7,8 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from discreet.core.files import read_text
 from discreet.core.requests.server import ServeFields
-from discreet.core.system.regular_file import read_text
 from discreet.errors import InvalidInput
 
 STATE = ".discreet"

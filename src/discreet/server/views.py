@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from fastapi import Query, Request
 
 from discreet.api import question_of
-from discreet.core.answers.answer import Answer
+from discreet.core.answer import Answer
 from discreet.core.numbers import counted, plain
 from discreet.errors import UnknownName
 from discreet.server.access.auth import caller

@@ -16,7 +16,7 @@ from discreet.api import Curator, curator_of
 from discreet.catalog.policy_file import LARGEST_FILE, refusal_of
 from discreet.catalog.toml_text import composed, engine_and_ledger
 from discreet.catalog.writer import CatalogChange, Edit, change_catalog
-from discreet.core.system.regular_file import read_bytes
+from discreet.core.files import read_bytes
 from discreet.errors import CatalogError, DiscreetError, NotInForce, ServerFailed
 from discreet.server.logs import log_failure
 

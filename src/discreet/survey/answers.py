@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.arrays import Bits
-from discreet.core.escape_text import visible
-from discreet.core.system.regular_file import open_regular
+from discreet.core.display import visible
+from discreet.core.files import open_regular
 from discreet.errors import InvalidInput
 from discreet.survey.plan import value_of
 from discreet.survey.randomizers.count_mean import BLANKS, word_bytes

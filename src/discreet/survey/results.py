@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.core.requests.request_fields import given
-from discreet.core.requests.survey import EstimateFields
+from discreet.core.requests.fields import given
+from discreet.core.requests.unpaid import EstimateFields
 from discreet.errors import InvalidInput
 from discreet.survey.estimators import (
     TOO_WIDE,

@@ -8,10 +8,8 @@ from fractions import Fraction
 
 from discreet.account.convert import rho_of_target
 from discreet.account.price import price
-from discreet.core.cost import Quote
-from discreet.core.event import NOTHING, Composed, Failing, PrivacyEvent
+from discreet.core.event import NOTHING, Composed, Failing, PrivacyEvent, Quote, Region
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import Region
 from discreet.errors import InvalidInput
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 

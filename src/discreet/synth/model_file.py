@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.files import read_text
 from discreet.core.numbers import to_fraction
 from discreet.core.schema import (
     BooleanDomain,
@@ -25,7 +26,6 @@ from discreet.core.schema import (
     NumberDomain,
     TimestampDomain,
 )
-from discreet.core.system.regular_file import read_text
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.laws.registry import LAWS, law_of
 from discreet.synth.columns import MOST_CODES, Coded, Encoding, MadeUpIdentifier

@@ -15,10 +15,10 @@ from statistics import median_high
 from typing import TYPE_CHECKING, Any
 
 from discreet.catalog.sources import check_table
+from discreet.core.event import EVERYONE, Region
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE, Region
-from discreet.core.requests.checked import checked
-from discreet.core.requests.synth import LocalSynthFields
+from discreet.core.requests.fields import checked
+from discreet.core.requests.paid import LocalSynthFields
 from discreet.core.schema import (
     CategoryDomain,
     Dataset,

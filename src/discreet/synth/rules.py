@@ -19,7 +19,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.region import NULL as NULL_POSITION
+from discreet.core.event import NULL as NULL_POSITION
 from discreet.core.schema import (
     Column,
     Dataset,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.bill import Bill, Spent
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.engine.base import PaidReader
 from discreet.errors import InternalError, InvalidInput
 from discreet.ledger.charge import Charge

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.arrays import Integers
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.measure.private_marginals import (
     Counter,

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.core import display
 from discreet.core.arrays import Bits
 from discreet.core.bill import Charged
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.requests.synth import MOST_ROWS
-from discreet.core.system.extras import needs
+from discreet.core.display import ShownInLines, ShownLines
+from discreet.core.packages import needs
+from discreet.core.requests.paid import MOST_ROWS
 from discreet.errors import InvalidInput
 from discreet.report.rows import CsvStyle, style_from, write_rows
 from discreet.synth.columns import Coded, Encoding
@@ -264,7 +264,7 @@ class Synthetic(ShownInLines, Charged):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.synthetic_lines(self.to_json())
+        return display.synthetic_lines(self.to_json())
 
 
 def sample_rows(

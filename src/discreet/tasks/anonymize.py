@@ -11,10 +11,8 @@ from discreet.anonymize.costs.registry import choices as costs
 from discreet.anonymize.privacy_models.registry import choices as models
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.api import open as open_curator
-from discreet.core.requests.anonymize import LocalAnonymizeFields
-from discreet.core.requests.asks import asks_function
-from discreet.core.requests.request_fields import beside, given
-from discreet.core.requests.schema import WithProgress, schema
+from discreet.core.requests.fields import WithProgress, asks_function, beside, given, schema
+from discreet.core.requests.unpaid import LocalAnonymizeFields
 from discreet.ledger.ledger import Ledger
 
 

@@ -12,10 +12,9 @@ from discreet.attack.attacks import Outcome, attack_named
 from discreet.attack.audit.audit import Audit, Effort, audit_one_run
 from discreet.attack.audit.audit import audit as audit_samples
 from discreet.attack.audit.target import load_target, other_target
-from discreet.core.progress import Progress, silent
-from discreet.core.requests.asks import asks_function
-from discreet.core.requests.audit import AuditFields
-from discreet.core.requests.schema import WithProgress, schema
+from discreet.core.display import Progress, silent
+from discreet.core.requests.fields import WithProgress, asks_function, schema
+from discreet.core.requests.unpaid import AuditFields
 from discreet.errors import InvalidInput
 
 

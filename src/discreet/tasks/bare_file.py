@@ -18,12 +18,9 @@ import sqlglot
 from discreet.api import open as open_curator
 from discreet.catalog.bare_file import BareTable, bare_table, is_untyped, put_back, rebound, retype
 from discreet.catalog.policy_file import FILE_NAME, load
-from discreet.core.bill import NOTHING_SPENT, Bill, Charged, Spent
-from discreet.core.cost import Cost
-from discreet.core.event import Composed
+from discreet.core.bill import NOTHING_SPENT, OWNER, Bill, Charged, Spent, require_named
+from discreet.core.event import EVERYONE, Composed, Cost
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.owner import OWNER, require_named
-from discreet.core.region import EVERYONE
 from discreet.errors import DiscreetError, InvalidInput, UnknownName
 from discreet.ledger.entry import Entry, Payer, checked_name
 from discreet.synth.budget import synth_budget

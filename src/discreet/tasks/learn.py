@@ -17,12 +17,10 @@ from discreet.api import open as open_curator
 from discreet.catalog.bare_file import BareTable, is_untyped
 from discreet.catalog.policy_file import load
 from discreet.core.bill import NOTHING_SPENT, Bill, Charged
+from discreet.core.display import Progress, silent
 from discreet.core.numbers import Epsilon, Number, to_fraction
-from discreet.core.progress import Progress, silent
-from discreet.core.requests.asks import asks_function
-from discreet.core.requests.learn import LocalLearnFields
-from discreet.core.requests.request_fields import beside, given
-from discreet.core.requests.schema import WithProgress, schema
+from discreet.core.requests.fields import WithProgress, asks_function, beside, given, schema
+from discreet.core.requests.paid import LocalLearnFields
 from discreet.errors import DiscreetError, InvalidInput, UnknownName
 from discreet.learn.classifier import check_candidates
 from discreet.learn.evaluation import ImpactPoint, impact_report, publicly_tested

@@ -19,12 +19,10 @@ from typing import Any
 from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.catalog.bare_file import BareTable, bare_table, put_back
-from discreet.core.cost import Cost, Quote
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.event import NOTHING
+from discreet.core.display import ShownInLines, ShownLines
+from discreet.core.event import EVERYONE, NOTHING, Cost, Quote
+from discreet.core.files import write_whole
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE
-from discreet.core.system.atomic_file import write_whole
 from discreet.errors import InvalidInput
 from discreet.learn.model_files import AnyModel
 from discreet.learn.recommender import Recommending

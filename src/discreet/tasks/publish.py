@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.api import open as open_curator
-from discreet.core.requests.asks import asks_function
-from discreet.core.requests.publish import PublishFields
-from discreet.core.requests.request_fields import beside, given
-from discreet.core.requests.schema import WithProgress, schema
+from discreet.core.requests.fields import WithProgress, asks_function, beside, given, schema
+from discreet.core.requests.paid import PublishFields
 from discreet.publish.run import Publication
 
 

@@ -18,11 +18,9 @@ from discreet.catalog.edits import (
 )
 from discreet.catalog.policy_file import meant_file, text_of
 from discreet.catalog.writer import change_file
-from discreet.core.path import FollowedPath
-from discreet.core.requests.asks import asks_function
-from discreet.core.requests.declare import ReviewFields
-from discreet.core.requests.request_fields import beside, given
-from discreet.core.requests.schema import schema
+from discreet.core.requests.fields import asks_function, beside, given, schema
+from discreet.core.requests.unpaid import ReviewFields
+from discreet.core.unit import FollowedPath
 from discreet.engine.connect import connect, kind_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.kernel.sources import followed_paths

@@ -36,11 +36,10 @@ from discreet.api import Curator, renew_budget
 from discreet.api import open as open_curator
 from discreet.catalog.catalog import Every
 from discreet.catalog.policy_file import meant_file
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.requests.question import ScheduleFields
-from discreet.core.requests.request_fields import FieldKind, RequestField, request_fields
-from discreet.core.system.atomic_file import write_whole
-from discreet.core.system.regular_file import open_regular, read_text
+from discreet.core.display import ShownInLines, ShownLines
+from discreet.core.files import open_regular, read_text, write_whole
+from discreet.core.requests.fields import FieldKind, RequestField, request_fields
+from discreet.core.requests.paid import ScheduleFields
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.specification import parse_spec
 

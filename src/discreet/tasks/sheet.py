@@ -18,7 +18,7 @@ from discreet.api.curator import found_config
 from discreet.api.opened_catalog import StoredPlace, places_of
 from discreet.catalog.catalog import outline
 from discreet.catalog.policy_file import load
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.core.numbers import counted, plain
 from discreet.core.schema import Dataset, Refresh, Table
 from discreet.report import Document, Grid, Paragraph, Section

@@ -28,12 +28,17 @@ from discreet.catalog.policy_file import FILE_NAME, load
 from discreet.catalog.sources import check_file
 from discreet.catalog.toml_text import Setting, composed, dataset_lines, table_lines
 from discreet.catalog.writer import write_file
+from discreet.core.display import Progress, silent
 from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.progress import Progress, silent
-from discreet.core.requests.asks import asks_function
-from discreet.core.requests.request_fields import beside, given, request_fields
-from discreet.core.requests.schema import WithProgress, schema
-from discreet.core.requests.synth import LinkedFields, LocalSynthFields
+from discreet.core.requests.fields import (
+    WithProgress,
+    asks_function,
+    beside,
+    given,
+    request_fields,
+    schema,
+)
+from discreet.core.requests.paid import LinkedFields, LocalSynthFields
 from discreet.engine.column_types import Storage
 from discreet.errors import InvalidInput
 from discreet.report import write as write_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.publish.recheck import verify_package
 
 

@@ -7,8 +7,8 @@ from discreet.account.batch import batch_epsilon, price_batch
 from discreet.account.composition import optimal_delta, optimal_epsilon
 from discreet.account.convert import epsilon_of_rho
 from discreet.account.price import gaussian_epsilon
-from discreet.core.cost import FREE
 from discreet.core.event import (
+    FREE,
     Approximate,
     Composed,
     Concentrated,

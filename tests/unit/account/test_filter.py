@@ -8,7 +8,7 @@ import pytest
 
 from discreet.account.composition import Limits
 from discreet.account.convert import rho_of_pure
-from discreet.core.cost import FREE, Cost
+from discreet.core.event import FREE, Cost
 from discreet.errors import InvalidInput
 
 ZERO = Fraction(0)

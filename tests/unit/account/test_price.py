@@ -5,23 +5,26 @@ import pytest
 from discreet.account.convert import epsilon_of_rho, rho_of_pure
 from discreet.account.discrete_gaussian import delta_bounds
 from discreet.account.price import gaussian_sigma_squared, price
-from discreet.core.cost import FREE, Cost
 from discreet.core.event import (
+    EVERYONE,
+    FREE,
     NOTHING,
     Approximate,
     Composed,
     Concentrated,
+    Cost,
     Failing,
     Gaussian,
     Laplace,
     NonPrivate,
+    Positions,
     Pure,
+    Region,
     Repeated,
     Sampled,
     Select,
 )
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE, Positions, Region
 from discreet.errors import InternalError, InvalidInput
 from patience import quickest, slowness
 

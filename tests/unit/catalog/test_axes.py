@@ -7,7 +7,7 @@ from discreet.catalog.axes import (
     table_axis,
     tables_on,
 )
-from discreet.core.region import EVERYONE
+from discreet.core.event import EVERYONE
 from discreet.core.schema import (
     Column,
     Dataset,

@@ -16,8 +16,8 @@ from discreet.catalog import writer as changing
 from discreet.catalog.bare_file import bare_table, recorded_table, retype
 from discreet.catalog.policy_file import load
 from discreet.catalog.writer import add_analysts, change_file, put_back_file, write_file, writing
+from discreet.core import files
 from discreet.core.numbers import Epsilon
-from discreet.core.system import atomic_file
 from discreet.engine.column_types import Storage
 from discreet.errors import CatalogError, InvalidInput, LedgerBusy
 from discreet.tasks.review import review
@@ -76,8 +76,8 @@ DIES = """
 import os, sys
 from pathlib import Path
 from discreet.catalog import writer as changing
-from discreet.core.system import atomic_file
-place = {"before": (atomic_file, "_beside"), "beside": (Path, "replace"), "after": (atomic_file, "sync_folder")}
+from discreet.core import files
+place = {"before": (files, "_beside"), "beside": (Path, "replace"), "after": (files, "sync_folder")}
 owner, name = place[sys.argv[2]]
 def stop(*_, **__):
     print("here", flush=True)
@@ -187,7 +187,7 @@ def test_what_the_owner_writes_while_the_new_text_is_made_ready_is_left(
     config, how, writing, monkeypatch
 ):
     """The twin, which looks at the file before the new text lies ready on the disk, loses what they wrote."""
-    ready, made = atomic_file._beside, []
+    ready, made = files._beside, []
 
     def slowly(path, content, *, durable):
         beside = ready(path, content, durable=durable)
@@ -200,7 +200,7 @@ def test_what_the_owner_writes_while_the_new_text_is_made_ready_is_left(
         if writing == "what is put back":
             raise LedgerBusy("Not now.")
 
-    monkeypatch.setattr(atomic_file, "_beside", slowly)
+    monkeypatch.setattr(files, "_beside", slowly)
     with pytest.raises((InvalidInput, LedgerBusy), match="changed elsewhere"):
         change_file(config, more("ann"), then=fail)
     if how == "gone":

@@ -2,7 +2,7 @@ import pytest
 
 from discreet.catalog import axes, loads
 from discreet.catalog.axes import axis_name
-from discreet.core.region import EVERYONE, NULL, Positions, Region
+from discreet.core.event import EVERYONE, NULL, Positions, Region
 
 TEXT = """
 [datasets.census]

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.core.bill import Bill, Spent
-from discreet.core.cost import FREE, Cost
+from discreet.core.event import FREE, Cost
 
 NONE = Spent(Fraction(0), Fraction(0))
 BILL = Bill(

@@ -5,14 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.core.certified_functions import (
-    exp_lower,
-    exp_upper,
-    log_lower,
-    log_upper,
-    sqrt_lower,
-    tanh_upper,
-)
+from discreet.core.numbers import exp_lower, exp_upper, log_lower, log_upper, sqrt_lower, tanh_upper
 
 PRECISE = Context(prec=80)
 WIDTH = Fraction(1, 10**36)

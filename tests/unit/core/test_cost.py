@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from discreet.core.cost import FREE, Cost
+from discreet.core.event import FREE, Cost
 
 
 def cost(epsilon, delta="0", rho="0", rho_delta="0"):

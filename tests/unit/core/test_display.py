@@ -4,8 +4,7 @@ import json
 
 from discreet.attack.audit.audit import Audit
 from discreet.client.results import RemoteReport, RemoteSynthetic
-from discreet.core.display.budget_report import BudgetReport
-from discreet.core.display.lines import LONGEST, MOST, ShownInLines, lines_html
+from discreet.core.display import LONGEST, MOST, BudgetReport, ShownInLines, lines_html
 from discreet.release.bounds_trade import BoundsTrade
 from discreet.report import Document, Paragraph, Section
 

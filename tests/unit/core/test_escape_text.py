@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from discreet.core.escape_text import visible
+from discreet.core.display import visible
 
 STEERING = [
     *(chr(code) for code in range(0x20)),

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from discreet.core.hash_chain import ROOT, link_hash
+from discreet.core.proof import ROOT, link_hash
 from discreet.ledger.entry import link
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.core.region import EVERYONE, NULL, Positions, Region
+from discreet.core.event import EVERYONE, NULL, Positions, Region
 from region_kit import contains
 
 

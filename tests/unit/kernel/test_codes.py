@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from discreet.core.region import EVERYONE
+from discreet.core.event import EVERYONE
 from discreet.kernel.canonical import dataset_of, region_of
 from discreet.kernel.facts import SelectedCodes, codes_of, facts_of
 from discreet.kernel.nodes import Apply, Derived, StoredScan, Unfit

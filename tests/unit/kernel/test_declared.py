@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.path import PathStep, UnitPath
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -19,7 +18,7 @@ from discreet.core.schema import (
     NumberDomain,
     Table,
 )
-from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.core.unit import Neighbours, PathStep, PrivacyUnit, UnitPath
 from discreet.kernel.sources import declared_cells, every_path, followed_paths
 
 ORDERS = Table(

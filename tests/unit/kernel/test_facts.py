@@ -7,7 +7,7 @@ from dataclasses import replace
 import duckdb
 import pytest
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.kernel.facts import LARGEST_SMALL, Facts, Form, facts_of
 from discreet.kernel.nodes import Fold, Unfit
 from kernel_kit import BOUNDED_VISITS, SCANS, duckdb_tree, facts, trees

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.kernel.functions import Value, ValueKind
 from discreet.kernel.nodes import (
     Apply,

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.event import EVERYONE, Positions, Region
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

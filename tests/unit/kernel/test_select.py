@@ -13,7 +13,6 @@ from functools import cache
 import duckdb
 import pytest
 
-from discreet.core.path import PathStep, UnitPath
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -27,7 +26,7 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.core.spelling import Spelling
-from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.core.unit import Neighbours, PathStep, PrivacyUnit, UnitPath
 from discreet.engine.base import Capabilities
 from discreet.errors import CatalogError
 from discreet.kernel.canonical import (

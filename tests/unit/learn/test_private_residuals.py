@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.account.tally import tally
+from discreet.core.display import silent
 from discreet.core.event import Composed
-from discreet.core.progress import silent
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.learn.classifier import TuningContext, fit_classifier, tuned

@@ -11,8 +11,8 @@ from discreet.account.batch import NoisySteps, least_noise, steps_epsilon
 from discreet.account.pld_laws import gaussian_atoms
 from discreet.api import Curator, policy_of
 from discreet.catalog.policy_file import loads
+from discreet.core.event import EVERYONE
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.learners import dp_sgd

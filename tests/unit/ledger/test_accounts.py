@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import FREE
-from discreet.core.hash_chain import ROOT, canonical
+from discreet.core.event import FREE
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.proof import ROOT, canonical
 from discreet.core.unit import Neighbours
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts

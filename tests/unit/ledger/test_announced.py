@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.core.hash_chain import ROOT
+from discreet.core.proof import ROOT
 from discreet.errors import LedgerTampered
 from discreet.ledger import BudgetPolicy, Cap, Policy
 from discreet.ledger.entry import Link, link

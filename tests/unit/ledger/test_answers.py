@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from discreet.core.proof.permit import Permit
+from discreet.core.proof import Permit
 from discreet.errors import (
     AnswerLost,
     EngineFailed,

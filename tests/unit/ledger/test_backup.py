@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.proof.permit import Permit
+from discreet.core.proof import Permit
 from discreet.errors import (
     AnswerLost,
     BudgetExceeded,

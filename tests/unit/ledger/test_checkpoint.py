@@ -334,7 +334,7 @@ def test_a_disk_that_is_full_costs_a_checkpoint_and_nothing_else(tmp_path, small
 
     ledger = open_ledger(tmp_path, "100")
     pay(ledger, "1/10", "first")
-    monkeypatch.setattr("discreet.core.system.atomic_file.write_synced", full)
+    monkeypatch.setattr("discreet.core.files.write_synced", full)
     for turn in range(20):
         assert not pay(ledger, "1/10", f"r{turn}").repeated
     assert files(tmp_path) == []
@@ -451,7 +451,7 @@ def test_a_failed_one_leaves_nothing_that_takes_room(tmp_path, monkeypatch):
     def full(_path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoint.atomic_file, "sync_folder", full)
+    monkeypatch.setattr(checkpoint.files, "sync_folder", full)
     with pytest.raises(OSError, match="space"):
         checkpoint.make(ledger._store, ledger._kept.accounts)
     assert set(tmp_path.iterdir()) <= named | {tmp_path / "ledger.db.head.checkpoint.lock"}

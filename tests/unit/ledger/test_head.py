@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import Cost
+from discreet.core.event import Cost
 from discreet.errors import LedgerTampered, LedgerWriteFailed
 from discreet.ledger import head as module
 from discreet.ledger.head import SLOT, Head, HeadFile

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import Cost
+from discreet.core.event import Cost
 from discreet.ledger.budget import CEILING, AmountResolution
 
 ZERO = Fraction(0)

@@ -5,9 +5,17 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import FREE, Cost, Quote
-from discreet.core.event import NOTHING, Approximate, Gaussian
-from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.event import (
+    EVERYONE,
+    FREE,
+    NOTHING,
+    Approximate,
+    Cost,
+    Gaussian,
+    Positions,
+    Quote,
+    Region,
+)
 from discreet.core.unit import Neighbours
 from discreet.errors import (
     AnswerLost,

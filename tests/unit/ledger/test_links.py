@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from discreet.core.hash_chain import ROOT, canonical
+from discreet.core.proof import ROOT, canonical
 from discreet.errors import LedgerTampered
 from discreet.ledger.entry import checked, digest, link
 

@@ -8,10 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import Cost, Quote
-from discreet.core.event import Concentrated
+from discreet.core.event import EVERYONE, Concentrated, Cost, Quote
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE
 from discreet.errors import BudgetExceeded, DiscreetError, TooManyRequests
 from discreet.ledger import Cap, Payer, charge
 from discreet.ledger import refusal as beside

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import Cost, Quote
-from discreet.core.event import NOTHING
+from discreet.core.event import NOTHING, Cost, Quote
 from discreet.errors import BudgetExceeded, UnknownName
 from discreet.ledger import BudgetPolicy, Cap, Charge, Ledger, Payer, Policy
 from ledger_kit import ALICE, OWNER, open_ledger, pay, quote

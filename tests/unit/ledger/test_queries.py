@@ -6,9 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import Cost, Quote
-from discreet.core.event import NOTHING
-from discreet.core.region import EVERYONE
+from discreet.core.event import EVERYONE, NOTHING, Cost, Quote
 from discreet.ledger import BudgetPolicy, Cap, Ledger, Payer, Policy
 from ledger_kit import ALICE, MEN, OWNER, WOMEN, begin, open_ledger, pay
 

@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.core.cost import FREE, Cost, Quote
-from discreet.core.event import NOTHING
-from discreet.core.hash_chain import canonical
+from discreet.core.event import EVERYONE, FREE, NOTHING, Cost, Positions, Quote, Region
 from discreet.core.numbers import Delta, Epsilon, plain, plain_below
-from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.proof import canonical
 from discreet.core.unit import Neighbours
 from discreet.errors import BudgetExceeded
 from discreet.ledger import Cap, Charge

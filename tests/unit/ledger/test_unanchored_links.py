@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import Cost
-from discreet.core.region import EVERYONE
+from discreet.core.event import EVERYONE, Cost
 from discreet.errors import AnswerLost, BudgetExceeded, LedgerTampered
 from discreet.ledger import Ledger, Policy
 from discreet.ledger import session as session_module

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.ledger.worst.grid import UNCUT, common, runs
 
 

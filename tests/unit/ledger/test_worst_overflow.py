@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from discreet.core.region import Positions, Region
+from discreet.core.event import Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.ledger.worst.small_grids import INNER, BlockGridQuota, Overflow
 from discreet.ledger.worst.worst_hit import Worst

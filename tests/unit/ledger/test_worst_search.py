@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.ledger.worst import search as search_module
 from discreet.ledger.worst.grid import BillGrid, BlockTree, pools
 from discreet.ledger.worst.search import BlockBounds, balance, crowded, undo_shifts

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 import sqlglot
 
-from discreet.core.region import NULL, Positions
+from discreet.core.event import NULL, Positions
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

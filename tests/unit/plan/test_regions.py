@@ -1,7 +1,7 @@
 """Whom a question touches, and the ranges that its conditions leave."""
 
 from asking import catalog, plan, question
-from discreet.core.region import EVERYONE, Positions
+from discreet.core.event import EVERYONE, Positions
 from discreet.core.schema import DateDomain, IntegerDomain
 from discreet.plan.ir import fields_of
 from discreet.plan.regions import narrowed_domains

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from asking import catalog, question
-from discreet.core.path import unit_path
+from discreet.core.unit import unit_path
 from discreet.plan.ir import scans_of, signature
 from discreet.sql.bind import bind
 

@@ -12,7 +12,6 @@ from itertools import combinations
 
 import pytest
 
-from discreet.core.path import PathStep, UnitPath
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -23,7 +22,7 @@ from discreet.core.schema import (
     Table,
 )
 from discreet.core.spelling import Spelling
-from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.core.unit import Neighbours, PathStep, PrivacyUnit, UnitPath
 from discreet.kernel.canonical import CanonicalRecipe
 from discreet.release import snapshots
 

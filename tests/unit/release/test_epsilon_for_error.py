@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 
 from asking import plan, question
-from discreet.core.answers.answer import Answer, Provenance
+from discreet.core.answer import Answer, Provenance
 from discreet.core.bill import NO_BILL
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.requests.question import NoiseLimit
+from discreet.core.requests.paid import NoiseLimit
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.release.error_bars import allowed_errors, expected_errors, least_epsilon
 

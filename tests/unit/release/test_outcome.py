@@ -12,7 +12,7 @@ import pytest
 
 import asking
 import copying
-from discreet.core.proof.permit import Permit
+from discreet.core.proof import Permit
 from discreet.errors import (
     AnswerLost,
     Cancelled,

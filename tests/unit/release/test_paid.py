@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.core.proof.permit import Permit
+from discreet.core.proof import Permit
 from discreet.engine.base import PaidReader
 from discreet.errors import AnswerLost, BudgetExceeded, InvalidInput
 from discreet.ledger import Charge

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from discreet.catalog.policy_file import loads
-from discreet.core.requests.question import QuestionFields
+from discreet.core.requests.paid import QuestionFields
 from discreet.engine.base import Capabilities
 from discreet.errors import QueryRefused
 from discreet.release import planning_limits as planner_child

@@ -3,7 +3,7 @@
 import pytest
 
 from asking import curator
-from discreet.core.answers.output import OutputType
+from discreet.core.answer import OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, QueryRefused
 from discreet.release import pipeline

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.question import NoiseLimit, QuestionFields
+from discreet.core.requests.paid import NoiseLimit, QuestionFields
 from discreet.errors import InvalidInput
 from discreet.release.desk import Request
 

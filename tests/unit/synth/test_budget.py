@@ -6,9 +6,8 @@ import pytest
 
 from discreet.account.price import price
 from discreet.account.tally import tally
-from discreet.core.event import Composed, Concentrated, Failing, Pure
+from discreet.core.event import EVERYONE, Composed, Concentrated, Failing, Pure
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
 from discreet.synth.budget import check_epsilon_useful, noise_of, synth_budget

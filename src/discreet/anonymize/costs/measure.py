@@ -14,7 +14,7 @@ from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
 from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy import ColumnLevels
 from discreet.core.arrays import Integers
-from discreet.core.requests.request_fields import one_of
+from discreet.core.requests.fields import one_of
 from discreet.errors import InvalidInput
 
 

@@ -18,8 +18,8 @@ from discreet.anonymize.privacy_models.measures import (
 )
 from discreet.anonymize.privacy_models.model import SLACK, PrivacyModel, has_order, heights
 from discreet.core.arrays import Bits, Floats
-from discreet.core.requests.anonymize import LocalAnonymizeFields
-from discreet.core.requests.request_fields import named
+from discreet.core.requests.fields import named
+from discreet.core.requests.unpaid import LocalAnonymizeFields
 from discreet.errors import InternalError, InvalidInput
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discreet.anonymize.privacy_models.measures import Histogram, entropies
 from discreet.anonymize.privacy_models.model import SLACK, PrivacyModel
 from discreet.core.arrays import Bits
-from discreet.core.requests.anonymize import LocalAnonymizeFields
+from discreet.core.requests.unpaid import LocalAnonymizeFields
 from discreet.errors import InvalidInput
 
 

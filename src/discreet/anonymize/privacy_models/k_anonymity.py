@@ -9,7 +9,7 @@ import numpy as np
 from discreet.anonymize.privacy_models.measures import Histogram
 from discreet.anonymize.privacy_models.model import PrivacyModel, check_count
 from discreet.core.arrays import Bits, Integers
-from discreet.core.requests.anonymize import LocalAnonymizeFields
+from discreet.core.requests.unpaid import LocalAnonymizeFields
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discreet.anonymize.privacy_models.measures import Histogram, tops_and_tails
 from discreet.anonymize.privacy_models.model import PrivacyModel, check_count, whole
 from discreet.core.arrays import Bits
-from discreet.core.requests.anonymize import LocalAnonymizeFields
+from discreet.core.requests.unpaid import LocalAnonymizeFields
 from discreet.errors import InvalidInput
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.requests.request_fields import one_of
+from discreet.core.requests.fields import one_of
 from discreet.errors import InvalidInput
 
 if TYPE_CHECKING:
     from discreet.anonymize.privacy_models.model import PrivacyModel
-    from discreet.core.requests.anonymize import LocalAnonymizeFields
+    from discreet.core.requests.unpaid import LocalAnonymizeFields
 
 
 DIVERSITY = "--l L"

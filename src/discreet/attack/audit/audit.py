@@ -13,8 +13,7 @@ from discreet.attack.audit.bounds import GuessCount, LossMeasure, epsilon_from_o
 from discreet.attack.audit.events import ChosenEvents, choose_events
 from discreet.attack.audit.features import OpenedOutputs, Outputs, gathered
 from discreet.attack.audit.target import Pair, Target
-from discreet.core.display.lines import ShownInLines, ShownLines
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, ShownInLines, ShownLines, silent
 from discreet.errors import InvalidInput
 
 PILOT = 5

@@ -49,7 +49,7 @@ from discreet.attack.curator import (
 )
 from discreet.attack.package import attack_package
 from discreet.core.arrays import Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InvalidInput
 from discreet.report.document import DocumentBlock, Figure, Grid, Paragraph
 

@@ -34,7 +34,7 @@ from discreet.attack.counts.people import (
 )
 from discreet.attack.curator import MOST_KEYS, curator_over
 from discreet.core.arrays import Bits
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.report.document import Figure
 
 ATTACK = Attack(

@@ -20,10 +20,10 @@ from discreet.attack.curator import (
     subsets_table,
 )
 from discreet.attack.package import attack_package
-from discreet.core.answers.answer import Answer
+from discreet.core.answer import Answer
 from discreet.core.arrays import Bits, Floats
-from discreet.core.progress import Progress
-from discreet.core.system.extras import needs
+from discreet.core.display import Progress
+from discreet.core.packages import needs
 from discreet.errors import InternalError, InvalidInput
 from discreet.report.charts import LIGHT, lines
 from discreet.report.document import DocumentBlock, Figure, Grid, Paragraph

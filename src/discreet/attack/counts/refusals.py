@@ -24,7 +24,7 @@ from discreet.attack.counts.refusals_auditor import (
     questions,
 )
 from discreet.attack.curator import curator_over, subsets_table
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.report.charts import lines
 from discreet.report.document import DocumentBlock, Figure, Grid
 

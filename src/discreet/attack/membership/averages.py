@@ -15,8 +15,8 @@ from discreet.attack.curator import temporary_town
 from discreet.attack.files import as_texts, people_of, read_rows
 from discreet.attack.membership.scores import STATISTICS, Genotypes, Statistic, auc_score
 from discreet.core.arrays import Floats
+from discreet.core.display import Progress
 from discreet.core.numbers import to_fraction
-from discreet.core.progress import Progress
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p

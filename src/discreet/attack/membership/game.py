@@ -32,8 +32,8 @@ from discreet.attack.files import OwnPeople, people_of, read_rows
 from discreet.attack.membership.scores import LowRates, clustered_auc, low_rates
 from discreet.catalog.toml_text import WrittenTable
 from discreet.core.arrays import Bits, Floats, Integers
+from discreet.core.display import Progress, silent
 from discreet.core.numbers import to_fraction
-from discreet.core.progress import Progress, silent
 from discreet.core.schema import FiniteDomain
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p

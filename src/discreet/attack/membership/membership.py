@@ -36,7 +36,7 @@ from discreet.attack.membership.game import (
 )
 from discreet.attack.membership.scores import STATISTICS, auc_score
 from discreet.core.arrays import Bits, Floats
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.core.schema import BooleanDomain, CategoryDomain
 from discreet.errors import InvalidInput
 from discreet.learn.read_file import codes_of_table

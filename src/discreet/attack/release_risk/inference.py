@@ -11,7 +11,7 @@ from discreet.attack.release_risk.releases import (
     played,
 )
 from discreet.core.arrays import Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InvalidInput, UnknownName
 
 KNOWN = "age,sex,region,education,married,household_size,height"

@@ -13,7 +13,7 @@ from discreet.attack.release_risk.releases import (
     played,
 )
 from discreet.core.arrays import Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InvalidInput
 
 FIRST = "age,sex,region,education,job"

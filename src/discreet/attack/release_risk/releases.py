@@ -26,7 +26,7 @@ from discreet.attack.files import read_rows
 from discreet.attack.membership.game import DECLARED
 from discreet.attack.release_risk.cells import NOTHING, Gaps, ReleaseColumn, column_of
 from discreet.core.arrays import Bits, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InvalidInput
 from discreet.noise.error_bars import clopper_pearson, wilson
 from discreet.report.charts import bars

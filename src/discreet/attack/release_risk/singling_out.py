@@ -16,7 +16,7 @@ from discreet.attack.release_risk.releases import (
     split_of_hits,
 )
 from discreet.core.arrays import Bits
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 
 ATTACK = Attack(
     name="singling-out",

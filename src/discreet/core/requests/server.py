@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.core.numbers import Epsilon, Number
-from discreet.core.requests.request_fields import FieldKind, asked
-from discreet.core.requests.schema import schema
+from discreet.core.requests.fields import FieldKind, asked, schema
 
 
 def expires_days() -> float | None:

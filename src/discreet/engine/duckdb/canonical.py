@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from discreet.core.path import FollowedPath, FollowedStep, PathCell
+from discreet.core.unit import FollowedPath, FollowedStep, PathCell
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.copies import Recipe, combined
 from discreet.engine.declared import DeclaredCell, declared_types, groups_of, refuse_own

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from discreet.core.path import FollowedPath
+from discreet.core.unit import FollowedPath
 from discreet.engine.base import (
     NOTHING_STORED,
     Capabilities,

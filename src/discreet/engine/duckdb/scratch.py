@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from discreet.core.answers.output import OutputType
+from discreet.core.answer import OutputType
 from discreet.engine.child_limits import CLOSED
 from discreet.errors import QueryRefused
 

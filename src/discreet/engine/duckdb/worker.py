@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from discreet.core.path import PathCell
+from discreet.core.unit import PathCell
 from discreet.engine.arrow import table_bytes
 from discreet.engine.child_limits import CLOSED, free_data, limit_addresses, own_folder
 from discreet.engine.declared import (

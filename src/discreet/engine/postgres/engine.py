@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from discreet.core.path import FollowedPath
-from discreet.core.system.extras import needs
+from discreet.core.packages import needs
+from discreet.core.unit import FollowedPath
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import (
     NOTHING_STORED,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
-from discreet.core.system.extras import needs
+from discreet.core.packages import needs
 from discreet.engine.dialects import quoted
 from discreet.errors import CatalogError
 

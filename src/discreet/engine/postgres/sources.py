@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
-from discreet.core.path import FollowedPath, PathCell
+from discreet.core.unit import FollowedPath, PathCell
 from discreet.engine.declared import Reached, folded, joined_rows, refuse_own
 from discreet.engine.dialects import canon, placed, quoted
 from discreet.engine.postgres.session import Connection

@@ -10,7 +10,7 @@ import time
 import warnings
 from typing import Any
 
-from discreet.core.system.extras import needs
+from discreet.core.packages import needs
 from discreet.engine.base import EngineLimits
 from discreet.errors import CatalogError
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.functions import expr
 
-from discreet.core.path import FollowedPath
+from discreet.core.unit import FollowedPath
 from discreet.engine.copies import combined
 from discreet.engine.declared import (
     HERE,

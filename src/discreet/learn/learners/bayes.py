@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.learn.classifier import FittedModel
 from discreet.learn.features import BinnedFeature, class_shares, curvature, scored, strength
 from discreet.learn.private_rows import Grouping, PrivateResiduals, ScoreTerm, steps_of

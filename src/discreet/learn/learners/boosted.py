@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.learn.classifier import FittedModel
 from discreet.learn.features import BinnedFeature, scored
 from discreet.learn.learners import logistic

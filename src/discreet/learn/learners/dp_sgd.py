@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.account.batch import NoisySteps
 from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.features import BinnedFeature, class_shares, strength
 from discreet.learn.learners.bayes import log_ratios

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.learn.classifier import FittedModel
 from discreet.learn.features import (
     BinnedFeature,

@@ -14,10 +14,9 @@ from discreet.account.batch import NoisySteps, least_noise
 from discreet.account.convert import rho_of_target
 from discreet.account.price import price
 from discreet.core.arrays import Floats, Integers
-from discreet.core.event import Approximate
+from discreet.core.display import Progress
+from discreet.core.event import Approximate, Region
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.progress import Progress
-from discreet.core.region import Region
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError, InvalidInput
 from discreet.learn.classifier import Classifier, CodedModel, count_features

@@ -11,7 +11,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.requests.request_fields import one_of
+from discreet.core.requests.fields import one_of
 
 if TYPE_CHECKING:
     from discreet.synth.measure.private_marginals import MarginalBudget

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.arrays import Bits, Integers
-from discreet.core.region import NULL, Positions
+from discreet.core.event import NULL, Positions
 from discreet.errors import InternalError
 
 FARTHEST = 2**62

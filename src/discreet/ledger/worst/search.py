@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.arrays import Integers
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.ledger.worst.grid import (
     SATURATED,
     AtomPool,

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.arrays import Bits, Integers
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.ledger.worst.grid import (
     SATURATED,
     Axis,

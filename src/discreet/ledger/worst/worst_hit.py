@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from discreet.core.region import NULL, Positions, Region
+from discreet.core.event import NULL, Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.ledger.worst.grid import SATURATED, AxisBox, BillGrid, Signed, join

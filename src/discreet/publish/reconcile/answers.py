@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.core.numbers import Number, to_fraction
-from discreet.core.system.extras import needs
+from discreet.core.packages import needs
 from discreet.errors import InternalError, InvalidInput
 
 LONGEST = 1_000_000

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.core.system.extras import needs
+from discreet.core.packages import needs
 from discreet.errors import FactsContradict, InvalidInput
 from discreet.publish.families import numbered_by_first_occurrence
 from discreet.publish.reconcile.least_squares import (

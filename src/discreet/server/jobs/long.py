@@ -15,10 +15,10 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.api import Curator, Planner, promise
 from discreet.catalog.catalog import Catalog
-from discreet.core.answers.answer import Answer
+from discreet.core.answer import Answer
 from discreet.core.bill import NOTHING_SPENT, Bill, Spent
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.question import QuestionFields
+from discreet.core.requests.paid import QuestionFields
 from discreet.errors import (
     AnswerLost,
     InvalidInput,

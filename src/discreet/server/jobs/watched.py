@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, Self, cast
 
 from discreet.api import Curator
-from discreet.core.owner import OWNER, name_of
-from discreet.core.proof.permit import Permit
+from discreet.core.bill import OWNER, name_of
+from discreet.core.proof import Permit
 from discreet.engine.base import Exact, KeepSql, PaidReader, RunSql, UnpaidReader
 from discreet.errors import EngineFailed
 

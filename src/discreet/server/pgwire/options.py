@@ -9,9 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.checked import checked_value, whole_number
-from discreet.core.requests.question import QuestionFields
-from discreet.core.requests.request_fields import FieldKind, asked, request_fields
+from discreet.core.requests.fields import (
+    FieldKind,
+    asked,
+    checked_value,
+    request_fields,
+    whole_number,
+)
+from discreet.core.requests.paid import QuestionFields
 from discreet.errors import InvalidInput
 from discreet.server.pgwire.messages import Failure
 

@@ -10,9 +10,7 @@ from typing import Any, TypeVar
 from sqlglot import exp
 
 from discreet.api import Curator, ParsedStatement, Planner, with_promise
-from discreet.core.answers.answer import Answer
-from discreet.core.answers.explanation import Explanation
-from discreet.core.answers.output import OutputColumn, OutputType
+from discreet.core.answer import Answer, Explanation, OutputColumn, OutputType
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import AskedAs, Role

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.region import NULL, Positions
+from discreet.core.event import NULL, Positions
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

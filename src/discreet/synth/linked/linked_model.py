@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.core import display
 from discreet.core.arrays import Bits, Integers
 from discreet.core.bill import Charged
-from discreet.core.display import result_lines
-from discreet.core.display.lines import ShownInLines, ShownLines
+from discreet.core.display import ShownInLines, ShownLines
 from discreet.errors import InvalidInput
 from discreet.report.rows import CsvStyle, style_from, write_rows
 from discreet.synth.columns import Coded, Encoding, MadeUpIdentifier
@@ -515,7 +515,7 @@ class LinkedSynthetic(ShownInLines, Charged):
 
     def lines(self) -> ShownLines:
         """Return what a person reads."""
-        return result_lines.linked_lines(self.to_json())
+        return display.linked_lines(self.to_json())
 
 
 def write_linked(

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.core.schema import Dataset
 from discreet.engine.base import Held, PaidReader
 from discreet.errors import InvalidInput

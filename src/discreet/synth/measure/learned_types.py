@@ -17,9 +17,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.cost import Quote
+from discreet.core.event import EVERYONE, Quote
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE
 from discreet.core.schema import (
     Column,
     DateDomain,

@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.core.certified_functions import sqrt_lower
 from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
+from discreet.core.numbers import sqrt_lower
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.noise.laws import NoiseLaw, law_costing

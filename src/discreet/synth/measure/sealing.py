@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.catalog.axes import home
-from discreet.core.region import EVERYONE, Region
+from discreet.core.event import EVERYONE, Region
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

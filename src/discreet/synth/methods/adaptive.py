@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.noise.laws import NoiseLaw
 from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.one_way_marginals import (

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.synth.measure.one_way_marginals import agreed_total
 from discreet.synth.measure.private_marginals import PartialMarginals, PrivateMarginals
 from discreet.synth.methods import adaptive, independent

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import prod
 
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.errors import InvalidInput
 from discreet.synth.measure.one_way_marginals import (
     FamilyScores,

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.errors import InvalidInput
 from discreet.synth.measure.one_way_marginals import Singles, by_root, settle
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals, whole

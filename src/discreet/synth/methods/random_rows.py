@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.models.conditional_chain import Network, Node
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import Floats, Integers
-from discreet.core.progress import Progress, silent
-from discreet.core.system.extras import needs
+from discreet.core.display import Progress, silent
+from discreet.core.packages import needs
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.methods.registry import check_whole
 from discreet.synth.models.model import Mixture, mixture, shares_of

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.core.requests.request_fields import one_of
+from discreet.core.requests.fields import one_of
 from discreet.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from discreet.core.progress import Progress, silent
+from discreet.core.display import Progress, silent
 from discreet.synth.measure.one_way_marginals import (
     FamilyScores,
     Singles,

@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.core.bill import Spent
 from discreet.core.numbers import plain
-from discreet.core.proof.permit import Permit
+from discreet.core.proof import Permit
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng, SystemRng

@@ -11,12 +11,20 @@ import pytest
 import discreet
 from discreet.api import Curator
 from discreet.client.client import RemoteAnonymizeCall
-from discreet.core.progress import Progress, silent
-from discreet.core.requests.anonymize import AnonymizeFields
-from discreet.core.requests.asks import asks, asks_function
-from discreet.core.requests.question import QueryFields
-from discreet.core.requests.request_fields import FieldKind, asked, given, request_fields, sent
-from discreet.core.requests.schema import WithProgress, schema
+from discreet.core.display import Progress, silent
+from discreet.core.requests.fields import (
+    FieldKind,
+    WithProgress,
+    asked,
+    asks,
+    asks_function,
+    given,
+    request_fields,
+    schema,
+    sent,
+)
+from discreet.core.requests.paid import QueryFields
+from discreet.core.requests.unpaid import AnonymizeFields
 from discreet.tasks.learn import LearnFileCall, learn
 from discreet.tasks.synthesize import SynthFrameCall
 

@@ -16,30 +16,43 @@ from discreet.cli.app import command_of
 from discreet.cli.command import with_options
 from discreet.client import Client
 from discreet.core.numbers import Epsilon
-from discreet.core.requests.anonymize import AnonymizeFields, LocalAnonymizeFields
-from discreet.core.requests.audit import AuditFields
-from discreet.core.requests.checked import checked, checked_value
-from discreet.core.requests.declare import InitFields, ReviewFields
-from discreet.core.requests.learn import (
-    LearnFields,
-    LocalLearnFields,
-    RecommendFields,
-    RegressFields,
-    SelectFields,
+from discreet.core.requests.fields import (
+    FieldKind,
+    asked,
+    checked,
+    checked_value,
+    request_fields,
+    sent,
 )
-from discreet.core.requests.look import BoundsFields, LookFields
-from discreet.core.requests.publish import PackageFields, PublishFields, TotalsFields
-from discreet.core.requests.question import (
+from discreet.core.requests.paid import (
+    BoundsFields,
     ExplainFields,
+    LearnFields,
+    LinkedFields,
+    LocalLearnFields,
+    LocalSynthFields,
+    LookFields,
+    PackageFields,
+    PublishFields,
     QueryFields,
     QuestionFields,
+    RecommendFields,
+    RegressFields,
     RehearseFields,
     ScheduleFields,
+    SelectFields,
+    SynthFields,
+    TotalsFields,
 )
-from discreet.core.requests.request_fields import FieldKind, asked, request_fields, sent
 from discreet.core.requests.server import ClassFields, ServeFields, TokenFields
-from discreet.core.requests.survey import EstimateFields
-from discreet.core.requests.synth import LinkedFields, LocalSynthFields, SynthFields
+from discreet.core.requests.unpaid import (
+    AnonymizeFields,
+    AuditFields,
+    EstimateFields,
+    InitFields,
+    LocalAnonymizeFields,
+    ReviewFields,
+)
 from discreet.errors import InvalidInput
 from discreet.learn.evaluation import TestRequest
 from discreet.learn.learners import registry

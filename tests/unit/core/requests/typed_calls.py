@@ -8,7 +8,7 @@ from __future__ import annotations
 import discreet
 from discreet.api import Curator
 from discreet.client import Client
-from discreet.core.answers.answer import Answer
+from discreet.core.answer import Answer
 
 
 def _asked(curator: Curator, client: Client) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import discreet
 from discreet.catalog.policy_file import loads
-from discreet.core.path import PathStep, UnitPath, unit_path
+from discreet.core.unit import PathStep, UnitPath, unit_path
 from discreet.engine.column_types import Storage, storage
 from discreet.engine.duckdb import worker
 from discreet.engine.duckdb.canonical import SourceOrigin, joined_place

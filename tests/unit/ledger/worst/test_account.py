@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import FREE, Cost
-from discreet.core.hash_chain import canonical
+from discreet.core.event import EVERYONE, FREE, Cost, Positions, Region
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.proof import canonical
 from discreet.core.unit import Neighbours
 from discreet.ledger.budget import Account, Limit, is_below_zero
 from ledger_kit import MEN, WOMEN, quote

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.ledger.worst.grid import UNCUT, BlockTree, bounds
 
 

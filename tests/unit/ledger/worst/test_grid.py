@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.errors import InternalError
 from discreet.ledger.worst import grid as grid_module
 from discreet.ledger.worst.grid import SATURATED, BillGrid, join

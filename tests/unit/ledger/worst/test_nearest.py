@@ -2,7 +2,7 @@
 
 import random
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.ledger.worst.grid import BillGrid
 from discreet.ledger.worst.small_grids import Nearest
 from plain_worst import excess

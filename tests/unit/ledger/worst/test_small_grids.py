@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.ledger.worst import small_grids
 from discreet.ledger.worst import small_grids as overflow
 from discreet.ledger.worst.grid import BillGrid

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.event import EVERYONE, Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.ledger.worst.worst_hit import NEAR, TiedAxes, Worst, meet
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from discreet.core.region import EVERYONE, NULL, Positions, Region
+from discreet.core.event import EVERYONE, NULL, Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.ledger.worst.worst_hit import Worst

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 import pytest
 
-from discreet.core.hash_chain import ROOT
+from discreet.core.proof import ROOT
 from discreet.errors import AuditTampered, LedgerWriteFailed
 from discreet.server.access.audit_log import (
     BURST,

@@ -4,7 +4,7 @@ import pytest
 from sqlglot import exp
 
 from asking import catalog
-from discreet.core.answers.output import OutputType
+from discreet.core.answer import OutputType
 from discreet.engine.duckdb.scratch import ScratchTable, outcome_types
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.release.post_processing import written

@@ -1,6 +1,6 @@
 """Columns of a block, and the conditions that they lie somewhere."""
 
-from discreet.core.region import Positions
+from discreet.core.event import Positions
 from discreet.core.schema import IntegerDomain
 from discreet.sql.write.expressions import Cell, in_positions
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.progress import silent
+from discreet.core.display import silent
 from discreet.synth.measure.one_way_marginals import measure_singles
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods.tree import MOST_CELLS, choose_tree, pairs_of

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from discreet.api import Curator
-from discreet.core.owner import name_of
+from discreet.core.bill import name_of
 from discreet.engine.dialects import quoted
 from discreet.errors import DiscreetError
 from discreet.server.access.auth import GuardedRoute, allow, api_router, caller, maybe_caller

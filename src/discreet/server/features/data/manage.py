@@ -22,7 +22,7 @@ from discreet.catalog.edits import (
     without_share,
 )
 from discreet.core.bill import Spent
-from discreet.core.requests.look import BoundsFields
+from discreet.core.requests.paid import BoundsFields
 from discreet.core.schema import Table
 from discreet.errors import InvalidInput, RequestConflict, UnknownName
 from discreet.server.access.audit_log import AuditAction

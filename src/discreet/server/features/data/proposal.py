@@ -20,8 +20,8 @@ from discreet.catalog.file_shape import ColumnShape
 from discreet.catalog.proposal import InitRequest, propose
 from discreet.catalog.sources import Sources
 from discreet.catalog.toml_text import ColumnProposal, Setting, TableProposal
+from discreet.core.files import read_text
 from discreet.core.schema import IMMUTABLE_WORDS, Column, IdentifierDomain, Table
-from discreet.core.system.regular_file import read_text
 from discreet.core.unit import PrivacyUnit
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect

@@ -18,8 +18,7 @@ from typing import Any
 from starlette.requests import HTTPConnection
 
 from discreet.catalog.writer import writing
-from discreet.core.system.atomic_file import write_whole
-from discreet.core.system.regular_file import read_bytes
+from discreet.core.files import read_bytes, write_whole
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import PARQUET_FILES
 from discreet.engine.formats import detected_encoding, is_plain, rows_of

@@ -6,8 +6,8 @@ import threading
 from importlib.metadata import version
 from pathlib import Path
 
-from discreet.core.system.atomic_file import write_whole
-from discreet.core.system.extras import needs
+from discreet.core.files import write_whole
+from discreet.core.packages import needs
 
 FOLDER = "cache"
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"

@@ -21,7 +21,7 @@ from discreet.attack.attacks import (
     private_words,
     score_words,
 )
-from discreet.core.system.atomic_file import write_whole
+from discreet.core.files import write_whole
 from discreet.errors import UnknownName
 from discreet.report import Document, Section, to_fragment
 from discreet.server.bodies import finite

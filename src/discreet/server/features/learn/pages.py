@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pydantic import Field
 
 from discreet.api import Curator
-from discreet.core.requests.learn import LearnFields, RecommendFields, SelectFields
+from discreet.core.requests.paid import LearnFields, RecommendFields, SelectFields
 from discreet.errors import InvalidInput
 from discreet.learn.learners.registry import AUTO, AUTO_WORDS, CLASSIFY, choices, chosen, of_task
 from discreet.learn.model_files import read_model

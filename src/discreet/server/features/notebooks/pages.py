@@ -17,7 +17,7 @@ from fastapi.responses import Response
 from pydantic import Field, StrictBool, StrictStr
 
 from discreet.api import Curator
-from discreet.core.answers.answer import Answer
+from discreet.core.answer import Answer
 from discreet.errors import InvalidInput, NotAllowed, UnknownName
 from discreet.server.access.auth import GuardedRoute, Id, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role

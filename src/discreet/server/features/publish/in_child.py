@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from discreet.core.system.atomic_file import write_whole
+from discreet.core.files import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.publish.specification import Spec, parse_spec
 from discreet.report import to_fragment

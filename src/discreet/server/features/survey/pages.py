@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from discreet.core.requests.survey import EstimateFields
+from discreet.core.requests.unpaid import EstimateFields
 from discreet.errors import DiscreetError, InvalidInput, LedgerWriteFailed
 from discreet.report.qr import qr_path
 from discreet.server.access.audit_log import AuditAction

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from discreet.api import Curator
 from discreet.core.bill import NO_BILL
-from discreet.core.progress import Progress
+from discreet.core.display import Progress
 from discreet.report import to_fragment, to_html
 from discreet.report import write as write_report
 from discreet.server.access.tokens import AskedAs

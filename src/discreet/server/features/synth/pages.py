@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pydantic import Field, StrictStr
 
 from discreet.api import Curator
-from discreet.core.requests.synth import SynthFields
+from discreet.core.requests.paid import SynthFields
 from discreet.errors import InvalidInput, NotAllowed
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router, caller
 from discreet.server.access.tokens import Role

@@ -5,8 +5,7 @@ import random
 
 import pytest
 
-from discreet.core.answers.answer_text import PrintedTable, shown, shown_up
-from discreet.core.answers.rank_error import RankError
+from discreet.core.answer_text import PrintedTable, RankError, shown, shown_up
 
 
 @pytest.mark.parametrize(

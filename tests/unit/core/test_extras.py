@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from discreet.core.system.extras import needs
+from discreet.core.packages import needs
 from discreet.errors import MissingExtra
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 SOURCE = ROOT / "src" / "discreet"
 OPTIONAL = {"jax", "pandas", "psycopg", "pyspark", "scipy", "vl_convert"}
 IMPORTS = re.compile(rf"\b(?:import|from)\b.*\b(?:{'|'.join(OPTIONAL)})\b")
@@ -46,7 +46,7 @@ WANTED = {
         "scipy",
         "lab",
     ),
-    "from discreet.core.answers.answer_chart import _converter; _converter()": (
+    "from discreet.core.answer import _converter; _converter()": (
         "vl_convert",
         "plot",
     ),
@@ -55,7 +55,7 @@ WANTED = {
         "vl_convert",
         "server",
     ),
-    "from discreet.core.answers.answer import Answer; Answer.to_pandas(None)": ("pandas", "pandas"),
+    "from discreet.core.answer import Answer; Answer.to_pandas(None)": ("pandas", "pandas"),
     "from discreet.cli.serve import server_parts; server_parts()": ("fastapi", "server"),
 }
 

@@ -1,8 +1,14 @@
-"""Permit: proof that a look at private rows is durably in the ledger, which alone makes one."""
+"""Permits and hash chains: proof that a look was entered in the ledger, and that no entry was changed.
+
+A permit is proof that a look at private rows is durably in the ledger, which alone makes one. In a hash chain each
+link's hash is over the one before it, so that none can change, go or move unseen.
+"""
 
 from __future__ import annotations
 
-from typing import NoReturn, final
+import hashlib
+import json
+from typing import Any, NoReturn, final
 
 _MINT = object()
 
@@ -67,3 +73,27 @@ def require_permit(permit: object) -> Permit:
     if type(permit) is not Permit or getattr(permit, "_Permit__mint", None) is not _MINT:
         raise TypeError("A charge comes before a look: only a permit of the ledger opens rows.")
     return permit
+
+
+ROOT = "0" * 64
+"""What the first link names as its predecessor."""
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def canonical(data: dict[str, Any]) -> str:
+    r"""Return the one text that stands for `data`: sorted keys, no spaces, plain ASCII.
+
+    >>> canonical({"b": 1, "a": "é"})
+    '{"a":"\\u00e9","b":1}'
+    """
+    return _ENCODER.encode(data)
+
+
+def link_hash(before: str, content: bytes) -> str:
+    """Return the hash of a link; `before` is its predecessor's hash, with what else it is bound to.
+
+    Guarantee: different pairs have different texts, if no `before` of a chain is the beginning of another
+        one and a line break: it has a fixed number of lines. SHA-256 has no known collisions.
+    """
+    return hashlib.sha256(before.encode() + b"\n" + content).hexdigest()

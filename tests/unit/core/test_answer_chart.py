@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from discreet.core.answers.answer_chart import chart_of
+from discreet.core.answer import chart_of
 
 
 def points(columns, rows, errors, **options):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.core.answers.explanation import Explanation
+from discreet.core.answer import Explanation
 from discreet.core.bill import Bill, Spent
 
 SMALL, NONE = Spent(Fraction("0.1"), Fraction(0)), Spent(Fraction(0), Fraction(0))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import discreet
-from discreet.core.system.regular_file import open_regular, read_bytes, read_text
+from discreet.core.files import open_regular, read_bytes, read_text
 from discreet.errors import CatalogError, DiscreetError
 from patience import LONG
 from server_kit import running, write_world

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.core.system import atomic_file
-from discreet.core.system.atomic_file import write_first, write_synced, write_whole
+from discreet.core import files
+from discreet.core.files import write_first, write_synced, write_whole
 from patience import eventually
 
 
@@ -126,6 +126,6 @@ def test_in_its_place_it_is_shortened_and_the_owners(tmp_path):
 
 def test_nobody_else_writes_files_by_moving_them():
     """Each idea once: what is replaced at once is replaced here, or streamed into its place."""
-    root = Path(atomic_file.__file__).parents[2]
+    root = Path(files.__file__).parents[1]
     made = [path for path in root.rglob("*.py") if "mkstemp(" in path.read_text(encoding="utf-8")]
-    assert made == [Path(atomic_file.__file__)]
+    assert made == [Path(files.__file__)]

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.answers.answer import Answer, Provenance
+from discreet.core.answer import Answer, Provenance
 from discreet.core.bill import Bill, Spent
 from discreet.errors import InvalidInput
 
